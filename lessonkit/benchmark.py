@@ -1,0 +1,171 @@
+"""The training loop: asks for elements, copies each to the accelerator, trains on it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from lessonkit import check
+from lessonkit.dataset import ArtificialDataset, Dataset
+from lessonkit.element import END, Element
+from lessonkit.operators.base import Node, Scope
+from lessonkit.runtime.base import Run
+from lessonkit.runtime.store import Store
+from lessonkit.runtime.threads import Stopped, Threads
+from lessonkit.runtime.virtual import Virtual
+from lessonkit.trace import Epoch, Recorder, Trace
+from lessonkit.work import Cost, Machine, PerSample, charge, price
+
+MOST = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
+
+Progress = Callable[[int, float], object]
+
+
+class Step:
+    """One step of the training loop: seconds, a cost of the element, or a function to call.
+
+    A function that returns a number says how many seconds to spend. Of any other
+    function its own time counts, and the work that it says it does.
+    """
+
+    def __init__(self, run: Run, stage: str, cost: Any) -> None:
+        self.run = run
+        self.stage = stage
+        self.function = cost if callable(cost) and not isinstance(cost, PerSample) else None
+        self.price = price(0 if self.function else cost, stage.lower())
+        self.free = self.price == 0 and self.function is None
+
+    def take(self, element: Element) -> Awaitable[None]:
+        """Take the time that this step takes for *element*."""
+        if self.function is None:
+            return self.run.spend(charge(self.price, element), self.stage, element)
+        return self.call(self.function, element)
+
+    async def call(self, function: Callable[[Any], Any], element: Element) -> None:
+        said = await self.run.apply(function, _whole(element), self.stage)
+        if isinstance(said, (int, float)) and not isinstance(said, bool):
+            duration = check.nanoseconds(f"{self.stage.lower()} of {element.value!r}", said)
+            await self.run.spend(duration, self.stage, element)
+
+
+def _whole(element: Element) -> Element:
+    """The element as one argument, where a tuple would be taken apart."""
+    whole = element.copy()
+    whole.value = (element.value,)
+    return whole
+
+
+class Loop:
+    """Runs the epochs, on either clock, and takes down what arrives."""
+
+    def __init__(self, run: Run, node: Node, train: Any, load: Any, *, keep: bool, progress: Progress | None) -> None:
+        self.run = run
+        self.node = node
+        self.train = Step(run, "Train", train)
+        self.load = Step(run, "Load", load)
+        self.keep = keep
+        self.progress = progress
+        self.epochs: list[Epoch] = []
+
+    async def all_epochs(self, num_epochs: int, most: float) -> None:
+        for _ in range(num_epochs):
+            most -= await self.one_epoch(most)
+            if not most:
+                return
+
+    async def one_epoch(self, most: float) -> int:
+        """Train on at most so many elements; say how many there were."""
+        run, load, train = self.run, self.load, self.train
+        watched = run.recorder is not None or self.progress is not None
+        epoch = Epoch(start=run.time / 1e9)
+        self.epochs.append(epoch)
+        count = samples = 0
+        stream = self.node.stream(Scope(run))
+        try:
+            while count < most and (element := await stream.next()) is not END:
+                count += 1
+                samples += element.samples
+                if watched:
+                    self.take_down(epoch, count, element)
+                if not load.free:
+                    await load.take(element)
+                await train.take(element)
+            return count
+        finally:
+            epoch.count, epoch.samples = count, samples
+            epoch.duration = run.time / 1e9 - epoch.start
+            stream.close()
+
+    def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
+        now = self.run.time / 1e9
+        if self.run.recorder is not None:
+            epoch.arrivals.append(now - epoch.start)
+            epoch.elements.append(element.value if self.keep else _described(element.value))
+        if self.progress is not None:
+            self.progress(count + sum(before.count for before in self.epochs[:-1]), now)
+
+
+def benchmark(
+    dataset: Dataset,
+    num_epochs: int = 2,
+    train: Cost | Callable[[Any], Any] = 0.010,
+    load: Cost | Callable[[Any], Any] = 0,
+    clock: str = "virtual",
+    machine: Machine | None = None,
+    max_elements: int | None = None,
+    *,
+    record: bool = True,
+    keep: bool = False,
+    progress: Progress | None = None,
+    cancel: threading.Event | None = None,
+) -> Trace:
+    """Run the training loop over *dataset*, from empty caches, and say what happened.
+
+    *train* and *load* are seconds, a function of the element that gives seconds, or a
+    function to call. *max_elements* ends the run after so many elements in all.
+    *progress* is called after each element with how many there were and how long it
+    took; the run ends early when *cancel* is set. With *keep* the trace holds on to the
+    elements themselves.
+
+    >>> benchmark(ArtificialDataset())
+    <Trace: 2 epochs, 6 elements, 210.000 ms>
+    >>> benchmark(ArtificialDataset().prefetch(1)).busy("Train")
+    0.35294117647058826
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    check.integer("num_epochs", num_epochs, least=0)
+    check.cost("train", train)
+    check.cost("load", load)
+    check.one_of("clock", clock, ("virtual", "real"))
+    most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
+    if most == dataset.node.cardinality() == math.inf:
+        raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
+    machine, recorder, store = machine or Machine(), Recorder() if record else None, Store(fixed_seed=True)
+    run: Any = Virtual(machine, store, recorder) if clock == "virtual" else Threads(machine, store, recorder, cancel)
+    loop = Loop(run, dataset.node, train, load, keep=keep, progress=progress)
+    endless = most == math.inf and clock == "virtual"  # or nobody knows
+    cancelled = False
+    try:
+        run.complete(loop.all_epochs(num_epochs, MOST if endless else most), "Train")
+    except Stopped:
+        if run.crash:
+            raise run.crash from None
+        cancelled = True
+    if endless and sum(epoch.count for epoch in loop.epochs) == MOST:
+        raise ValueError(f"the pipeline gave {MOST} elements and did not end: say max_elements")
+    trace = Trace(recorder, loop.epochs, run.time / 1e9, clock=clock)
+    trace.cancelled = cancelled
+    return trace
+
+
+def _described(value: Any) -> Any:
+    """A value, if it is small and plain; of anything else what it is, so that a trace keeps no data."""
+    if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
+        return value
+    if isinstance(value, (list, tuple)):
+        return type(value)(_described(part) for part in value)
+    shape = getattr(value, "shape", None)
+    return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"

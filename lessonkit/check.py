@@ -1,0 +1,70 @@
+"""Arguments that are wrong, refused with the name, the value and what is allowed."""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+AUTOTUNE = -1  # as in tf.data: a number to be found by the system
+
+
+def integer(name: str, value: Any, *, least: int | None = None, auto: bool = False) -> int:
+    """`value` as an int of at least `least`; with `auto`, AUTOTUNE is allowed too.
+
+    >>> integer("cycle_length", 0, least=1, auto=True)
+    Traceback (most recent call last):
+    ValueError: cycle_length=0: must be 1 or more, or AUTOTUNE
+    """
+    allowed = "an integer" if least is None else f"{least} or more"
+    allowed += ", or AUTOTUNE" if auto else ""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise TypeError(f"{name}={value!r}: must be {allowed}")
+    if least is not None and number < least and not (auto and number == AUTOTUNE):
+        raise ValueError(f"{name}={value!r}: must be {allowed}")
+    return number
+
+
+def seconds(name: str, value: Any) -> float:
+    """`value` as a finite number of seconds, not negative."""
+    allowed = "must be a number of seconds, 0 or more"
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name}={value!r}: {allowed}")
+    number = float(value)
+    if not (math.isfinite(number) and number >= 0):
+        raise ValueError(f"{name}={value!r}: {allowed}")
+    return number
+
+
+def nanoseconds(name: str, value: Any) -> int:
+    """`value` seconds, checked, as the whole nanoseconds that the clocks count in."""
+    return round(seconds(name, value) * 1e9)
+
+
+def cost(name: str, value: Any) -> Any:
+    """`value` as seconds, or as a function of the element that gives seconds."""
+    return value if callable(value) else seconds(name, value)
+
+
+def function(name: str, value: Any) -> Callable[..., Any]:
+    """`value` as something that can be called."""
+    if not callable(value):
+        raise TypeError(f"{name}={value!r}: must be a function")
+    return value  # type: ignore[no-any-return]
+
+
+def flag(name: str, value: Any) -> bool:
+    """`value` as True or False, and nothing that merely counts as one."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}={value!r}: must be True or False")
+    return value
+
+
+def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """`value` as one of a few words."""
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}: must be one of {', '.join(allowed)}")
+    return str(value)

@@ -1,0 +1,104 @@
+"""What travels through a pipeline: one element at a time, and what is known of it."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+class Element:
+    """One element on its way through a pipeline.
+
+    Operators hand on the same object and change its value, so that who it is
+    (`key`, a row in the trace's table of identities) stays with it.
+    """
+
+    samples = 1  # how many samples it holds: one, or as many as a batch has
+    nbytes = 0
+    key = 0  # 0: nobody is recording
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def copy(self) -> "Element":
+        """The same element again, for an operator that keeps one and gives one."""
+        other = Element(self.value)
+        other.__dict__.update(self.__dict__)
+        return other
+
+
+END = Element("the end")  # what `next` gives when there is nothing more
+
+
+class Failure(Element):
+    """Stands in a buffer in place of an element whose function raised."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+
+
+def settle(element: Element) -> Element:
+    """Return `element`, or raise the error that stands in its place."""
+    if type(element) is Failure:
+        error = element.value
+        del element  # or error -> traceback -> frame -> element -> error would be a cycle
+        try:
+            raise error
+        finally:
+            del error
+    return element
+
+
+def arguments(value: Any) -> tuple[Any, ...]:
+    """What a learner's function is called with: a tuple's parts, as in tf.data."""
+    return value if type(value) is tuple else (value,)
+
+
+def size_of(value: Any, otherwise: int) -> int:
+    """The bytes an array or a byte string holds; of anything else what was said before.
+
+    >>> size_of(b"abc", otherwise=0), size_of((b"abc", b"de"), otherwise=0), size_of(7, otherwise=100)
+    (3, 5, 100)
+    """
+    if isinstance(value, (bytes, bytearray)):
+        return len(value)
+    if isinstance(value, (tuple, list)) and value:
+        sizes = [size_of(part, -1) for part in value]
+        known = [size for size in sizes if size >= 0]
+        return sum(known) if known else otherwise
+    if isinstance(value, dict):
+        return size_of(tuple(value.values()), otherwise)
+    nbytes = getattr(value, "nbytes", None)
+    return nbytes if isinstance(nbytes, int) else otherwise
+
+
+def stack(values: Sequence[Any]) -> Any:
+    """One batch of many values: a list, of arrays an array, of tuples a tuple of batches.
+
+    >>> stack([1, 2, 3]), stack([(1, "a"), (2, "b")]), stack([{"x": 1}, {"x": 2}])
+    ([1, 2, 3], ([1, 2], ['a', 'b']), {'x': [1, 2]})
+    """
+    first = values[0]
+    if type(first) is tuple:
+        return tuple(stack(column) for column in zip(*values, strict=True))
+    if type(first) is dict:
+        return {name: stack([value[name] for value in values]) for name in first}
+    numpy = sys.modules.get("numpy")  # who has an array has imported it
+    if numpy is not None and isinstance(first, (numpy.ndarray, numpy.generic)):
+        return numpy.stack(values)
+    return list(values)
+
+
+def split(batch: Any) -> Iterator[Any]:
+    """The values of a batch, one by one: what `stack` put together.
+
+    >>> list(split(([1, 2], ["a", "b"])))
+    [(1, 'a'), (2, 'b')]
+    """
+    if type(batch) is tuple:
+        return zip(*(split(part) for part in batch), strict=True)
+    if type(batch) is dict:
+        rows = zip(*(split(part) for part in batch.values()), strict=True)
+        return (dict(zip(batch, row, strict=True)) for row in rows)
+    if isinstance(batch, (str, bytes)) or not hasattr(batch, "__iter__"):
+        raise TypeError(f"unbatch: {batch!r} is not a batch: it has no parts")
+    return iter(batch)

@@ -1,0 +1,209 @@
+"""What operators are written with, on either clock.
+
+Operators are coroutines. They wait for a condition (`Run.until`), spend time
+(`Run.spend`), call a learner's function (`Run.apply`) and start helpers
+(`Run.start`). What comes out of a coroutine tells the clock what it waits for:
+a number, sleep until that time; None, sleep until somebody wakes you. Between
+two waits, operator code runs alone.
+"""
+
+import types
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+from lessonkit.element import Element
+from lessonkit.runtime.store import Store
+from lessonkit.trace import Recorder
+from lessonkit.work import Machine
+
+Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
+Piece = tuple[int, str | None, str]  # work that a function says it does: time, stage, kind
+Site = tuple[int, ...]  # where in the pipeline: the way from its end up to an operator
+
+
+class Task:
+    """One line of work: a coroutine, and how far it has come."""
+
+    def __init__(self, coro: Coroutine[Any, None, Any], stage: str, lane: int) -> None:
+        self.coro = coro
+        self.stage = stage  # in whose name it waits
+        self.lane = lane  # which of several parallel calls it is
+        self.due = 0  # the time it has reached, in nanoseconds
+        self.last = -1  # the last span that decided when it could go on
+        self.waits_for = ""  # the gate it was last stopped at
+        self.done = False
+
+
+class Gate:
+    """Where tasks wait for a condition on what they share.
+
+    Whoever changes the shared state says so with `changed()`. That lets the first
+    one go on whose condition holds now: one change makes room for one.
+    """
+
+    def __init__(self, run: "Run", name: str) -> None:
+        self.run = run
+        self.name = name
+        self.waiting: list[tuple[Task, Callable[[], Any]]] = []
+
+    def changed(self) -> None:
+        for waiter in self.waiting:
+            task, condition = waiter
+            if not task.done and condition():
+                self.waiting.remove(waiter)
+                self.run.wake(task)
+                return
+
+
+class Resource:
+    """Something that only so many tasks can hold at once: first come, first served."""
+
+    def __init__(self, run: "Run", name: str, amount: int) -> None:
+        self.free = amount
+        self.queue: deque[object] = deque()
+        self.gate = Gate(run, name)
+
+    @types.coroutine
+    def acquire(self, reason: str) -> Waits:
+        ticket = object()
+        self.queue.append(ticket)
+        try:
+            run = self.gate.run
+            yield from run.until(self.gate, lambda: self.free and self.queue[0] is ticket, reason)
+            self.free -= 1
+        finally:
+            self.queue.remove(ticket)
+            self.gate.changed()  # the next in line may be served too
+
+    def release(self) -> None:
+        self.free += 1
+        self.gate.changed()
+
+
+class Run(ABC):
+    """One iteration of a pipeline on one clock: what its operators share."""
+
+    now: int  # the time the current task has reached, by which it is due
+    time: int  # the time as a trace has it: on the real clock what the computer's clock says
+    current: Task
+
+    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
+        self.machine = machine
+        self.store = store
+        self.recorder = recorder
+        self.tasks: set[Task] = set()  # the helpers that have not ended
+        self.names: dict[tuple[Site, str], str] = {}
+        self.cores = Resource(self, "cores", machine.cores)
+        self.interpreter = Resource(self, "interpreter", 1)
+
+    # ---- for operators ----
+
+    @types.coroutine
+    def until(self, gate: Gate, condition: Callable[[], Any], reason: str) -> Waits:
+        """Wait until *condition* holds, if it does not hold yet."""
+        if condition():
+            return
+        task = self.current
+        began = self.time
+        while True:
+            gate.waiting.append((task, condition))
+            task.waits_for = gate.name
+            yield None
+            if condition():
+                break
+        if self.recorder is not None and self.time > began:
+            self.recorder.wait(task.stage, reason, began, self.time, task.lane, task.last, gate.name)
+
+    @types.coroutine
+    def spend(self, duration: int, stage: str, element: Element, kind: str = "wait") -> Waits:
+        """Spend *duration* nanoseconds on *element*, holding what this kind of work needs."""
+        if not duration:
+            return
+        if kind != "wait":
+            yield from self._take(kind)
+        try:
+            began = self.time
+            due = self.now + duration
+            if not self.skip_to(due):
+                yield due
+        finally:
+            if kind != "wait":
+                self._give_back(kind)
+        recorder = self.recorder
+        if recorder is not None:
+            task = self.current
+            task.last = recorder.work(stage, kind, began, self.time, task.lane, element.key, task.last)
+
+    async def apply(
+        self,
+        function: Callable[..., Any],
+        element: Element,
+        stage: str,
+        cost: int = 0,
+        kind: str = "wait",
+    ) -> Any:
+        """Call a learner's function; its value, or its error, shows when its time has passed."""
+        value, error, pieces = None, None, []
+        try:
+            value = self.call(function, stage, element, pieces)
+        except Exception as raised:
+            error = raised
+        for duration, own_stage, own_kind in pieces:
+            await self.spend(duration, own_stage or stage, element, own_kind)
+        if cost:
+            await self.spend(cost, stage, element, kind)
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # or error -> traceback -> this frame -> error would be a cycle
+        return value
+
+    @types.coroutine
+    def _take(self, kind: str) -> Waits:
+        if kind == "python":  # the lock first: nobody waits for it with a core in hand
+            yield from self.interpreter.acquire("interpreter lock held")
+        try:
+            yield from self.cores.acquire("no core")
+        except BaseException:
+            if kind == "python":
+                self.interpreter.release()
+            raise
+
+    def _give_back(self, kind: str) -> None:
+        self.cores.release()
+        if kind == "python":
+            self.interpreter.release()
+
+    def name(self, site: Site, wanted: str) -> str:
+        """What the part at *site* is called: two parts do not share a name."""
+        if (site, wanted) not in self.names:
+            others = sum(1 for _, name in self.names if name == wanted)
+            self.names[site, wanted] = f"{wanted} {others + 1}" if others else wanted
+        return self.names[site, wanted]
+
+    # ---- what the two clocks do differently ----
+
+    @abstractmethod
+    def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
+        """Start a helper: a task of its own, beside the one that asks for it."""
+
+    @abstractmethod
+    def cancel(self, task: Task) -> None:
+        """End a helper where it stands."""
+
+    @abstractmethod
+    def wake(self, task: Task) -> None:
+        """Let a waiting task go on: the current one has made that possible."""
+
+    @abstractmethod
+    def skip_to(self, due: int) -> bool:
+        """Go straight on to *due* if nothing else can happen before; say whether."""
+
+    @abstractmethod
+    def call(
+        self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]
+    ) -> Any:
+        """Call a learner's function on *element*; put into *pieces* the work it says it does."""

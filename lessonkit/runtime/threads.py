@@ -1,0 +1,224 @@
+"""The real clock: every task on a thread of its own, and waiting is real.
+
+One lock is held while operator code runs, and let go for waiting, for work and for
+learners' functions. A task sleeps until the time at which it is due by its own
+reckoning, so that the small delays of a real machine do not add up.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from lessonkit.element import Element, arguments
+from lessonkit.runtime import pool
+from lessonkit.runtime.base import Piece, Run, Task
+from lessonkit.runtime.store import Store
+from lessonkit.trace import Recorder
+from lessonkit.work import Machine, current
+
+LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
+SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
+PATIENCE = 1.0  # s; a helper that has waited longer gives its thread back
+VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
+
+
+class Stopped(BaseException):
+    """Ends a task whose run is over."""
+
+
+class Parked(BaseException):
+    """Gives back the thread of a helper that has waited long; its coroutine stays."""
+
+
+class ThreadTask(Task):
+    """A task and what its thread waits on; also the worker of the functions it calls."""
+
+    def __init__(self, run: "Threads", coro: Any, stage: str, lane: int) -> None:
+        super().__init__(coro, stage, lane)
+        self.run = run
+        self.alarm = threading.Lock()
+        self.alarm.acquire()
+        self.parked = False
+        self.call = Call("", Element(None))
+
+    def work(self, duration: int, stage: str | None, kind: str) -> None:
+        """A learner's function says `work(...)`: spend the time, here and now."""
+        with self.run.lock:
+            call = self.call
+            self.due += time.perf_counter_ns() - call.began
+            try:
+                self.run.step(self, self.run.spend(duration, stage or call.stage, call.element, kind))
+            finally:
+                call.worked = True
+                call.began = time.perf_counter_ns()
+
+
+class Call:
+    """A learner's function while it runs."""
+
+    def __init__(self, stage: str, element: Element) -> None:
+        self.stage = stage
+        self.element = element
+        self.worked = False  # it has said what it costs
+        self.began = time.perf_counter_ns()  # or came back from its last work()
+
+
+class Threads(Run):
+    """Runs tasks on threads, against the computer's own clock."""
+
+    current: ThreadTask
+
+    def __init__(
+        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
+    ) -> None:
+        super().__init__(machine, store, recorder)
+        self.lock = threading.Lock()
+        self.origin = time.perf_counter_ns()
+        self.stop = stop or threading.Event()
+        self.crash: BaseException | None = None  # an operator's own mistake
+
+    @property
+    def now(self) -> int:  # type: ignore[override]
+        task = self.current
+        real = time.perf_counter_ns() - self.origin
+        if real - task.due > LATE:
+            task.due = real
+        return task.due
+
+    @property
+    def time(self) -> int:  # type: ignore[override]
+        return time.perf_counter_ns() - self.origin
+
+    def consumer(self, stage: str) -> ThreadTask:
+        """A task for the thread that asks for elements, which is not one of ours."""
+        return ThreadTask(self, None, stage, 0)
+
+    # ---- driving coroutines ----
+
+    def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
+        """Run *coro* on this thread, and all that it starts on others, until it ends."""
+        task = self.consumer(stage)
+        outside, current.worker = current.worker, task
+        try:
+            with self.lock:
+                return self.step(task, coro)
+        finally:
+            current.worker = outside
+
+    def step(self, task: ThreadTask, coro: Any, *, may_park: bool = False) -> Any:
+        """Run *coro* on this thread, the lock held, until it returns; give its value."""
+        while True:
+            self.current = task
+            try:
+                due = coro.send(None)
+            except StopIteration as stop:
+                return stop.value
+            if due is None:
+                self._wait(task, may_park=may_park)
+            else:
+                self._sleep(task, due)
+            if self._must_stop(task):
+                coro.close()
+                raise Stopped
+
+    def _must_stop(self, task: ThreadTask) -> bool:
+        return task.done or self.crash is not None or self.stop.is_set()
+
+    def _sleep(self, task: ThreadTask, due: int) -> None:
+        self.lock.release()
+        try:
+            while (left := due + self.origin - time.perf_counter_ns()) > 0 and not self._must_stop(task):
+                time.sleep(min(left / 1e9, SLICE))
+        finally:
+            self.lock.acquire()
+        task.due = due
+
+    def _wait(self, task: ThreadTask, *, may_park: bool) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            self.lock.release()
+            try:
+                woken = task.alarm.acquire(timeout=SLICE)  # in slices, so that Ctrl+C works everywhere
+            finally:
+                self.lock.acquire()
+            if woken or task.alarm.acquire(blocking=False) or self._must_stop(task):
+                return
+            if may_park and time.monotonic() > deadline:
+                task.parked = True
+                raise Parked
+
+    def call(
+        self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]
+    ) -> Any:
+        """Run the function without the lock and take the time that it took."""
+        task = self.current
+        outside, task.call = task.call, Call(stage, element)
+        self.lock.release()
+        try:
+            return function(*arguments(element.value))
+        finally:
+            call, task.call = task.call, outside
+            ended = time.perf_counter_ns()
+            self.lock.acquire()
+            self.current = task
+            task.due += ended - call.began
+            if self.recorder is not None and ended - call.began >= VISIBLE and not call.worked:
+                span = (call.began - self.origin, ended - self.origin)
+                task.last = self.recorder.work(stage, "call", *span, task.lane, element.key, task.last)
+            if self._must_stop(task):
+                raise Stopped
+
+    # ---- helpers ----
+
+    def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
+        task = ThreadTask(self, coro, stage, lane)
+        task.due = self.now
+        task.last = self.current.last
+        self.tasks.add(task)
+        pool.submit(self._help, task)
+        return task
+
+    def _help(self, task: ThreadTask) -> None:
+        """Drive a helper on this thread until it ends, or has waited too long."""
+        with self.lock:
+            if task.done:
+                return
+            current.worker = task
+            try:
+                self.step(task, task.coro, may_park=True)
+            except Parked:
+                return
+            except Stopped:
+                pass
+            except BaseException as error:
+                self.crash = error
+            finally:
+                current.worker = None
+            task.done = True
+            self.tasks.discard(task)
+
+    def wake(self, task: Task) -> None:
+        assert isinstance(task, ThreadTask)
+        task.last = self.current.last
+        task.due = max(task.due, self.now)
+        self._resume(task)
+
+    def _resume(self, task: ThreadTask) -> None:
+        if task.parked:
+            task.parked = False
+            pool.submit(self._help, task)
+        else:
+            task.alarm.release()
+
+    def cancel(self, task: Task) -> None:
+        assert isinstance(task, ThreadTask)
+        if task.done:
+            return
+        task.done = True
+        self.tasks.discard(task)
+        if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
+            task.coro.close()
+
+    def skip_to(self, due: int) -> bool:
+        return False

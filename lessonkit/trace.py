@@ -1,0 +1,283 @@
+"""What happened in a run: spans, buffer events and file events, and what they add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lessonkit.element import Element
+
+WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
+
+
+class Identity(NamedTuple):
+    """Who a sample is: of which source or file, in which pass over it, which one in it."""
+
+    instance: int
+    epoch: int
+    sample: int
+
+
+class Span(NamedTuple):
+    """A stretch of time, in nanoseconds, in which one task worked or waited.
+
+    *cause* is the index of the span that decided when this one could start, or -1.
+    A wait says at which *place* it waited.
+    """
+
+    stage: str
+    kind: str
+    start: int
+    end: int
+    lane: int
+    element: int
+    cause: int
+    place: str
+    instance: int
+    epoch: int
+    sample: int
+
+    @property
+    def is_wait(self) -> bool:
+        return self.kind in WAITS
+
+
+class BufferEvent(NamedTuple):
+    """An element that came into a buffer (+1) or left it (-1), and its bytes."""
+
+    buffer: int
+    time: int
+    change: int
+    element: int
+    nbytes: int
+
+
+class FileEvent(NamedTuple):
+    """A file that was opened (+1) or closed (-1)."""
+
+    time: int
+    change: int
+    instance: int
+
+
+class BufferInfo(NamedTuple):
+    """A buffer: what it is called, and how many elements it has room for."""
+
+    name: str
+    capacity: int | None
+
+
+NOBODY = Identity(-1, -1, -1)
+
+
+class Recorder:
+    """Takes down a run as it happens.
+
+    It must not slow the run down, nor fill the memory: the fields of all spans stand in
+    one flat list, eight for each, and those of buffer events and identities likewise.
+    """
+
+    def __init__(self) -> None:
+        self.spans: list[Any] = []
+        self.count = 0  # of spans
+        self.events: list[int] = []
+        self.files: list[tuple[int, int, int]] = []
+        self.identities: list[int] = [*NOBODY]
+        self.members: dict[int, tuple[int, ...]] = {}  # of batches: who is in them
+        self.buffers: list[BufferInfo] = []
+        self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
+        self.passes: dict[int, int] = {}  # how often each was opened
+
+    def work(self, stage: str, kind: str, start: int, end: int, lane: int, element: int, cause: int) -> int:
+        """Take down a span of work; return its index, for what it causes."""
+        self.spans += (stage, kind, start, end, lane, element, cause, "")
+        self.count += 1
+        return self.count - 1
+
+    def wait(self, stage: str, reason: str, start: int, end: int, lane: int, cause: int, place: str) -> None:
+        """Take down a span of waiting."""
+        self.spans += (stage, reason, start, end, lane, 0, cause, place)
+        self.count += 1
+
+    def opened(self, key: Any) -> tuple[int, int]:
+        """A source is opened: which one it is, and in which pass over it."""
+        instance = self.instances.setdefault(key, len(self.instances))
+        epoch = self.passes.get(instance, -1) + 1
+        self.passes[instance] = epoch
+        return instance, epoch
+
+    def identify(self, instance: int, epoch: int, sample: int) -> int:
+        """A key for a sample that a source gives."""
+        self.identities += (instance, epoch, sample)
+        return len(self.identities) // 3 - 1
+
+    def join(self, elements: list[Element]) -> int:
+        """A key for an element that is made of others."""
+        parts = [element.key for element in elements]
+        members = tuple(who for part in parts for who in self.members.get(part, (part,)))
+        key = self.identify(*self.identity(members[0]))
+        self.members[key] = members
+        return key
+
+    def identity(self, element: int) -> Identity:
+        """Who an element is; a batch is who its first sample is."""
+        return Identity(*self.identities[3 * element : 3 * element + 3])
+
+    def buffer(self, name: str, capacity: int | None) -> int:
+        """A number for a buffer."""
+        self.buffers.append(BufferInfo(name, capacity))
+        return len(self.buffers) - 1
+
+
+@dataclass
+class Epoch:
+    """One pass of the training loop; times in seconds from its first request.
+
+    *elements* are the values that arrived: numbers and short text as they are, and
+    batches of them; of anything larger only what it is, unless the run kept it.
+    """
+
+    start: float
+    duration: float = 0.0
+    count: int = 0
+    samples: int = 0
+    elements: list[Any] = field(default_factory=list)
+    arrivals: list[float] = field(default_factory=list)
+
+
+class Trace:
+    """What a run did, as data. Everything that explains a run reads this and nothing else."""
+
+    def __init__(self, recorder: Recorder | None, epochs: list[Epoch], duration: float, *, clock: str) -> None:
+        self.epochs = epochs
+        self.duration = duration  # seconds, from the first request to the end of the last step
+        self.clock = clock
+        self.cancelled = False
+        self._recorder = recorder
+
+    @property
+    def recorded(self) -> bool:
+        """Whether there is more than durations."""
+        return self._recorder is not None
+
+    def _records(self) -> Recorder:
+        if self._recorder is None:
+            raise ValueError("this run was not recorded: run it again without record=False")
+        return self._recorder
+
+    @property
+    def spans(self) -> list[Span]:
+        """Every span, in the order in which they ended."""
+        records = self._records()
+        return [Span(*span, *records.identities[span[5]]) for span in records.spans]
+
+    @property
+    def events(self) -> list[BufferEvent]:
+        """Everything that came into a buffer or left one, in the order of time."""
+        return [BufferEvent(*event) for event in self._records().events]
+
+    @property
+    def files(self) -> list[FileEvent]:
+        """Every file that was opened or closed, in the order of time."""
+        return [FileEvent(*event) for event in self._records().files]
+
+    @property
+    def buffers(self) -> list[BufferInfo]:
+        """The buffers that the events speak of."""
+        return self._records().buffers
+
+    def members(self, element: int) -> tuple[int, ...]:
+        """The samples in an element: itself, or those of a batch."""
+        return self._records().members.get(element, (element,))
+
+    def identity(self, element: int) -> Identity:
+        """Who an element is; a batch is who its first sample is."""
+        return Identity(*self._records().identities[element])
+
+    # ---- what it adds up to ----
+
+    @property
+    def samples(self) -> int:
+        """How many samples were trained on."""
+        return sum(epoch.samples for epoch in self.epochs)
+
+    @property
+    def per_sample(self) -> float:
+        """Seconds for each sample, in all."""
+        if not self.samples:
+            raise ValueError("no element reached the training loop: there is no time per sample")
+        return self.duration / self.samples
+
+    @property
+    def stages(self) -> list[str]:
+        """The stages in the order in which they first worked, the accelerator's last."""
+        first = dict.fromkeys(
+            span[0] for span in sorted(self._records().spans, key=lambda span: span[2]) if span[1] not in WAITS
+        )
+        last = [stage for stage in ("Load", "Train") if stage in first]
+        return [stage for stage in first if stage not in last] + last
+
+    def busy(self, stage: str) -> float:
+        """The share of the run in which at least one call of *stage* was at work."""
+        spans = sorted(
+            (span[2], span[3]) for span in self._records().spans if span[0] == stage and span[1] not in WAITS
+        )
+        busy, reached = 0, 0
+        for start, end in spans:
+            busy += max(0, end - max(start, reached))
+            reached = max(reached, end)
+        return busy / 1e9 / self.duration if self.duration else 0.0
+
+    @property
+    def max_open_files(self) -> int:
+        """How many files were open at once, at most."""
+        return _peak(change for _, change, _ in self._records().files)
+
+    @property
+    def max_bytes(self) -> int:
+        """How many bytes all buffers and caches held at once, at most."""
+        return _peak(change * nbytes for _, _, change, _, nbytes in self._records().events)
+
+    @property
+    def max_held(self) -> int:
+        """How many elements all buffers and caches held at once, at most."""
+        return _peak(change for _, _, change, _, _ in self._records().events)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every span as a dictionary, for a table or a file."""
+        return [span._asdict() for span in self.spans]
+
+    def __repr__(self) -> str:
+        elements = sum(epoch.count for epoch in self.epochs)
+        return f"<Trace: {len(self.epochs)} epochs, {elements} elements, {self.duration * 1e3:.3f} ms>"
+
+    def __str__(self) -> str:
+        """A table for people: per stage how often, how long, which share, and how much waiting."""
+        if self._recorder is None:
+            return repr(self)
+        lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
+        waiting: dict[str, int] = {}
+        working: dict[str, list[int]] = {}
+        for stage, kind, start, end, *_ in self._recorder.spans:
+            if kind in WAITS:
+                waiting[stage] = waiting.get(stage, 0) + end - start
+            else:
+                working.setdefault(stage, []).append(end - start)
+        for stage in [*self.stages, *(stage for stage in waiting if stage not in working)]:
+            times = working.get(stage, [])
+            lines.append(
+                f"{stage:<14}{len(times):>7}{sum(times) / 1e6:>12.3f}{self.busy(stage):>8.1%}"
+                f"{waiting.get(stage, 0) / 1e6:>13.3f}"
+            )
+        lines.append(f"total {self.duration * 1e3:.3f} ms" + (" (cancelled)" if self.cancelled else ""))
+        if self.samples:
+            lines[-1] += f", {self.per_sample * 1e3:.3f} ms a sample"
+        return "\n".join(lines)
+
+
+def _peak(changes: Any) -> int:
+    level = highest = 0
+    for change in changes:
+        level += change
+        highest = max(highest, level)
+    return highest
