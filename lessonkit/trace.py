@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -99,6 +100,10 @@ class Recorder:
         self.spans += (stage, reason, start, end, lane, 0, cause, place)
         self.count += 1
 
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """The spans, one by one, as eight fields."""
+        return _rows(self.spans, 8)
+
     def opened(self, key: Any) -> tuple[int, int]:
         """A source is opened: which one it is, and in which pass over it."""
         instance = self.instances.setdefault(key, len(self.instances))
@@ -124,9 +129,11 @@ class Recorder:
         return Identity(*self.identities[3 * element : 3 * element + 3])
 
     def buffer(self, name: str, capacity: int | None) -> int:
-        """A number for a buffer."""
-        self.buffers.append(BufferInfo(name, capacity))
-        return len(self.buffers) - 1
+        """The number of a buffer: the same one in every epoch."""
+        info = BufferInfo(name, capacity)
+        if info not in self.buffers:
+            self.buffers.append(info)
+        return self.buffers.index(info)
 
 
 @dataclass
@@ -169,12 +176,12 @@ class Trace:
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
         records = self._records()
-        return [Span(*span, *records.identities[span[5]]) for span in records.spans]
+        return [Span(*span, *records.identity(span[5])) for span in records.rows()]
 
     @property
     def events(self) -> list[BufferEvent]:
         """Everything that came into a buffer or left one, in the order of time."""
-        return [BufferEvent(*event) for event in self._records().events]
+        return [BufferEvent(*event) for event in _rows(self._records().events, 5)]
 
     @property
     def files(self) -> list[FileEvent]:
@@ -192,7 +199,7 @@ class Trace:
 
     def identity(self, element: int) -> Identity:
         """Who an element is; a batch is who its first sample is."""
-        return Identity(*self._records().identities[element])
+        return self._records().identity(element)
 
     # ---- what it adds up to ----
 
@@ -212,7 +219,7 @@ class Trace:
     def stages(self) -> list[str]:
         """The stages in the order in which they first worked, the accelerator's last."""
         first = dict.fromkeys(
-            span[0] for span in sorted(self._records().spans, key=lambda span: span[2]) if span[1] not in WAITS
+            span[0] for span in sorted(self._records().rows(), key=lambda span: span[2]) if span[1] not in WAITS
         )
         last = [stage for stage in ("Load", "Train") if stage in first]
         return [stage for stage in first if stage not in last] + last
@@ -220,7 +227,7 @@ class Trace:
     def busy(self, stage: str) -> float:
         """The share of the run in which at least one call of *stage* was at work."""
         spans = sorted(
-            (span[2], span[3]) for span in self._records().spans if span[0] == stage and span[1] not in WAITS
+            (span[2], span[3]) for span in self._records().rows() if span[0] == stage and span[1] not in WAITS
         )
         busy, reached = 0, 0
         for start, end in spans:
@@ -236,12 +243,12 @@ class Trace:
     @property
     def max_bytes(self) -> int:
         """How many bytes all buffers and caches held at once, at most."""
-        return _peak(change * nbytes for _, _, change, _, nbytes in self._records().events)
+        return _peak(change * nbytes for _, _, change, _, nbytes in _rows(self._records().events, 5))
 
     @property
     def max_held(self) -> int:
         """How many elements all buffers and caches held at once, at most."""
-        return _peak(change for _, _, change, _, _ in self._records().events)
+        return _peak(change for _, _, change, _, _ in _rows(self._records().events, 5))
 
     def records(self) -> list[dict[str, Any]]:
         """Every span as a dictionary, for a table or a file."""
@@ -258,7 +265,7 @@ class Trace:
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
         waiting: dict[str, int] = {}
         working: dict[str, list[int]] = {}
-        for stage, kind, start, end, *_ in self._recorder.spans:
+        for stage, kind, start, end, *_ in self._recorder.rows():
             if kind in WAITS:
                 waiting[stage] = waiting.get(stage, 0) + end - start
             else:
@@ -273,6 +280,11 @@ class Trace:
         if self.samples:
             lines[-1] += f", {self.per_sample * 1e3:.3f} ms a sample"
         return "\n".join(lines)
+
+
+def _rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
+    fields = iter(flat)
+    return zip(*[fields] * width, strict=True)
 
 
 def _peak(changes: Any) -> int:

@@ -207,7 +207,7 @@ class ParallelInterleave(InterleaveStream):
             self.put_in_cycle(file, len(self.current))
         for lane in range(self.calls):
             self.tasks.append(self.run.start(self.read_cycle(), self.stage, lane))
-        self.hire_for_future()
+        self.open_ahead()
 
     def anything_new(self) -> bool:
         if not self.node.deterministic:
@@ -261,7 +261,7 @@ class ParallelInterleave(InterleaveStream):
             file = self.future.popleft()
             file.slot = slot
             self.current[slot] = file
-            self.places.changed()
+            self.open_ahead()
         elif made := await self.make_file():
             self.put_in_cycle(made, slot)
 
@@ -297,7 +297,8 @@ class ParallelInterleave(InterleaveStream):
         """Reads files of the cycle: one until it is full or ends, then another."""
         while True:
             await self.run.until(self.work, lambda: self.to_read, "buffer full")
-            file = self.current[self.to_read.popleft()] if self.current else None
+            slot = self.to_read.popleft()
+            file = self.current[slot] if slot < len(self.current) else None
             if file and not file.active:
                 await self.fill(file)
 
@@ -311,8 +312,7 @@ class ParallelInterleave(InterleaveStream):
             if file is None:
                 return
             self.future.append(file)
-            if not self.places.waiting:
-                self.hire_for_future()
+            self.open_ahead()
             await self.fill(file)
             if file.slot is not None:  # it has moved into the cycle meanwhile
                 self.ask_for(file.slot)
@@ -320,8 +320,11 @@ class ParallelInterleave(InterleaveStream):
     def may_open(self) -> bool:
         return len(self.future) + self.opening < self.most_future
 
-    def hire_for_future(self) -> None:
-        if self.future_readers < self.most_future + self.cycle and self.may_open():
+    def open_ahead(self) -> None:
+        """Have one more future file opened, if there is room, by whoever is free or by a new reader."""
+        if self.places.waiting:
+            self.places.changed()
+        elif self.future_readers < self.most_future + self.cycle and self.may_open():
             self.future_readers += 1
             lane = self.calls + self.future_readers - 1
             self.tasks.append(self.run.start(self.read_future(), self.stage, lane))

@@ -1,0 +1,144 @@
+"""Pipelines as the measured cases spell them, built with lessonkit."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lessonkit import ArtificialDataset, Dataset
+from lessonkit.element import END
+from lessonkit.operators.base import Scope
+from lessonkit.runtime.store import Store
+from lessonkit.runtime.virtual import Virtual
+from lessonkit.work import Machine
+
+DATA = Path(__file__).parent / "data"
+CORES = 2  # of the machine on which tf.data was measured
+
+FUNCTIONS = {
+    "identity": lambda x, k: x,
+    "add": lambda x, k: x + k,
+    "mul": lambda x, k: x * k,
+    "square": lambda x, k: x * x,
+}
+
+
+class Planned(Exception):
+    """The error that a case asks for."""
+
+
+class Outside(Exception):
+    """The case needs an operator that is outside this project."""
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    loaded: list[dict[str, Any]] = json.loads((DATA / name).read_text())
+    return loaded
+
+
+def build(pipeline: dict[str, Any], x: Any = None) -> Dataset:
+    """The pipeline of a case; *x* is the outer element, for an inner data set."""
+    dataset = source(pipeline, x)
+    for op in pipeline.get("ops", []):
+        dataset = apply(dataset, op)
+    return dataset
+
+
+def source(pipeline: dict[str, Any], x: Any) -> Dataset:
+    spec = pipeline["source"] if "source" in pipeline else pipeline
+    kind = spec["kind"]
+    if kind == "range":
+        if "n" in spec:
+            return Dataset.range(spec["n"])
+        return Dataset.range(spec.get("start", 0), spec["stop"], spec.get("step", 1))
+    if kind == "list":
+        return Dataset.from_list(spec["values"])
+    if kind == "range_x":
+        return Dataset.range(x, x + spec["k"])
+    if kind == "repeat_x":
+        return Dataset.from_list([x]).repeat(x)
+    if kind == "const_x":
+        return Dataset.from_list([x])
+    if kind == "artificial":
+        files = ArtificialDataset(spec["samples"], open=spec["open"], read=spec["read"])
+        offset = spec.get("stride", 0) * (x or 0)
+        return files.map(lambda sample: sample + offset) if offset else files
+    raise Outside(kind)
+
+
+def apply(dataset: Dataset, op: dict[str, Any]) -> Dataset:
+    name = op["op"]
+    if name == "map":
+        return dataset.map(
+            function(op),
+            cost=cost(op),
+            num_parallel_calls=op.get("num_parallel_calls"),
+            deterministic=op.get("deterministic", True),
+        )
+    if name in ("interleave", "flat_map"):
+        options = {key: op[key] for key in op if key not in ("op", "source")}
+        return getattr(dataset, name)(lambda x: build(op["source"], x), **options)
+    if name == "zip":
+        return Dataset.zip(dataset, *(build(part) for part in op.get("sources") or [op["source"]]))
+    if name == "concatenate":
+        return dataset.concatenate(build(op["source"]))
+    if name == "shuffle":
+        return dataset.shuffle(op["buffer"], op.get("seed"), op.get("reshuffle", True))
+    if name == "batch":
+        return dataset.batch(op["size"], op.get("drop_remainder", False))
+    if name == "filter":
+        return dataset.filter(lambda x: x % op["keep_mod"] == 0)
+    if name == "shard":
+        return dataset.shard(op["num"], op["index"])
+    if name in ("cache", "unbatch"):
+        return getattr(dataset, name)()
+    if name in ("repeat", "take", "skip", "prefetch", "enumerate"):
+        value = [op[key] for key in ("count", "n", "buffer", "start") if key in op]
+        return getattr(dataset, name)(*value)
+    raise Outside(name)
+
+
+def function(op: dict[str, Any]) -> Any:
+    if "fail_on" not in op and "fn" not in op:
+        return None
+    apply_to = FUNCTIONS[op.get("fn", "identity")]
+
+    def mapped(x: Any) -> Any:
+        if x in op.get("fail_on", ()):
+            raise Planned(x)
+        return apply_to(x, op.get("k", 0))
+
+    return mapped
+
+
+def cost(op: dict[str, Any]) -> Any:
+    usual, special = op.get("cost", 0), op.get("cost_of")
+    return (lambda x: special.get(str(x), usual)) if special else usual
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: tuples are lists."""
+    return [plain(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def sequence(dataset: Dataset, store: Store, limit: int = 10_000) -> list[Any]:
+    """One pass: values, `Planned` in the place of errors, and "end"."""
+    run = Virtual(Machine(CORES), store, None)
+
+    async def consume() -> list[Any]:
+        stream = dataset.node.stream(Scope(run))
+        seen: list[Any] = []
+        while len(seen) < limit:
+            try:
+                element = await stream.next()
+            except Planned:
+                seen.append(Planned)
+                continue
+            if element is END:
+                seen.append("end")
+                break
+            seen.append(plain(element.value))
+        stream.close()
+        return seen
+
+    result: list[Any] = run.complete(consume(), "Test")
+    return result
