@@ -1,5 +1,6 @@
 """Interactive lessons on input pipelines: describe one, run it on either clock, see why it waits."""
 
+from lessonkit import operators
 from lessonkit.benchmark import benchmark
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import ArtificialDataset, Dataset

@@ -10,13 +10,14 @@ from typing import Any
 from lessonkit import check
 from lessonkit.dataset import ArtificialDataset, Dataset
 from lessonkit.element import END, Element
-from lessonkit.operators.base import Node, Scope
+from lessonkit.node import Node, cardinality
+from lessonkit.operators.base import Scope
 from lessonkit.runtime.base import Run
 from lessonkit.runtime.store import Store
 from lessonkit.runtime.threads import Stopped, Threads
 from lessonkit.runtime.virtual import Virtual
 from lessonkit.trace import Epoch, Recorder, Trace
-from lessonkit.work import Cost, Machine, PerSample, charge, price
+from lessonkit.work import Cost, Machine, per_sample, charge, price
 
 MOST = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
 
@@ -33,7 +34,7 @@ class Step:
     def __init__(self, run: Run, stage: str, cost: Any) -> None:
         self.run = run
         self.stage = stage
-        self.function = cost if callable(cost) and not isinstance(cost, PerSample) else None
+        self.function = cost if callable(cost) and not isinstance(cost, per_sample) else None
         self.price = price(0 if self.function else cost, stage.lower())
         self.free = self.price == 0 and self.function is None
 
@@ -82,7 +83,7 @@ class Loop:
         epoch = Epoch(start=run.time / 1e9)
         self.epochs.append(epoch)
         count = samples = 0
-        stream = self.node.stream(Scope(run))
+        stream = Scope(run).open(self.node)
         try:
             while count < most and (element := await stream.next()) is not END:
                 count += 1
@@ -131,8 +132,8 @@ def benchmark(
 
     >>> benchmark(ArtificialDataset())
     <Trace: 2 epochs, 6 elements, 210.000 ms>
-    >>> benchmark(ArtificialDataset().prefetch(1)).busy("Train")
-    0.35294117647058826
+    >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
+    '35.3%'
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset={dataset!r}: must be a Dataset")
@@ -141,7 +142,7 @@ def benchmark(
     check.cost("load", load)
     check.one_of("clock", clock, ("virtual", "real"))
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
-    if most == dataset.node.cardinality() == math.inf:
+    if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
     machine, recorder, store = machine or Machine(), Recorder() if record else None, Store(fixed_seed=True)
     run: Any = Virtual(machine, store, recorder) if clock == "virtual" else Threads(machine, store, recorder, cancel)

@@ -49,6 +49,11 @@ def cost(name: str, value: Any) -> Any:
     return value if callable(value) else seconds(name, value)
 
 
+def nbytes(value: Any) -> Any:
+    """The size of an element as a number, as a function of the element, or not said."""
+    return value if value is None or callable(value) else integer("nbytes", value, least=0)
+
+
 def function(name: str, value: Any) -> Callable[..., Any]:
     """`value` as something that can be called."""
     if not callable(value):

@@ -2,57 +2,53 @@
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
 from typing import Any
 
+from lessonkit import dataset
 from lessonkit.check import AUTOTUNE
-from lessonkit.operators.base import Node
+from lessonkit.node import Node
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
+DEFAULTS = {"block_length": 1}  # where the signature says None
 SHOWN = 20  # of a list, so many values
 
 
 def code(node: Node) -> str:
     """The program text that builds *node*; a function appears as its name."""
-    call = f"{node.method}({', '.join(_arguments(node))})"
     if node.method == "ArtificialDataset":
-        return call
-    before = code(node.inputs[0]) if hasattr(node, "input") else "Dataset"
-    return f"{before}.{call}"
+        return f"ArtificialDataset({', '.join(_arguments(node, dataset.ArtificialDataset))})"
+    method = getattr(dataset.Dataset, node.method)
+    before = code(node.inputs[0]) if node.inputs and node.method != "zip" else "Dataset"
+    return f"{before}.{node.method}({', '.join(_arguments(node, method))})"
 
 
-def _arguments(node: Node) -> list[str]:
+def _arguments(node: Node, method: Any) -> list[str]:
     """The arguments that are not what they are by default."""
-    texts, in_place = [], True
-    for field in dataclasses.fields(node):
-        value = getattr(node, field.name)
-        if field.name == "input":
+    if node.method == "zip":
+        return [code(part) for part in node.inputs]
+    texts = [code(part) for part in node.inputs[1:]]
+    in_place = True
+    for name, parameter in inspect.signature(method).parameters.items():
+        if name not in node.arguments:  # self, or an input
             continue
-        if field.default is not dataclasses.MISSING and value == field.default:
-            in_place = False  # what comes after has to say its name
-        elif isinstance(value, range):
-            texts += [str(number) for number in _range(value)]
-        elif field.name in ("args", "parts"):  # given one by one
+        value = node.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:  # given one by one
             texts += [text(part) for part in value]
+        elif value is parameter.default or (isinstance(value, (int, float)) and value == (parameter.default or DEFAULTS.get(name))):
+            in_place = False  # what comes after has to say its name
         else:
-            shown = "AUTOTUNE" if field.name in TUNED and value == AUTOTUNE else text(value)
-            texts.append(shown if in_place and not field.kw_only else f"{field.name}={shown}")
+            value = list(value) if name == "values" else value
+            shown = "AUTOTUNE" if name in TUNED and value == AUTOTUNE else text(value)
+            named = parameter.kind is parameter.KEYWORD_ONLY or not in_place
+            texts.append(f"{name}={shown}" if named else shown)
     return texts
 
 
-def _range(numbers: range) -> list[int]:
-    if numbers.step != 1:
-        return [numbers.start, numbers.stop, numbers.step]
-    return [numbers.start, numbers.stop] if numbers.start else [numbers.stop]
-
-
 def text(value: Any) -> str:
-    """A value as code: a node as what builds it, a function as its name."""
-    if isinstance(value, Node):
-        return code(value)
-    if isinstance(value, tuple):  # the values of from_list
-        values = [text(part) for part in value[:SHOWN]] + ["..."] * (len(value) > SHOWN)
-        return f"[{', '.join(values)}]"
-    if callable(value) and not dataclasses.is_dataclass(value):
+    """A value as code: a function as its name, a long list by its beginning."""
+    if isinstance(value, list):
+        return f"[{', '.join([text(part) for part in value[:SHOWN]] + ['...'] * (len(value) > SHOWN))}]"
+    if callable(value) and type(value).__module__ != "lessonkit.work":
         return str(getattr(value, "__name__", type(value).__name__))
     return repr(value)

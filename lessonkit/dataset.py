@@ -6,25 +6,17 @@ first element is asked for.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
-from lessonkit.code import code
-from lessonkit.iteration import Iterator
-from lessonkit.operators.base import Bytes, Node, checked_bytes
-from lessonkit.operators.batch import Batch, Unbatch
-from lessonkit.operators.cache import Cache
-from lessonkit.operators.combine import Concatenate, Enumerate, Repeat, Zip
-from lessonkit.operators.interleave import FlatMap, Interleave
-from lessonkit.operators.map import Map
-from lessonkit.operators.prefetch import Prefetch
-from lessonkit.operators.select import Filter, Shard, Skip, Take
-from lessonkit.operators.shuffle import Shuffle
-from lessonkit.operators.sources import Artificial, FromGenerator, listed, range_of
+from lessonkit.element import Bytes
+from lessonkit.node import SCALARS, Node, element_type
 from lessonkit.work import KINDS, Cost
+
+if TYPE_CHECKING:
+    from lessonkit.iteration import Iterator
 
 
 class Dataset:
@@ -41,10 +33,17 @@ class Dataset:
         self.node = node
 
     def __iter__(self) -> Iterator:
+        from lessonkit.iteration import Iterator  # a description knows nothing of how it runs
+
         return Iterator(self.node)
 
     def __repr__(self) -> str:
+        from lessonkit.code import code
+
         return code(self.node)
+
+    def _then(self, method: str, *others: Node, **arguments: Any) -> Dataset:
+        return Dataset(Node(method, (self.node, *others), arguments))
 
     # ---- sources ----
 
@@ -55,12 +54,22 @@ class Dataset:
         >>> list(Dataset.range(2, 8, 3))
         [2, 5]
         """
-        return Dataset(range_of(*args))
+        if not 1 <= len(args) <= 3:
+            raise TypeError(f"range{args}: must be 1 to 3 numbers")
+        names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
+        for name, value in zip(names, args, strict=False):
+            check.integer(name, value)
+        if args[2:] == (0,):
+            raise ValueError("step=0: must not be 0")
+        return Dataset(Node("range", (), {"args": args}))
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
         """The values of a list; *nbytes* says how large each is, if it does not know itself."""
-        return Dataset(listed(values, nbytes))
+        odd = isinstance(values, (str, bytes, dict))
+        if odd or not (hasattr(values, "__len__") and hasattr(values, "__iter__")):
+            raise TypeError(f"values={values!r}: must be a list of elements")
+        return Dataset(Node("from_list", (), {"values": tuple(values), "nbytes": check.nbytes(nbytes)}))
 
     @staticmethod
     def from_generator(fn: Callable[..., Any], *args: Any, nbytes: Bytes = None) -> Dataset:
@@ -71,7 +80,8 @@ class Dataset:
         >>> list(Dataset.from_generator(count, 3))
         [0, 1, 2]
         """
-        return Dataset(FromGenerator(check.function("fn", fn), args, nbytes=checked_bytes(nbytes)))
+        arguments = {"fn": check.function("fn", fn), "args": args, "nbytes": check.nbytes(nbytes)}
+        return Dataset(Node("from_generator", (), arguments))
 
     @staticmethod
     def zip(*datasets: Any) -> Dataset:
@@ -83,7 +93,7 @@ class Dataset:
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], (tuple, list)) else datasets
         if not parts:
             raise ValueError("datasets=(): must be one data set or more")
-        return Dataset(Zip(tuple(_node("datasets", part) for part in parts)))
+        return Dataset(Node("zip", tuple(_node("datasets", part) for part in parts), {}))
 
     # ---- a function for each element ----
 
@@ -105,17 +115,15 @@ class Dataset:
         """
         if not isinstance(stage, str) or not stage:
             raise TypeError(f"stage={stage!r}: must be a name")
-        return Dataset(
-            Map(
-                self.node,
-                None if fn is None else check.function("fn", fn),
-                cost=check.cost("cost", cost),
-                kind=check.one_of("kind", kind, KINDS),
-                num_parallel_calls=_calls(num_parallel_calls),
-                deterministic=check.flag("deterministic", deterministic),
-                stage=stage,
-                nbytes=checked_bytes(nbytes),
-            )
+        return self._then(
+            "map",
+            fn=None if fn is None else check.function("fn", fn),
+            cost=check.cost("cost", cost),
+            kind=check.one_of("kind", kind, KINDS),
+            num_parallel_calls=_calls(num_parallel_calls),
+            deterministic=check.flag("deterministic", deterministic),
+            stage=stage,
+            nbytes=check.nbytes(nbytes),
         )
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
@@ -124,7 +132,7 @@ class Dataset:
         >>> list(Dataset.range(6).filter(lambda number: number % 2))
         [1, 3, 5]
         """
-        return Dataset(Filter(self.node, check.function("predicate", predicate)))
+        return self._then("filter", predicate=check.function("predicate", predicate))
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
         """The elements of one data set after another; *map_func* makes one of each element.
@@ -132,7 +140,7 @@ class Dataset:
         >>> list(Dataset.range(3).flat_map(Dataset.range))
         [0, 0, 1]
         """
-        return Dataset(FlatMap(self.node, check.function("map_func", map_func)))
+        return self._then("flat_map", map_func=check.function("map_func", map_func))
 
     def interleave(
         self,
@@ -147,73 +155,69 @@ class Dataset:
         >>> list(Dataset.range(1, 3).interleave(lambda x: Dataset.from_list([x, x]), cycle_length=2))
         [1, 2, 1, 2]
         """
-        cycle = None if cycle_length is None else check.integer("cycle_length", cycle_length, least=1, auto=True)
-        calls = _calls(num_parallel_calls)
-        if cycle not in (None, AUTOTUNE) and calls is not None and calls > cycle:
-            raise ValueError(f"num_parallel_calls={calls}: must be cycle_length={cycle} or less")
-        return Dataset(
-            Interleave(
-                self.node,
-                check.function("map_func", map_func),
-                cycle_length=cycle,
-                block_length=check.integer("block_length", 1 if block_length is None else block_length, least=1),
-                num_parallel_calls=calls,
-                deterministic=check.flag("deterministic", deterministic),
-            )
+        calls, cycle = _calls(num_parallel_calls), cycle_length
+        if cycle is not None and check.integer("cycle_length", cycle, least=1, auto=True) != AUTOTUNE:
+            if calls is not None and calls > cycle:
+                raise ValueError(f"num_parallel_calls={calls}: must be {cycle} or less, as cycle_length is")
+        return self._then(
+            "interleave",
+            map_func=check.function("map_func", map_func),
+            cycle_length=cycle,
+            block_length=1 if block_length is None else check.integer("block_length", block_length, least=1),
+            num_parallel_calls=calls,
+            deterministic=check.flag("deterministic", deterministic),
         )
 
     # ---- buffers ----
 
     def prefetch(self, buffer_size: int) -> Dataset:
         """At most *buffer_size* elements made ready in the background."""
-        return Dataset(Prefetch(self.node, check.integer("buffer_size", buffer_size, least=0, auto=True)))
+        return self._then("prefetch", buffer_size=check.integer("buffer_size", buffer_size, least=0, auto=True))
 
     def cache(self) -> Dataset:
         """What the first complete pass gave, kept in memory for all later ones."""
-        return Dataset(Cache(self.node))
+        return self._then("cache")
 
     def shuffle(
         self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True
     ) -> Dataset:
         """A random one of *buffer_size* elements at a time."""
-        return Dataset(
-            Shuffle(
-                self.node,
-                check.integer("buffer_size", buffer_size, least=1),
-                None if seed is None else check.integer("seed", seed),
-                check.flag("reshuffle_each_iteration", reshuffle_each_iteration),
-            )
+        return self._then(
+            "shuffle",
+            buffer_size=check.integer("buffer_size", buffer_size, least=1),
+            seed=None if seed is None else check.integer("seed", seed),
+            reshuffle_each_iteration=check.flag("reshuffle_each_iteration", reshuffle_each_iteration),
         )
 
     # ---- batches ----
 
     def batch(self, batch_size: int, drop_remainder: bool = False) -> Dataset:
         """Lists of *batch_size* elements; of arrays, stacked arrays."""
-        return Dataset(
-            Batch(
-                self.node,
-                check.integer("batch_size", batch_size, least=1),
-                check.flag("drop_remainder", drop_remainder),
-            )
+        return self._then(
+            "batch",
+            batch_size=check.integer("batch_size", batch_size, least=1),
+            drop_remainder=check.flag("drop_remainder", drop_remainder),
         )
 
     def unbatch(self) -> Dataset:
         """The parts of each batch, one by one."""
-        return Dataset(Unbatch(self.node))
+        if element_type(self.node) in SCALARS:
+            raise ValueError(f"unbatch: the elements of {self!r} are single values, not batches")
+        return self._then("unbatch")
 
     # ---- which elements, and how often ----
 
     def repeat(self, count: int | None = None) -> Dataset:
         """*count* passes, one after another; without end if None or negative."""
-        return Dataset(Repeat(self.node, None if count is None else check.integer("count", count)))
+        return self._then("repeat", count=None if count is None else check.integer("count", count))
 
     def take(self, count: int) -> Dataset:
         """The first *count* elements; all of them if negative."""
-        return Dataset(Take(self.node, check.integer("count", count)))
+        return self._then("take", count=check.integer("count", count))
 
     def skip(self, count: int) -> Dataset:
         """All but the first *count* elements; none if negative."""
-        return Dataset(Skip(self.node, check.integer("count", count)))
+        return self._then("skip", count=check.integer("count", count))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
         """Every *num_shards*-th element, beginning with number *index*.
@@ -223,16 +227,19 @@ class Dataset:
         """
         shards = check.integer("num_shards", num_shards, least=1)
         if not 0 <= check.integer("index", index) < shards:
-            raise ValueError(f"index={index}: must be 0 to {shards - 1} with num_shards={shards}")
-        return Dataset(Shard(self.node, shards, index))
+            raise ValueError(f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}")
+        return self._then("shard", num_shards=shards, index=index)
 
     def enumerate(self, start: int = 0) -> Dataset:
         """Each element with its number, as a tuple."""
-        return Dataset(Enumerate(self.node, check.integer("start", start)))
+        return self._then("enumerate", start=check.integer("start", start))
 
     def concatenate(self, other: Dataset) -> Dataset:
         """All elements of this one, then all of the other."""
-        return Dataset(Concatenate(self.node, _node("other", other)))
+        ours, theirs = element_type(self.node), element_type(_node("other", other))
+        if ours and theirs and ours is not theirs:
+            raise TypeError(f"other={other!r}: must have elements of type {ours.__name__}, as this one has")
+        return self._then("concatenate", other.node)
 
 
 class ArtificialDataset(Dataset):
@@ -245,14 +252,13 @@ class ArtificialDataset(Dataset):
     def __init__(
         self, num_samples: int = 3, *, open: Cost = 0.030, read: Cost = 0.015, nbytes: Bytes = None
     ) -> None:
-        super().__init__(
-            Artificial(
-                check.integer("num_samples", num_samples, least=0),
-                open=check.cost("open", open),
-                read=check.cost("read", read),
-                nbytes=checked_bytes(nbytes),
-            )
-        )
+        arguments = {
+            "num_samples": check.integer("num_samples", num_samples, least=0),
+            "open": check.cost("open", open),
+            "read": check.cost("read", read),
+            "nbytes": check.nbytes(nbytes),
+        }
+        super().__init__(Node("ArtificialDataset", (), arguments))
 
 
 def _calls(value: int | None) -> int | None:
@@ -263,4 +269,3 @@ def _node(name: str, value: Any) -> Node:
     if not isinstance(value, Dataset):
         raise TypeError(f"{name}={value!r}: must be a Dataset")
     return value.node
-

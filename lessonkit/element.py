@@ -1,8 +1,12 @@
 """What travels through a pipeline: one element at a time, and what is known of it."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+from lessonkit import check
+
+Bytes = int | Callable[[Any], int] | None  # the size of an element, where it does not know its own
 
 
 class Element:
@@ -69,6 +73,13 @@ def size_of(value: Any, otherwise: int) -> int:
         return size_of(tuple(value.values()), otherwise)
     nbytes = getattr(value, "nbytes", None)
     return nbytes if isinstance(nbytes, int) else otherwise
+
+
+def measure(value: Any, said: Bytes, before: int) -> int:
+    """The bytes of an element: what was said of it, its own, or what it had before."""
+    if said is None:
+        return size_of(value, before)
+    return check.integer(f"nbytes of {value!r}", said(value) if callable(said) else said, least=0)
 
 
 def stack(values: Sequence[Any]) -> Any:

@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import Any
 
 from lessonkit.element import END
-from lessonkit.operators.base import Node, Scope
+from lessonkit.node import Node
+from lessonkit.operators.base import Scope
 from lessonkit.runtime.store import shared
 from lessonkit.runtime.threads import Stopped, Threads
 from lessonkit.work import Machine, current
@@ -24,7 +25,7 @@ class Iterator:
         self._run = Threads(machine or Machine(), shared, None)
         self._task = self._run.consumer("Loop")
         self._run.current = self._task
-        self._stream = node.stream(Scope(self._run))
+        self._stream = Scope(self._run).open(node)
         self._open = True
         self._asking = False
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from lessonkit.element import Element
-
 WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
 
 
@@ -116,9 +114,8 @@ class Recorder:
         self.identities += (instance, epoch, sample)
         return len(self.identities) // 3 - 1
 
-    def join(self, elements: list[Element]) -> int:
+    def join(self, parts: list[int]) -> int:
         """A key for an element that is made of others."""
-        parts = [element.key for element in elements]
         members = tuple(who for part in parts for who in self.members.get(part, (part,)))
         key = self.identify(*self.identity(members[0]))
         self.members[key] = members

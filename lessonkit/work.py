@@ -5,7 +5,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lessonkit import check
@@ -64,7 +64,7 @@ Price = int | Callable[[Element], int]
 
 def price(cost: Cost, name: str) -> Price:
     """What an element costs, in nanoseconds: a number, or a function of the element."""
-    if isinstance(cost, PerSample):
+    if isinstance(cost, per_sample):
         return cost.price
     if not callable(cost):
         return check.nanoseconds(name, cost)
@@ -76,52 +76,31 @@ def charge(price: Price, element: Element) -> int:
     return price if price.__class__ is int else price(element)  # type: ignore[operator]
 
 
-@dataclass(frozen=True, repr=False)
-class PerSample:
-    """So much a call and so much for each sample in it."""
-
-    seconds: float
-    per_call: float = 0
-
-    def __call__(self, batch: Any) -> float:
-        samples = len(batch) if hasattr(batch, "__len__") else 1
-        return self.per_call + self.seconds * samples
-
-    def price(self, element: Element) -> int:
-        # The element knows how many samples it holds; an image's length is not that.
-        return round((self.per_call + self.seconds * element.samples) * 1e9)
-
-    def __repr__(self) -> str:
-        call = f", per_call={self.per_call!r}" if self.per_call else ""
-        return f"per_sample({self.seconds!r}{call})"
-
-
-def per_sample(seconds: float, *, per_call: float = 0) -> PerSample:
+@dataclass(frozen=True)
+class per_sample:  # noqa: N801 - used like a function, and its repr is the call
     """A cost that grows with a batch: *per_call*, and *seconds* for each sample.
 
     >>> per_sample(0.001)([7, 8, 9])
     0.003
     """
-    return PerSample(check.seconds("seconds", seconds), check.seconds("per_call", per_call))
+
+    seconds: float
+    per_call: float = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check.seconds("seconds", self.seconds)
+        check.seconds("per_call", self.per_call)
+
+    def __call__(self, batch: Any) -> float:
+        return self.per_call + self.seconds * (len(batch) if hasattr(batch, "__len__") else 1)
+
+    def price(self, element: Element) -> int:
+        # The element knows how many samples it holds; an image's length is not that.
+        return round((self.per_call + self.seconds * element.samples) * 1e9)
 
 
-@dataclass(frozen=True, repr=False)
-class Jitter:
-    """A cost that varies evenly around a mean."""
-
-    mean: float
-    spread: float
-    seed: int
-
-    def __call__(self, value: Any) -> float:
-        draw = random.Random(f"{self.seed}:{_number(value)}").uniform(-1, 1)
-        return self.mean * (1 + self.spread * draw)
-
-    def __repr__(self) -> str:
-        return f"jitter({self.mean!r}, spread={self.spread!r}, seed={self.seed!r})"
-
-
-def jitter(mean: float, *, spread: float = 0.5, seed: int = 0) -> Jitter:
+@dataclass(frozen=True)
+class jitter:  # noqa: N801
     """A cost between `mean * (1 - spread)` and `mean * (1 + spread)`, drawn from the element.
 
     The same element costs the same on every run and on both clocks.
@@ -130,34 +109,41 @@ def jitter(mean: float, *, spread: float = 0.5, seed: int = 0) -> Jitter:
     >>> 0.0075 <= min(costs) < max(costs) <= 0.0225
     True
     """
-    if check.seconds("spread", spread) > 1:
-        raise ValueError(f"spread={spread!r}: must be between 0 and 1")
-    return Jitter(check.seconds("mean", mean), spread, check.integer("seed", seed))
 
+    mean: float
+    spread: float = field(default=0.5, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
 
-@dataclass(frozen=True, repr=False)
-class Straggler:
-    """A cost with a slow element now and then."""
-
-    usual: float
-    every: int
-    slow: float
+    def __post_init__(self) -> None:
+        check.seconds("mean", self.mean)
+        check.integer("seed", self.seed)
+        if check.seconds("spread", self.spread) > 1:
+            raise ValueError(f"spread={self.spread!r}: must be between 0 and 1")
 
     def __call__(self, value: Any) -> float:
-        return self.slow if _number(value) % self.every == self.every - 1 else self.usual
-
-    def __repr__(self) -> str:
-        return f"straggler({self.usual!r}, every={self.every!r}, slow={self.slow!r})"
+        draw = random.Random(f"{self.seed}:{_number(value)}").uniform(-1, 1)
+        return self.mean * (1 + self.spread * draw)
 
 
-def straggler(usual: float, *, every: int, slow: float) -> Straggler:
+@dataclass(frozen=True)
+class straggler:  # noqa: N801
     """A cost of *usual*, and of *slow* for the last of every *every* elements.
 
     >>> [straggler(0.005, every=3, slow=0.040)(sample) for sample in range(6)]
     [0.005, 0.005, 0.04, 0.005, 0.005, 0.04]
     """
-    check.integer("every", every, least=1)
-    return Straggler(check.seconds("usual", usual), every, check.seconds("slow", slow))
+
+    usual: float
+    every: int = field(kw_only=True)
+    slow: float = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        check.seconds("usual", self.usual)
+        check.integer("every", self.every, least=1)
+        check.seconds("slow", self.slow)
+
+    def __call__(self, value: Any) -> float:
+        return self.slow if _number(value) % self.every == self.every - 1 else self.usual
 
 
 def _number(value: Any) -> int:

@@ -125,7 +125,7 @@ def sequence(dataset: Dataset, store: Store, limit: int = 10_000) -> list[Any]:
     run = Virtual(Machine(CORES), store, None)
 
     async def consume() -> list[Any]:
-        stream = dataset.node.stream(Scope(run))
+        stream = Scope(run).open(dataset.node)
         seen: list[Any] = []
         while len(seen) < limit:
             try:

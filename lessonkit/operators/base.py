@@ -1,19 +1,15 @@
-"""What every operator has: a description (`Node`) and, while it runs, a `Stream`."""
+"""What every operator has: its place in a run (`Scope`) and one iteration (`Stream`)."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, TypeVar
 
-from lessonkit import check
-from lessonkit.element import Element, Failure, size_of
+from lessonkit.element import Element, Failure
+from lessonkit.node import Node
 from lessonkit.runtime.base import Run, Site
-
-Bytes = int | Callable[[Any], int] | None  # the size of an element, where it does not know its own
 
 # tf.data would loop for ever here; so many elements in vain, and we say so instead.
 PATIENCE = 1_000_000
@@ -23,49 +19,19 @@ class EndlessError(RuntimeError):
     """A pipeline asks for ever more elements and gives none."""
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
-    """The description of one operator. Two are equal only if they are the same one."""
-
-    method: ClassVar[str]  # how `Dataset` spells it
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The nodes that this one takes its elements from."""
-        return ()
-
-    def cardinality(self) -> float | None:
-        """How many elements there will be; infinity for no end, None if nobody knows."""
-        return None
-
-    def element_type(self) -> type | None:
-        """What its elements are, where the description alone can tell."""
-        return None
-
-    def replace(self, **changes: Any) -> Node:
-        """The same with some arguments changed: a new node, with nothing in its caches."""
-        return dataclasses.replace(self, **changes)
-
-    def stream(self, scope: Scope) -> Stream:
-        """A new iteration over its elements."""
-        raise NotImplementedError
+Opener = Callable[["Scope", Node], "Stream"]
+OPERATORS: dict[str, Opener] = {}  # by the name of the method of `Dataset`
+Operator = TypeVar("Operator", bound=Opener)
 
 
-@dataclass(frozen=True, eq=False)
-class Transform(Node):
-    """An operator with one input, which passes on its elements as many as they are."""
+def operator(method: str) -> Callable[[Operator], Operator]:
+    """Say that this class or function opens the streams of `Dataset.method`."""
 
-    input: Node
+    def register(opener: Operator) -> Operator:
+        OPERATORS[method] = opener
+        return opener
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.input,)
-
-    def cardinality(self) -> float | None:
-        return self.input.cardinality()
-
-    def element_type(self) -> type | None:
-        return self.input.element_type()
+    return register
 
 
 @dataclass(frozen=True)
@@ -78,7 +44,7 @@ class Scope:
 
     def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
         """Open *node* as the input number *index* of the operator that stands here."""
-        return node.stream(Scope(self.run, (*self.site, index), origin or self.origin))
+        return OPERATORS[node.method](Scope(self.run, (*self.site, index), origin or self.origin), node)
 
     def name(self, wanted: str) -> str:
         """A name for what stands here, that nothing elsewhere in the pipeline has."""
@@ -86,12 +52,20 @@ class Scope:
 
 
 class Stream(ABC):
-    """One iteration over an operator's elements."""
+    """One iteration over an operator's elements. The arguments of its node are its attributes."""
 
-    def __init__(self, scope: Scope, *inputs: Stream) -> None:
+    def __init__(self, scope: Scope, node: Node) -> None:
         self.run = scope.run
         self.scope = scope
-        self.inputs = list(inputs)
+        self.node = node
+        self.opened: list[Stream] = []  # the inputs that are open
+        for name, value in node.arguments.items():
+            setattr(self, name, value)
+
+    def open_input(self, index: int = 0) -> Stream:
+        """Open input number *index*."""
+        self.opened.append(self.scope.open(self.node.inputs[index], index))
+        return self.opened[-1]
 
     @abstractmethod
     async def next(self) -> Element:
@@ -99,8 +73,17 @@ class Stream(ABC):
 
     def close(self) -> None:
         """Nobody asks any more: end helpers, close files, forget what is held."""
-        for stream in self.inputs:
+        for stream in self.opened:
             stream.close()
+        self.opened.clear()
+
+
+class Transform(Stream):
+    """A stream with one input."""
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.input = self.open_input()
 
 
 class Buffer:
@@ -119,6 +102,10 @@ class Buffer:
         if self.recorder is not None:
             self.recorder.events += (self.number, self.run.time, -1, element.key, element.nbytes)
 
+    def drop(self, elements: Iterable[Element]) -> None:
+        for element in elements:
+            self.leave(element)
+
 
 async def attempt(stream: Stream) -> Element:
     """The next element of *stream*, or the error that stands in its place."""
@@ -128,23 +115,11 @@ async def attempt(stream: Stream) -> Element:
         return Failure(error)
 
 
-def measure(value: Any, said: Bytes, before: int) -> int:
-    """The bytes of an element: what was said of it, its own, or what it had before."""
-    if said is None:
-        return size_of(value, before)
-    return check.integer(f"nbytes of {value!r}", said(value) if callable(said) else said, least=0)
-
-
-def times(cardinality: float | None, factor: float) -> float | None:
-    """So many times as many; none at all stay none, even for ever."""
-    if cardinality is None:
-        return None
-    return 0 if 0 in (cardinality, factor) else cardinality * factor
-
-
-def checked_bytes(value: Bytes) -> Bytes:
-    """`nbytes=` as a number or a function, or an error that says what is allowed."""
-    return value if value is None or callable(value) else check.integer("nbytes", value, least=0)
-
-
-INFINITE = math.inf
+def joined(run: Run, parts: list[Element], value: Any) -> Element:
+    """One element made of several, which it remembers."""
+    element = Element(value)
+    element.samples = sum(part.samples for part in parts)
+    if run.recorder is not None:
+        element.key = run.recorder.join([part.key for part in parts])
+        element.nbytes = sum(part.nbytes for part in parts)
+    return element

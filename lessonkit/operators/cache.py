@@ -2,75 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lessonkit.element import END, Element
-from lessonkit.operators.base import Buffer, Scope, Stream, Transform
-
-
-@dataclass(frozen=True, eq=False)
-class Cache(Transform):
-    """`cache()`: in memory, and shared by all iterations over this very description."""
-
-    method = "cache"
-
-    def stream(self, scope: Scope) -> Stream:
-        kept = scope.run.store.state(self, Kept)
-        return Keeping(self, scope, kept) if kept.elements is None else Replaying(scope, kept.elements)
+from lessonkit.node import Node, cardinality
+from lessonkit.operators.base import Buffer, Scope, Stream, Transform, operator
 
 
 class Kept:
-    """What a cache holds: nothing, until one pass was complete."""
+    """What a cache holds, for all iterations over the same description: nothing, until a pass was complete."""
 
     elements: list[Element] | None = None
 
 
-class Keeping(Stream):
+@operator("cache")
+def open_cache(scope: Scope, node: Node) -> Stream:
+    """The first passes fill the cache, later ones replay it."""
+    kept = scope.run.store.state(node, Kept)
+    return Keeping(scope, node) if kept.elements is None else Replaying(scope, node)
+
+
+class Keeping(Transform):
     """Passes elements on and keeps a copy. It counts only if the pass gets to the end.
 
     An error is passed on and leaves no trace: the cache replays without it.
     """
 
-    def __init__(self, node: Cache, scope: Scope, kept: Kept) -> None:
-        super().__init__(scope, scope.open(node.input))
-        self.kept = kept
+    complete = False
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.kept = self.run.store.state(node, Kept)
         self.copies: list[Element] = []
-        self.complete = False
-        self.expected = node.input.cardinality()
+        self.expected = cardinality(node.inputs[0])
         self.buffer = Buffer(self.run, scope.name("cache"), None)
 
     async def next(self) -> Element:
-        element = await self.inputs[0].next()
-        if element is END:
-            self.finish()
-            return END
-        if not self.complete:
+        element = await self.input.next()
+        if element is not END and not self.complete:
             self.copies.append(element.copy())
             self.buffer.enter(element)
-            if len(self.copies) == self.expected:  # known in advance: no need to see the end
-                self.finish()
+        if element is END or len(self.copies) == self.expected:  # known in advance: no need to see the end
+            self.complete = True
+            if self.kept.elements is None:
+                self.kept.elements = self.copies
         return element
-
-    def finish(self) -> None:
-        self.complete = True
-        if self.kept.elements is None:
-            self.kept.elements = self.copies
 
     def close(self) -> None:
         if self.kept.elements is not self.copies:  # a pass that was broken off keeps nothing
-            for element in self.copies:
-                self.buffer.leave(element)
+            self.buffer.drop(self.copies)
             self.copies = []
-            self.complete = True
         super().close()
 
 
 class Replaying(Stream):
     """Gives copies of what is kept; nothing above the cache runs."""
 
-    def __init__(self, scope: Scope, elements: list[Element]) -> None:
-        super().__init__(scope)
-        self.elements = iter(elements)
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.elements = iter(self.run.store.state(node, Kept).elements or ())
 
     async def next(self) -> Element:
         element = next(self.elements, END)

@@ -4,49 +4,36 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.element import END, Element, Failure, settle
-from lessonkit.operators.base import Buffer, Bytes, Scope, Stream, Transform, attempt, measure
+from lessonkit.element import END, Bytes, Element, Failure, measure, settle
+from lessonkit.node import Node
+from lessonkit.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
 from lessonkit.runtime.base import Gate, Task
-from lessonkit.work import Cost, charge, price
+from lessonkit.work import Cost, price
 
 
-@dataclass(frozen=True, eq=False)
-class Map(Transform):
-    """`map(fn)`: what it costs, what kind of work it is, and how many calls at once."""
-
-    method = "map"
-    fn: Callable[..., Any] | None = None
-    _: KW_ONLY
-    cost: Cost = 0
-    kind: str = "wait"
-    num_parallel_calls: int | None = None
-    deterministic: bool = True
-    stage: str = "Map"
-    nbytes: Bytes = None
-
-    def element_type(self) -> type | None:
-        return self.input.element_type() if self.fn is None else None
-
-    def stream(self, scope: Scope) -> Stream:
-        return SequentialMap(self, scope) if self.num_parallel_calls is None else ParallelMap(self, scope)
+@operator("map")
+def open_map(scope: Scope, node: Node) -> Stream:
+    """A map without parallel calls is another machine than one with a single call."""
+    sequential = node.arguments["num_parallel_calls"] is None
+    return SequentialMap(scope, node) if sequential else ParallelMap(scope, node)
 
 
-class SequentialMap(Stream):
+class SequentialMap(Transform):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 
-    def __init__(self, node: Map, scope: Scope) -> None:
-        super().__init__(scope, scope.open(node.input))
-        self.node = node
-        self.fn = node.fn
-        self.kind = node.kind
-        self.nbytes = node.nbytes
-        self.input = self.inputs[0]
-        self.price = price(node.cost, "cost")
-        self.stage = scope.name(node.stage)
+    fn: Callable[..., Any] | None
+    cost: Cost
+    kind: str
+    stage: str
+    nbytes: Bytes
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.price = price(self.cost, "cost")
+        self.stage = scope.name(self.stage)
 
     async def next(self) -> Element:
         element = await self.input.next()
@@ -63,10 +50,8 @@ class SequentialMap(Stream):
         return self.call(element, cost)
 
     async def call(self, element: Element, cost: int) -> None:
-        if self.fn is None:
-            await self.run.spend(cost, self.stage, element, self.kind)
-        else:
-            element.value = await self.run.apply(self.fn, element, self.stage, cost, self.kind)
+        function = self.fn or (lambda *value: element.value)
+        element.value = await self.run.apply(function, element, self.stage, cost, self.kind)
         if self.run.recorder is not None:
             element.nbytes = measure(element.value, self.nbytes, element.nbytes)
 
@@ -84,18 +69,21 @@ class ParallelMap(SequentialMap):
     The element that a blocked `next` waits for counts as claimed.
     """
 
-    def __init__(self, node: Map, scope: Scope) -> None:
-        super().__init__(node, scope)
-        calls = node.num_parallel_calls
-        self.calls = self.run.machine.cores if calls == AUTOTUNE else calls or 1
-        name = scope.name(f"{node.stage.lower()}({self.calls} calls)")
+    num_parallel_calls: int
+    deterministic: bool
+    reading = False
+    ended = False
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        calls = self.num_parallel_calls
+        self.most = self.run.machine.cores if calls == AUTOTUNE else calls
+        name = scope.name(f"{self.stage}: {self.most} calls")
         self.window: deque[Slot] = deque()  # in the order of the inputs
-        self.buffer = Buffer(self.run, name, self.calls)
+        self.buffer = Buffer(self.run, name, self.most)
         self.room = Gate(self.run, name)  # for a call to begin
         self.news = Gate(self.run, name)  # of a slot, or of what is in it
         self.workers: list[Task] = []
-        self.reading = False
-        self.ended = False
 
     async def next(self) -> Element:
         if not self.workers:
@@ -112,28 +100,24 @@ class ParallelMap(SequentialMap):
         return settle(slot.result)
 
     def can_claim(self) -> bool:
-        if self.node.deterministic:
+        """With an order to keep the first slot can be claimed, without one any that has a result."""
+        if self.deterministic:
             return bool(self.window) or self.ended
         return any(slot.result for slot in self.window) or (self.ended and not self.window)
 
     def claim(self) -> Slot:
-        """Take the first slot, or without an order to keep the first that has a result."""
-        for slot in self.window:
-            if self.node.deterministic or slot.result:
-                self.window.remove(slot)
-                return slot
-        raise AssertionError("nothing to claim")
-
-    # ---- the calls ----
+        slot = next(slot for slot in self.window if self.deterministic or slot.result)
+        self.window.remove(slot)
+        return slot
 
     def hire(self) -> None:
-        lane = len(self.workers)
-        self.workers.append(self.run.start(self.work(), self.stage, lane))
+        self.workers.append(self.run.start(self.work(), self.stage, lane=len(self.workers)))
 
     def can_begin(self) -> bool:
-        return not self.reading and not self.ended and len(self.window) < self.calls
+        return not self.reading and not self.ended and len(self.window) < self.most
 
     async def work(self) -> None:
+        """One worker's calls, one after another."""
         while True:
             await self.run.until(self.room, self.can_begin, "buffer full")
             slot = Slot()
@@ -144,12 +128,12 @@ class ParallelMap(SequentialMap):
             self.reading = False
             if element is END:
                 self.ended = True
+                slot.result = END
                 if slot in self.window:
                     self.window.remove(slot)
-                slot.result = END
                 self.news.changed()
                 return
-            if len(self.workers) < self.calls and not self.room.waiting:
+            if len(self.workers) < self.most and not self.room.waiting:
                 self.hire()
             self.room.changed()
             slot.result = await self.outcome(element)
@@ -167,8 +151,6 @@ class ParallelMap(SequentialMap):
     def close(self) -> None:
         for worker in self.workers:
             self.run.cancel(worker)
-        for slot in self.window:
-            if slot.result:
-                self.buffer.leave(slot.result)
+        self.buffer.drop(slot.result for slot in self.window if slot.result)
         self.window.clear()
         super().close()

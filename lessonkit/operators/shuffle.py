@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from itertools import count
 
 from lessonkit.element import END, Element
-from lessonkit.operators.base import Buffer, Scope, Stream, Transform
-
-
-@dataclass(frozen=True, eq=False)
-class Shuffle(Transform):
-    """`shuffle(buffer_size)`: a new order in every pass, unless told otherwise."""
-
-    method = "shuffle"
-    buffer_size: int
-    seed: int | None = None
-    reshuffle_each_iteration: bool = True
-
-    def stream(self, scope: Scope) -> Stream:
-        return ShuffleStream(self, scope)
+from lessonkit.node import Node
+from lessonkit.operators.base import Buffer, Scope, Transform, operator
 
 
 class Orders:
-    """The series of orders of one shuffle: the same on every run if there is a seed."""
+    """The series of orders of one shuffle, for all iterations over the same description."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -34,23 +21,26 @@ class Orders:
         return random.Random(f"{self.seed}:{next(self.passes) if reshuffle else 0}")
 
 
-class ShuffleStream(Stream):
+@operator("shuffle")
+class Shuffle(Transform):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
 
-    def __init__(self, node: Shuffle, scope: Scope) -> None:
-        super().__init__(scope, scope.open(node.input))
-        store = self.run.store
-        chance = 0 if store.fixed_seed else random.getrandbits(64)
-        orders = store.state(node, lambda: Orders(chance if node.seed is None else node.seed))
-        self.random = orders.next(reshuffle=node.reshuffle_each_iteration)
-        self.size = node.buffer_size
+    buffer_size: int
+    seed: int | None
+    reshuffle_each_iteration: bool
+    ended = False
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        chance = 0 if self.run.store.fixed_seed else random.getrandbits(64)
+        orders = self.run.store.state(node, lambda: Orders(chance if self.seed is None else self.seed))
+        self.random = orders.next(reshuffle=self.reshuffle_each_iteration)
         self.held: list[Element] = []
-        self.buffer = Buffer(self.run, scope.name(f"shuffle({self.size})"), self.size)
-        self.ended = False
+        self.buffer = Buffer(self.run, scope.name(f"shuffle({self.buffer_size})"), self.buffer_size)
 
     async def next(self) -> Element:
-        while len(self.held) < self.size and not self.ended:
-            element = await self.inputs[0].next()
+        while len(self.held) < self.buffer_size and not self.ended:
+            element = await self.input.next()
             if element is END:
                 self.ended = True
             else:
@@ -65,7 +55,6 @@ class ShuffleStream(Stream):
         return element
 
     def close(self) -> None:
-        for element in self.held:
-            self.buffer.leave(element)
+        self.buffer.drop(self.held)
         self.held.clear()
         super().close()

@@ -1,0 +1,1 @@
+"""What the package costs, beside peers that do the same on the same machine."""
