@@ -1,18 +1,19 @@
-"""`python -m benchmarks [--quick]`: print the table, a line as soon as it is measured."""
+"""`python -m benchmarks [--quick]`: print the table, each line as soon as it is measured."""
 
 import argparse
 from itertools import chain
 
+from benchmarks import __doc__ as subject
 from benchmarks import threads, virtual
-from benchmarks.measure import HEAD, line
+from benchmarks.measure import line
 
 
 def main() -> None:
     """Measure everything."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=virtual.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=subject)
     parser.add_argument("--quick", action="store_true", help="fewer repeats: under half a minute")
     quick = parser.parse_args().quick
-    print(line(*HEAD))
+    print(line("what / peer", "ours", "peer", "ratio", "goal", "goal is"), flush=True)
     for row in chain(virtual.rows(quick), threads.rows(quick)):
         print(row, flush=True)
 

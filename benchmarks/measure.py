@@ -2,15 +2,21 @@
 
 import gc
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
-HEAD = ("what / peer", "ours", "peer", "ratio", "goal", "")
-WIDTHS = (54, 12, 12, 7, 10, 7)  # characters
+WIDTHS = (56, 12, 12, 8, 12, 8)  # characters
 
 Call = Callable[[], Any]
+
+
+class Pairs(NamedTuple):
+    """Two calls measured by turns: medians, and the median of the ratios of the pairs."""
+
+    ours: float  # s
+    peer: float  # s
+    ratio: float  # ours to peer
 
 
 def seconds(call: Call) -> float:
@@ -23,41 +29,37 @@ def seconds(call: Call) -> float:
     return took
 
 
-@dataclass
-class Pairs:
-    """Two calls measured by turns: medians, and the median of the ratios of the pairs."""
-
-    ours: float  # s
-    peer: float  # s
-    ratio: float  # ours to peer
-
-
 def pairs(ours: Call, peer: Call, repeats: int, peer_calls: int = 1) -> Pairs:
-    """Measure both by turns, after a round to warm up; one turn of *peer* may be many calls."""
+    """Measure both by turns, after a round to warm up; *peer* may be called more often in its turn."""
     seconds(ours), seconds(peer)
     turns = []
     for _ in range(repeats):
-        mine = seconds(ours)
-        turns.append((mine, median(seconds(peer) for _ in range(peer_calls))))
-    return Pairs(
-        median(mine for mine, _ in turns),
-        median(theirs for _, theirs in turns),
-        median(mine / theirs for mine, theirs in turns),
-    )
+        mine, theirs = seconds(ours), median(seconds(peer) for _ in range(peer_calls))
+        turns.append((mine, theirs, mine / theirs))
+    return Pairs(*(median(column) for column in zip(*turns, strict=True)))
 
 
-def number(value: float, unit: str = "") -> str:
+def number(value: float, unit: str) -> str:
     """A figure with three digits or more, and its unit."""
-    text = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-    return f"{text} {unit}".rstrip()
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
 def line(*cells: str) -> str:
     """A line of the table."""
-    first, *others = (cell.ljust(width) for cell, width in zip(cells, WIDTHS, strict=True))
-    return (first + "".join(cell.rstrip().rjust(len(cell)) for cell in others)).rstrip()
+    what, *others = zip(cells, WIDTHS, strict=True)
+    return what[0][: what[1]].ljust(what[1]) + "".join(cell.rjust(width) for cell, width in others)
 
 
-def row(what: str, ours: str, peer: str, ratio: float | None, goal: str, met: bool) -> str:
-    """A line of the table that says whether its goal is met."""
-    return line(what, ours, peer, "-" if ratio is None else f"{ratio:.2f}", goal, "met" if met else "missed")
+def compared(what: str, ours: str, peer: str, ratio: float, goal: str, met: bool) -> str:
+    """A line whose goal is a ratio."""
+    return line(what, ours, peer, f"{ratio:.2f}", goal, "met" if met else "missed")
+
+
+def limited(
+    what: str, ours: float, limit: float, unit: str, took: Pairs | None = None, scale: float = 1
+) -> str:
+    """A line whose goal is a limit for our figure; *took* and *scale* give that of the peer."""
+    peer, ratio = (number(took.peer * scale, unit), f"{took.ratio:.2f}") if took else ("-", "-")
+    return line(
+        what, number(ours, unit), peer, ratio, f"< {limit} {unit}", "met" if ours < limit else "missed"
+    )

@@ -1,11 +1,10 @@
 """Interactive lessons on input pipelines: describe one, run it on either clock, see why it waits."""
 
-from lessonkit import operators
 from lessonkit.benchmark import benchmark
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import ArtificialDataset, Dataset
 from lessonkit.iteration import Iterator
-from lessonkit.operators.base import EndlessError
+from lessonkit.operators import EndlessError
 from lessonkit.runtime.virtual import StuckError
 from lessonkit.trace import Trace
 from lessonkit.work import Machine, jitter, per_sample, straggler, work

@@ -8,16 +8,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from lessonkit import check
-from lessonkit.dataset import ArtificialDataset, Dataset
+from lessonkit.dataset import Dataset
 from lessonkit.element import END, Element
 from lessonkit.node import Node, cardinality
-from lessonkit.operators.base import Scope
+from lessonkit.operators import Scope
 from lessonkit.runtime.base import Run
 from lessonkit.runtime.store import Store
 from lessonkit.runtime.threads import Stopped, Threads
 from lessonkit.runtime.virtual import Virtual
 from lessonkit.trace import Epoch, Recorder, Trace
-from lessonkit.work import Cost, Machine, per_sample, charge, price
+from lessonkit.work import Cost, Machine, charge, per_sample, price
 
 MOST = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
 
@@ -61,7 +61,9 @@ def _whole(element: Element) -> Element:
 class Loop:
     """Runs the epochs, on either clock, and takes down what arrives."""
 
-    def __init__(self, run: Run, node: Node, train: Any, load: Any, *, keep: bool, progress: Progress | None) -> None:
+    def __init__(
+        self, run: Run, node: Node, train: Any, load: Any, *, keep: bool, progress: Progress | None
+    ) -> None:
         self.run = run
         self.node = node
         self.train = Step(run, "Train", train)
@@ -130,6 +132,7 @@ def benchmark(
     took; the run ends early when *cancel* is set. With *keep* the trace holds on to the
     elements themselves.
 
+    >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
     <Trace: 2 epochs, 6 elements, 210.000 ms>
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
@@ -145,7 +148,9 @@ def benchmark(
     if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
     machine, recorder, store = machine or Machine(), Recorder() if record else None, Store(fixed_seed=True)
-    run: Any = Virtual(machine, store, recorder) if clock == "virtual" else Threads(machine, store, recorder, cancel)
+    run: Any = (
+        Virtual(machine, store, recorder) if clock == "virtual" else Threads(machine, store, recorder, cancel)
+    )
     loop = Loop(run, dataset.node, train, load, keep=keep, progress=progress)
     endless = most == math.inf and clock == "virtual"  # or nobody knows
     cancelled = False

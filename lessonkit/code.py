@@ -35,7 +35,9 @@ def _arguments(node: Node, method: Any) -> list[str]:
         value = node.arguments[name]
         if parameter.kind is parameter.VAR_POSITIONAL:  # given one by one
             texts += [text(part) for part in value]
-        elif value is parameter.default or (isinstance(value, (int, float)) and value == (parameter.default or DEFAULTS.get(name))):
+        elif value is parameter.default or (
+            isinstance(value, (int, float)) and value == (parameter.default or DEFAULTS.get(name))
+        ):
             in_place = False  # what comes after has to say its name
         else:
             value = list(value) if name == "values" else value

@@ -172,7 +172,9 @@ class Dataset:
 
     def prefetch(self, buffer_size: int) -> Dataset:
         """At most *buffer_size* elements made ready in the background."""
-        return self._then("prefetch", buffer_size=check.integer("buffer_size", buffer_size, least=0, auto=True))
+        return self._then(
+            "prefetch", buffer_size=check.integer("buffer_size", buffer_size, least=0, auto=True)
+        )
 
     def cache(self) -> Dataset:
         """What the first complete pass gave, kept in memory for all later ones."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Any
 
-from lessonkit.element import END
+from lessonkit.element import END, Element
 from lessonkit.node import Node
-from lessonkit.operators.base import Scope
+from lessonkit.operators import Scope
 from lessonkit.runtime.store import shared
 from lessonkit.runtime.threads import Stopped, Threads
 from lessonkit.work import Machine, current
@@ -21,70 +20,82 @@ class Iterator:
     and iteration can go on after it.
     """
 
-    def __init__(self, node: Node, machine: Machine | None = None) -> None:
-        self._run = Threads(machine or Machine(), shared, None)
-        self._task = self._run.consumer("Loop")
-        self._run.current = self._task
-        self._stream = Scope(self._run).open(node)
-        self._open = True
-        self._asking = False
+    def __init__(self, node: Node) -> None:
+        self._pass = _Pass(node)
 
     def __iter__(self) -> Iterator:
         return self
 
     def __next__(self) -> Any:
-        run, task = self._run, self._task
-        if self._asking:
-            raise RuntimeError("this iterator is being asked for an element already, on another thread")
-        if not self._open:
-            raise StopIteration
-        self._asking = True
-        outside, current.worker = current.worker, task
-        try:
-            with run.lock:
-                task.due = time.perf_counter_ns() - run.origin
-                element = run.step(task, self._stream.next())
-        except Exception:
-            raise
-        except Stopped:
-            self.close()
-            raise run.crash or StopIteration from None
-        except BaseException:  # Ctrl+C: nobody will go on from here
-            self.close()
-            raise
-        finally:
-            current.worker = outside
-            self._asking = False
-        if element is END:
-            self.close()
-            raise StopIteration
-        return element.value
+        current_pass = self._pass
+        del self  # who keeps an error keeps its frames, but must not keep helpers at work
+        return current_pass.next()
 
     def close(self) -> None:
         """End the helpers, close the files and forget what was made ahead."""
-        with self._run.lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._open:
-            self._open = False
-            self._run.stop.set()
-            self._run.current = self._task
-            self._stream.close()
+        with self._pass.run.lock:
+            self._pass.close()
 
     def __enter__(self) -> Iterator:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __del__(self) -> None:
         # Collection may come while a helper of this very run holds the lock: then it is
         # enough to say so, and the helpers end by themselves.
-        if getattr(self, "_open", False):
-            self._run.stop.set()
-            if self._run.lock.acquire(blocking=False):
+        if hasattr(self, "_pass"):
+            run = self._pass.run
+            run.stop.set()
+            if run.lock.acquire(blocking=False):
                 try:
-                    self._close()
+                    self._pass.close()
                 finally:
-                    self._run.lock.release()
+                    run.lock.release()
+
+
+class _Pass:
+    """What an iterator lets go of when it is let go."""
+
+    def __init__(self, node: Node) -> None:
+        self.run = Threads(Machine(), shared, None)
+        self.task = self.run.current = self.run.consumer("Loop")
+        self.stream = Scope(self.run).open(node)
+        self.is_open = True
+        self.asking = False
+
+    def next(self) -> Any:
+        run, task = self.run, self.task
+        if self.asking:
+            raise RuntimeError("this iterator is being asked for an element already, on another thread")
+        self.asking = True
+        outside, current.worker = current.worker, task
+        element = END
+        run.lock.acquire()
+        try:
+            if self.is_open:
+                task.due = time.perf_counter_ns() - run.origin
+                element = run.step(task, self.stream.next())
+        except Exception:
+            element = Element(None)  # iteration may go on after it
+            raise
+        except Stopped:
+            if run.crash:
+                raise run.crash from None
+        finally:
+            if element is END:  # and so it is after Ctrl+C
+                self.close()
+            run.lock.release()
+            current.worker = outside
+            self.asking = False
+        if element is END:
+            raise StopIteration
+        return element.value
+
+    def close(self) -> None:
+        if self.is_open:
+            self.is_open = False
+            self.run.stop.set()
+            self.run.current = self.task
+            self.stream.close()

@@ -25,43 +25,51 @@ class Node:
         return Node(self.method, inputs or self.inputs, self.arguments | changes)
 
 
-def cardinality(node: Node) -> float | None:
+def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here
     """How many elements there will be: infinity for no end, None if nobody knows."""
-    many = [cardinality(part) for part in node.inputs]
-    arguments = node.arguments
-    match node.method:
+    many: Any = [cardinality(part) for part in node.inputs]
+    arguments: dict[str, Any] = node.arguments
+    count: Any = arguments.get("count")
+    match node.method:  # what holds whether the input is known or not
         case "range":
             return len(range(*arguments["args"]))
         case "from_list":
             return len(arguments["values"])
         case "from_generator" | "ArtificialDataset":
             return None
-        case "zip":
-            return 0 if 0 in many else None if None in many else min(many)  # type: ignore[type-var]
-        case "concatenate":
-            return math.inf if math.inf in many else None if None in many else sum(many)  # type: ignore[arg-type]
         case "filter" | "flat_map" | "interleave":
-            return math.inf if many == [math.inf] else None
-        case "repeat":
-            count = math.inf if arguments["count"] is None or arguments["count"] < 0 else arguments["count"]
-            return 0 if 0 in (count, *many) else many[0] and many[0] * count
-        case "unbatch":
-            known = node.inputs[0].method == "batch" and node.inputs[0].arguments["drop_remainder"]
-            return many[0] and many[0] * node.inputs[0].arguments["batch_size"] if known else None
-    (n,) = many
-    if n is None or n == math.inf and node.method not in ("take", "skip"):
-        return 0 if node.method == "skip" and arguments["count"] < 0 else n
+            return math.inf if math.inf in many else None
+        case "take" | "repeat" if count == 0:
+            return 0
+        case "zip" | "repeat" if 0 in many:
+            return 0
+        case "skip" if count < 0:
+            return 0
+        case "concatenate" if math.inf in many:
+            return math.inf
+    if None in many:
+        return None
+    result: Any = many[0]
     match node.method:
-        case "take":
-            return n if arguments["count"] < 0 else min(n, arguments["count"])
+        case "zip":
+            return min(many)
+        case "concatenate":
+            return sum(many)
+        case "take" if count > 0:
+            return min(result, count)
+        case "repeat":
+            return math.inf if count is None or count < 0 else result * count
+        case "unbatch" if result not in (0, math.inf):
+            batch = node.inputs[0].arguments
+            return result * batch["batch_size"] if batch.get("drop_remainder") else None
         case "skip":
-            return 0 if arguments["count"] < 0 else max(0, n - arguments["count"])
-        case "batch":
-            batches = n / arguments["batch_size"]
-            return math.floor(batches) if arguments["drop_remainder"] else math.ceil(batches)
-        case "shard":
-            return max(0, math.ceil((n - arguments["index"]) / arguments["num_shards"]))
-    return n
+            return max(0, result - count)
+        case "batch" if result != math.inf:
+            whole, rest = divmod(int(result), arguments["batch_size"])
+            return whole if arguments["drop_remainder"] or not rest else whole + 1
+        case "shard" if result != math.inf:
+            return max(0, math.ceil((result - arguments["index"]) / arguments["num_shards"]))
+    return result
 
 
 def element_type(node: Node) -> type | None:

@@ -152,7 +152,9 @@ class Epoch:
 class Trace:
     """What a run did, as data. Everything that explains a run reads this and nothing else."""
 
-    def __init__(self, recorder: Recorder | None, epochs: list[Epoch], duration: float, *, clock: str) -> None:
+    def __init__(
+        self, recorder: Recorder | None, epochs: list[Epoch], duration: float, *, clock: str
+    ) -> None:
         self.epochs = epochs
         self.duration = duration  # seconds, from the first request to the end of the last step
         self.clock = clock
@@ -173,7 +175,7 @@ class Trace:
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
         records = self._records()
-        return [Span(*span, *records.identity(span[5])) for span in records.rows()]
+        return [Span._make((*span, *records.identity(span[5]))) for span in records.rows()]
 
     @property
     def events(self) -> list[BufferEvent]:
@@ -216,7 +218,9 @@ class Trace:
     def stages(self) -> list[str]:
         """The stages in the order in which they first worked, the accelerator's last."""
         first = dict.fromkeys(
-            span[0] for span in sorted(self._records().rows(), key=lambda span: span[2]) if span[1] not in WAITS
+            span[0]
+            for span in sorted(self._records().rows(), key=lambda span: span[2])
+            if span[1] not in WAITS
         )
         last = [stage for stage in ("Load", "Train") if stage in first]
         return [stage for stage in first if stage not in last] + last

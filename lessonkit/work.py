@@ -73,7 +73,7 @@ def price(cost: Cost, name: str) -> Price:
 
 def charge(price: Price, element: Element) -> int:
     """The nanoseconds that *element* costs."""
-    return price if price.__class__ is int else price(element)  # type: ignore[operator]
+    return price if isinstance(price, int) else price(element)
 
 
 @dataclass(frozen=True)

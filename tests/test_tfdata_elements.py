@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import tfdata
-from tfdata import Outside, Planned
+from tfdata import OutsideError, PlannedError
 
 from lessonkit.runtime.store import Store
 
@@ -14,7 +14,7 @@ CASES = tfdata.cases("element_cases.json")
 def built(case: dict[str, Any]) -> Any:
     try:
         return tfdata.build(case["pipeline"])
-    except Outside as operator:
+    except OutsideError as operator:
         pytest.skip(f"{operator} is outside this project")
 
 
@@ -39,17 +39,17 @@ def test_elements_are_those_of_tf_data(case: dict[str, Any]) -> None:
 
 
 def expected(result: dict[str, Any]) -> Any:
-    return "end" if "end" in result else Planned if "error" in result else result["v"]
+    return "end" if "end" in result else PlannedError if "error" in result else result["v"]
 
 
 def check_shuffled(case: dict[str, Any], passes: list[list[Any]]) -> None:
     """The order is another generator's; what rules it obeys is not."""
     for values, theirs in zip(passes, case["measured"]["epochs"], strict=True):
-        assert sorted(value for value in values[:-1] if value is not Planned) == sorted(theirs)
+        assert sorted(value for value in values[:-1] if value is not PlannedError) == sorted(theirs)
     first, rules = passes[0][:-1], case.get("expect", {})
     if "sequence" in case["measured"]:
         places = [index for index, result in enumerate(case["measured"]["sequence"]) if "error" in result]
-        assert [index for index, value in enumerate(first) if value is Planned] == places
+        assert [index for index, value in enumerate(first) if value is PlannedError] == places
     if "displacement_bound" in rules:
         assert all(value <= place + rules["displacement_bound"] - 1 for place, value in enumerate(first))
     if "epochs_equal" in rules:

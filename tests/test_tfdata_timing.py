@@ -26,10 +26,14 @@ def has_fixed_order(case: dict[str, Any]) -> bool:
     return not any(word in str(case["pipeline"]) for word in FREE)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if has_fixed_order(case)], ids=lambda case: case["pipeline"]["name"])
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if has_fixed_order(case)], ids=lambda case: case["pipeline"]["name"]
+)
 def test_order_is_that_of_tf_data(case: dict[str, Any]) -> None:
     epochs = predicted(case).epochs
-    assert [tfdata.plain(epoch.elements) for epoch in epochs] == [epoch["elements"] for epoch in case["epochs"]]
+    assert [tfdata.plain(epoch.elements) for epoch in epochs] == [
+        epoch["elements"] for epoch in case["epochs"]
+    ]
 
 
 def errors(name: str) -> tuple[list[float], list[float]]:

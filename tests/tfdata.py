@@ -1,6 +1,7 @@
 """Pipelines as the measured cases spell them, built with lessonkit."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from lessonkit.work import Machine
 DATA = Path(__file__).parent / "data"
 CORES = 2  # of the machine on which tf.data was measured
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "identity": lambda x, k: x,
     "add": lambda x, k: x + k,
     "mul": lambda x, k: x * k,
@@ -22,11 +23,11 @@ FUNCTIONS = {
 }
 
 
-class Planned(Exception):
+class PlannedError(Exception):
     """The error that a case asks for."""
 
 
-class Outside(Exception):
+class OutsideError(Exception):
     """The case needs an operator that is outside this project."""
 
 
@@ -44,7 +45,7 @@ def build(pipeline: dict[str, Any], x: Any = None) -> Dataset:
 
 
 def source(pipeline: dict[str, Any], x: Any) -> Dataset:
-    spec = pipeline["source"] if "source" in pipeline else pipeline
+    spec = pipeline.get("source", pipeline)
     kind = spec["kind"]
     if kind == "range":
         if "n" in spec:
@@ -62,10 +63,10 @@ def source(pipeline: dict[str, Any], x: Any) -> Dataset:
         files = ArtificialDataset(spec["samples"], open=spec["open"], read=spec["read"])
         offset = spec.get("stride", 0) * (x or 0)
         return files.map(lambda sample: sample + offset) if offset else files
-    raise Outside(kind)
+    raise OutsideError(kind)
 
 
-def apply(dataset: Dataset, op: dict[str, Any]) -> Dataset:
+def apply(dataset: Any, op: dict[str, Any]) -> Any:
     name = op["op"]
     if name == "map":
         return dataset.map(
@@ -94,7 +95,7 @@ def apply(dataset: Dataset, op: dict[str, Any]) -> Dataset:
     if name in ("repeat", "take", "skip", "prefetch", "enumerate"):
         value = [op[key] for key in ("count", "n", "buffer", "start") if key in op]
         return getattr(dataset, name)(*value)
-    raise Outside(name)
+    raise OutsideError(name)
 
 
 def function(op: dict[str, Any]) -> Any:
@@ -104,7 +105,7 @@ def function(op: dict[str, Any]) -> Any:
 
     def mapped(x: Any) -> Any:
         if x in op.get("fail_on", ()):
-            raise Planned(x)
+            raise PlannedError(x)
         return apply_to(x, op.get("k", 0))
 
     return mapped
@@ -121,7 +122,7 @@ def plain(value: Any) -> Any:
 
 
 def sequence(dataset: Dataset, store: Store, limit: int = 10_000) -> list[Any]:
-    """One pass: values, `Planned` in the place of errors, and "end"."""
+    """One pass: values, `PlannedError` in the place of errors, and "end"."""
     run = Virtual(Machine(CORES), store, None)
 
     async def consume() -> list[Any]:
@@ -130,8 +131,8 @@ def sequence(dataset: Dataset, store: Store, limit: int = 10_000) -> list[Any]:
         while len(seen) < limit:
             try:
                 element = await stream.next()
-            except Planned:
-                seen.append(Planned)
+            except PlannedError:
+                seen.append(PlannedError)
                 continue
             if element is END:
                 seen.append("end")

@@ -1,5 +1,20 @@
 """What each operator does, one family a file, written once for both clocks."""
 
-from lessonkit.operators import batch, cache, combine, interleave, map, prefetch, select, shuffle, sources
+# Each module says by itself which methods of `Dataset` it is the operator of.
+from lessonkit.operators import batch, cache, combine, interleave, prefetch, select, shuffle, sources
+from lessonkit.operators import map as map_
+from lessonkit.operators.base import EndlessError, Scope
 
-__all__ = ["batch", "cache", "combine", "interleave", "map", "prefetch", "select", "shuffle", "sources"]
+__all__ = [
+    "EndlessError",
+    "Scope",
+    "batch",
+    "cache",
+    "combine",
+    "interleave",
+    "map_",
+    "prefetch",
+    "select",
+    "shuffle",
+    "sources",
+]

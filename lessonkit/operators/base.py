@@ -12,7 +12,7 @@ from lessonkit.node import Node
 from lessonkit.runtime.base import Run, Site
 
 # tf.data would loop for ever here; so many elements in vain, and we say so instead.
-PATIENCE = 1_000_000
+PATIENCE = 200_000
 
 
 class EndlessError(RuntimeError):

@@ -8,7 +8,7 @@ from lessonkit.operators.base import Buffer, Scope, Stream, Transform, operator
 
 
 class Kept:
-    """What a cache holds, for all iterations over the same description: nothing, until a pass was complete."""
+    """What a cache holds, for all iterations over it: nothing, until a pass was complete."""
 
     elements: list[Element] | None = None
 

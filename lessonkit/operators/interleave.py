@@ -14,7 +14,16 @@ from typing import Any
 from lessonkit.check import AUTOTUNE
 from lessonkit.element import END, Element, Failure, settle
 from lessonkit.node import Node
-from lessonkit.operators.base import PATIENCE, Buffer, EndlessError, Scope, Stream, Transform, attempt, operator
+from lessonkit.operators.base import (
+    PATIENCE,
+    Buffer,
+    EndlessError,
+    Scope,
+    Stream,
+    Transform,
+    attempt,
+    operator,
+)
 from lessonkit.runtime.base import Gate, Resource, Task
 
 
@@ -136,13 +145,14 @@ class ParallelInterleave(Interleave):
     """
 
     ended = False
+    in_vain = 0  # files that have ended since the last element
     opening = 0  # future files that are being made just now
     future_readers = 0
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
         calls, cores = self.num_parallel_calls, self.run.machine.cores
-        self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)  # type: ignore[type-var]
+        self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)
         self.places = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         name = scope.name(f"interleave({self.cycle})")
@@ -188,7 +198,7 @@ class ParallelInterleave(Interleave):
         return None
 
     async def consume_in_turn(self) -> Element | None:
-        for _ in range(PATIENCE):
+        while True:
             while self.files and self.files[-1] is None:
                 self.files.pop()
             if not self.files:
@@ -203,9 +213,9 @@ class ParallelInterleave(Interleave):
             if file:  # exhausted: it gives up its turn, and another file takes its place
                 await self.replace(self.turn)
             self.next_turn(len(self.files))
-        raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
 
     def take_from(self, file: File) -> Element:
+        self.in_vain = 0
         result = file.results.popleft()
         self.buffer.leave(result)
         if not file.active:
@@ -215,6 +225,9 @@ class ParallelInterleave(Interleave):
 
     async def replace(self, slot: int) -> None:
         """Put the next file into the cycle: a future one, or one that is opened now."""
+        self.in_vain += 1
+        if self.in_vain > PATIENCE:
+            raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
         self.files[slot] = None
         if self.future:
             file = self.files[slot] = self.future.popleft()

@@ -44,7 +44,7 @@ class SequentialMap(Transform):
     def apply(self, element: Element) -> Awaitable[None]:
         """Put what the function makes of the element's value in its place; spend the cost."""
         price = self.price
-        cost = price if type(price) is int else price(element)
+        cost = price if isinstance(price, int) else price(element)
         if self.fn is None and self.nbytes is None:
             return self.run.spend(cost, self.stage, element, self.kind)
         return self.call(element, cost)

@@ -1,0 +1,1 @@
+"""The two clocks, and the awaitables that operators wait with."""

@@ -145,7 +145,8 @@ class Run(ABC):
         kind: str = "wait",
     ) -> Any:
         """Call a learner's function; its value, or its error, shows when its time has passed."""
-        value, error, pieces = None, None, []
+        value, error = None, None
+        pieces: list[Piece] = []
         try:
             value = self.call(function, stage, element, pieces)
         except Exception as raised:
@@ -203,7 +204,5 @@ class Run(ABC):
         """Go straight on to *due* if nothing else can happen before; say whether."""
 
     @abstractmethod
-    def call(
-        self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]
-    ) -> Any:
+    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
         """Call a learner's function on *element*; put into *pieces* the work it says it does."""

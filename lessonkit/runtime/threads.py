@@ -40,28 +40,23 @@ class ThreadTask(Task):
         self.alarm = threading.Lock()
         self.alarm.acquire()
         self.parked = False
-        self.call = Call("", Element(None))
+        # The learner's function that it runs, if it runs one:
+        self.call_stage = ""
+        self.call_element = Element(None)
+        self.call_began = 0  # when it was called, or came back from its last work()
+        self.call_worked = False  # it has said what it costs
 
     def work(self, duration: int, stage: str | None, kind: str) -> None:
         """A learner's function says `work(...)`: spend the time, here and now."""
         with self.run.lock:
-            call = self.call
-            self.due += time.perf_counter_ns() - call.began
+            self.due += time.perf_counter_ns() - self.call_began
             try:
-                self.run.step(self, self.run.spend(duration, stage or call.stage, call.element, kind))
+                self.run.step(
+                    self, self.run.spend(duration, stage or self.call_stage, self.call_element, kind)
+                )
             finally:
-                call.worked = True
-                call.began = time.perf_counter_ns()
-
-
-class Call:
-    """A learner's function while it runs."""
-
-    def __init__(self, stage: str, element: Element) -> None:
-        self.stage = stage
-        self.element = element
-        self.worked = False  # it has said what it costs
-        self.began = time.perf_counter_ns()  # or came back from its last work()
+                self.call_worked = True
+                self.call_began = time.perf_counter_ns()
 
 
 class Threads(Run):
@@ -148,23 +143,21 @@ class Threads(Run):
                 task.parked = True
                 raise Parked
 
-    def call(
-        self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]
-    ) -> Any:
+    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
         """Run the function without the lock and take the time that it took."""
         task = self.current
-        outside, task.call = task.call, Call(stage, element)
+        task.call_stage, task.call_element, task.call_worked = stage, element, False
         self.lock.release()
+        task.call_began = time.perf_counter_ns()
         try:
             return function(*arguments(element.value))
         finally:
-            call, task.call = task.call, outside
-            ended = time.perf_counter_ns()
+            began, ended = task.call_began, time.perf_counter_ns()
             self.lock.acquire()
             self.current = task
-            task.due += ended - call.began
-            if self.recorder is not None and ended - call.began >= VISIBLE and not call.worked:
-                span = (call.began - self.origin, ended - self.origin)
+            task.due += ended - began
+            if self.recorder is not None and ended - began >= VISIBLE and not task.call_worked:
+                span = (began - self.origin, ended - self.origin)
                 task.last = self.recorder.work(stage, "call", *span, task.lane, element.key, task.last)
             if self._must_stop(task):
                 raise Stopped
@@ -217,8 +210,10 @@ class Threads(Run):
             return
         task.done = True
         self.tasks.discard(task)
-        if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
+        if not task.coro.cr_running:  # type: ignore[attr-defined] # in a learner's function: it ends when that comes back
             task.coro.close()
+        if task.alarm.locked():
+            task.alarm.release()  # its thread ends now, not at the next look
 
     def skip_to(self, due: int) -> bool:
         return False

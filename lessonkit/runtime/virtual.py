@@ -86,9 +86,7 @@ class Virtual(Run):
             self.tasks.discard(task)
             task.coro.close()
 
-    def call(
-        self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]
-    ) -> Any:
+    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
         """Run the function at once; the work it says it does is collected, to be spent after."""
         outside, current.worker = current.worker, Meter(pieces)
         try:
