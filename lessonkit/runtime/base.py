@@ -128,13 +128,13 @@ class Run(ABC):
             due = self.now + duration
             if not self.skip_to(due):
                 yield due
+            recorder = self.recorder
+            if recorder is not None:
+                task = self.current
+                task.last = recorder.work(stage, kind, began, self.time, task.lane, element.key, task.last)
         finally:
-            if kind != "wait":
+            if kind != "wait":  # after the span is taken down: it is why the next one can go on
                 self._give_back(kind)
-        recorder = self.recorder
-        if recorder is not None:
-            task = self.current
-            task.last = recorder.work(stage, kind, began, self.time, task.lane, element.key, task.last)
 
     async def apply(
         self,

@@ -1,0 +1,61 @@
+"""One description, two clocks: the same elements in the same order."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from random_pipelines import pipeline
+
+from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, work
+
+
+def both(dataset: Dataset, **options: Any) -> list[Trace]:
+    return [benchmark(dataset, clock=clock, **options) for clock in ("virtual", "real")]
+
+
+def test_no_element_is_lost_or_doubled_on_either_clock() -> None:
+    for seed in range(1000):
+        virtual, real = both(pipeline(seed), train=1e-5)
+        assert [epoch.elements for epoch in real.epochs] == [epoch.elements for epoch in virtual.epochs], seed
+
+
+@pytest.mark.parametrize("operator", ["map", "interleave"])
+def test_without_an_order_the_elements_are_the_same_in_another(operator: str) -> None:
+    for seed in range(50):
+        if operator == "map":
+            dataset = pipeline(seed).map(
+                cost=lambda value: 1e-4 * (len(repr(value)) % 3), num_parallel_calls=3, deterministic=False
+            )
+        else:
+            dataset = Dataset.range(4).interleave(
+                lambda x: ArtificialDataset(3, open=1e-5, read=1e-4 * x).map(lambda i, x=x: 10 * x + i),
+                cycle_length=3,
+                num_parallel_calls=2,
+                deterministic=False,
+            )
+        virtual, real = both(dataset, train=0)
+        for ours, theirs in zip(virtual.epochs, real.epochs, strict=True):
+            assert sorted(map(repr, ours.elements)) == sorted(map(repr, theirs.elements))
+
+
+def test_what_a_function_says_it_costs_is_spent_on_both_clocks() -> None:
+    def read_file(num_samples: int) -> Iterator[int]:
+        work(0.004, stage="Open")
+        for sample in range(num_samples):
+            work(0.002, stage="Read")
+            yield sample
+
+    dataset = Dataset.from_generator(read_file, 3).map(lambda x: work(0.001, stage="Decode"))
+    for trace in both(dataset, num_epochs=1, train=0):
+        assert trace.stages == ["Open", "Read", "Decode"]
+        counts = [sum(span.stage == stage for span in trace.spans) for stage in trace.stages]
+        assert counts == [1, 3, 3]
+    assert benchmark(dataset, num_epochs=1, train=0).duration == 0.013
+
+
+def test_the_virtual_clock_gives_the_same_trace_each_time() -> None:
+    for seed in range(100):
+        first, second = (benchmark(pipeline(seed)) for _ in range(2))
+        assert first.spans == second.spans
+        assert first.events == second.events
+        assert first.files == second.files

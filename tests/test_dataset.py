@@ -1,0 +1,209 @@
+"""Descriptions: what they print, and what they refuse."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    Dataset,
+    Machine,
+    benchmark,
+    jitter,
+    per_sample,
+    straggler,
+    work,
+)
+from lessonkit.node import cardinality
+
+NUMBERS = Dataset.range(10)
+
+
+def square(x: int) -> int:
+    return x * x
+
+
+def test_repr_is_the_code_that_builds_it() -> None:
+    dataset = (
+        Dataset.range(2)
+        .interleave(ArtificialDataset, cycle_length=2, num_parallel_calls=AUTOTUNE)
+        .map(square, cost=jitter(0.01, seed=1), deterministic=False)
+        .shuffle(10, reshuffle_each_iteration=False)
+        .batch(4, True)
+        .prefetch(AUTOTUNE)
+    )
+    assert repr(dataset) == (
+        "Dataset.range(2).interleave(ArtificialDataset, 2, num_parallel_calls=AUTOTUNE)"
+        ".map(square, cost=jitter(mean=0.01, spread=0.5, seed=1), deterministic=False)"
+        ".shuffle(10, reshuffle_each_iteration=False).batch(4, True).prefetch(AUTOTUNE)"
+    )
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        Dataset.range(3),
+        Dataset.range(1, 5),
+        Dataset.range(5, 1, -2),
+        Dataset.from_list([1, (2, 3), "x"], nbytes=3),
+        Dataset.zip(NUMBERS, NUMBERS.take(3)).enumerate(5),
+        NUMBERS.concatenate(NUMBERS.skip(2)).shard(2, 1).repeat(),
+        ArtificialDataset(5, read=straggler(0.1, every=3, slow=1.0)).cache().unbatch
+        and ArtificialDataset(5, open=0.0, read=per_sample(0.1)).cache(),
+        NUMBERS.batch(2).unbatch().map(cost=0.5, kind="native", stage="Decode", nbytes=10),
+    ],
+    ids=repr,
+)
+def test_repr_builds_the_same_again(dataset: Dataset) -> None:
+    again = eval(repr(dataset), globals() | {"Dataset": Dataset})
+    assert repr(again) == repr(dataset)
+
+
+def test_building_runs_nothing_and_changes_nothing() -> None:
+    calls: list[Any] = []
+    dataset = Dataset.range(3)
+    dataset.map(calls.append).prefetch(1).cache()
+    assert calls == []
+    assert repr(dataset) == "Dataset.range(3)"
+
+
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    (
+        lambda: NUMBERS.interleave(square, cycle_length=0),
+        ValueError,
+        "cycle_length=0: must be 1 or more, or AUTOTUNE",
+    ),
+    (lambda: NUMBERS.interleave(square, block_length=0), ValueError, "block_length=0: must be 1 or more"),
+    (lambda: NUMBERS.interleave(square, 1, 1, 4), ValueError, "num_parallel_calls=4: must be 1 or less"),
+    (lambda: NUMBERS.interleave(3), TypeError, "map_func=3: must be a function"),
+    (lambda: NUMBERS.map(square, cost=-1), ValueError, "cost=-1: must be a number of seconds, 0 or more"),
+    (lambda: NUMBERS.map(square, cost=math.nan), ValueError, "cost=nan"),
+    (lambda: NUMBERS.map(square, cost="1"), TypeError, "cost='1'"),
+    (lambda: NUMBERS.map(square, cost=True), TypeError, "cost=True"),
+    (lambda: NUMBERS.map(5), TypeError, "fn=5: must be a function"),
+    (lambda: NUMBERS.map(square, kind="gpu"), ValueError, "kind='gpu': must be one of wait, native, python"),
+    (
+        lambda: NUMBERS.map(square, num_parallel_calls=0),
+        ValueError,
+        "num_parallel_calls=0: must be 1 or more",
+    ),
+    (lambda: NUMBERS.map(square, num_parallel_calls=1.5), TypeError, "num_parallel_calls=1.5"),
+    (lambda: NUMBERS.map(square, deterministic=None), TypeError, "deterministic=None: must be True or False"),
+    (lambda: NUMBERS.map(square, nbytes=-1), ValueError, "nbytes=-1: must be 0 or more"),
+    (lambda: NUMBERS.map(square, stage=""), TypeError, "stage=''"),
+    (lambda: NUMBERS.filter(None), TypeError, "predicate=None: must be a function"),
+    (lambda: NUMBERS.prefetch(-2), ValueError, "buffer_size=-2: must be 0 or more, or AUTOTUNE"),
+    (lambda: NUMBERS.shuffle(0), ValueError, "buffer_size=0: must be 1 or more"),
+    (lambda: NUMBERS.shuffle(-1), ValueError, "buffer_size=-1: must be 1 or more"),
+    (lambda: NUMBERS.shuffle(2, seed="x"), TypeError, "seed='x': must be an integer"),
+    (lambda: NUMBERS.batch(0), ValueError, "batch_size=0: must be 1 or more"),
+    (lambda: NUMBERS.unbatch(), ValueError, "unbatch: the elements of Dataset.range(10) are single values"),
+    (lambda: NUMBERS.repeat("x"), TypeError, "count='x': must be an integer"),
+    (lambda: NUMBERS.take(None), TypeError, "count=None: must be an integer"),
+    (lambda: NUMBERS.shard(0, 0), ValueError, "num_shards=0: must be 1 or more"),
+    (lambda: NUMBERS.shard(3, 3), ValueError, "index=3: must be 0 to 2, as num_shards is 3"),
+    (lambda: NUMBERS.concatenate(3), TypeError, "other=3: must be a Dataset"),
+    (lambda: NUMBERS.concatenate(Dataset.from_list(["a"])), TypeError, "must have elements of type int"),
+    (lambda: Dataset.zip(), ValueError, "must be one data set or more"),
+    (lambda: Dataset.zip(NUMBERS, 3), TypeError, "datasets=3: must be a Dataset"),
+    (lambda: Dataset.range(), TypeError, "must be 1 to 3 numbers"),
+    (lambda: Dataset.range(1.5), TypeError, "stop=1.5: must be an integer"),
+    (lambda: Dataset.range(0, 5, 0), ValueError, "step=0: must not be 0"),
+    (lambda: Dataset.from_list("abc"), TypeError, "values='abc': must be a list"),
+    (lambda: Dataset.from_list(iter([1])), TypeError, "must be a list of elements"),
+    (lambda: Dataset.from_generator([1]), TypeError, "fn=[1]: must be a function"),
+    (lambda: ArtificialDataset(-1), ValueError, "num_samples=-1: must be 0 or more"),
+    (lambda: ArtificialDataset(open=math.inf), ValueError, "open=inf"),
+    (lambda: Machine(0), ValueError, "cores=0: must be 1 or more"),
+    (lambda: work(-1), ValueError, "seconds=-1"),
+    (lambda: work(1, kind="x"), ValueError, "kind='x'"),
+    (lambda: jitter(1, spread=2), ValueError, "spread=2: must be between 0 and 1"),
+    (lambda: straggler(1, every=0, slow=1), ValueError, "every=0: must be 1 or more"),
+    (lambda: per_sample(-1), ValueError, "seconds=-1"),
+    (lambda: Dataset(3), TypeError, "begin with Dataset.range"),  # type: ignore[arg-type]
+    (lambda: benchmark(3), TypeError, "dataset=3: must be a Dataset"),  # type: ignore[arg-type]
+    (lambda: benchmark(NUMBERS, clock="x"), ValueError, "clock='x': must be one of virtual, real"),
+    (lambda: benchmark(NUMBERS, num_epochs=-1), ValueError, "num_epochs=-1"),
+    (lambda: benchmark(NUMBERS, train=-1), ValueError, "train=-1"),
+    (lambda: benchmark(NUMBERS.repeat()), ValueError, "never ends: say max_elements"),
+]
+
+
+@pytest.mark.parametrize(("build", "error", "message"), REFUSED, ids=[message for _, _, message in REFUSED])
+def test_wrong_arguments_are_refused_at_once(build: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as raised:
+        build()
+    assert message in str(raised.value)
+
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 5),
+    st.floats(),
+    st.text(max_size=3),
+    st.just(square),
+    st.lists(st.none()),
+)
+METHODS = [
+    "map",
+    "filter",
+    "flat_map",
+    "interleave",
+    "prefetch",
+    "cache",
+    "batch",
+    "unbatch",
+    "shuffle",
+    "repeat",
+]
+METHODS += ["take", "skip", "shard", "enumerate", "concatenate"]
+
+
+@given(st.sampled_from(METHODS), st.lists(ANYTHING, max_size=4), st.booleans())
+def test_builders_refuse_or_build_whatever_they_are_given(
+    method: str, args: list[Any], batched: bool
+) -> None:
+    dataset = NUMBERS.batch(2) if batched else NUMBERS
+    try:
+        built = getattr(dataset, method)(*args)
+    except (ValueError, TypeError):
+        return
+    assert isinstance(built, Dataset)
+    assert repr(built).startswith("Dataset.range(10)")
+    assert cardinality(built.node) is None or cardinality(built.node) >= 0
+
+
+@pytest.mark.parametrize(
+    ("dataset", "expected"),
+    [
+        (NUMBERS, 10),
+        (NUMBERS.repeat(3), 30),
+        (NUMBERS.repeat(), math.inf),
+        (NUMBERS.repeat().take(7), 7),
+        (NUMBERS.repeat().skip(7), math.inf),
+        (NUMBERS.repeat(0).repeat(), 0),
+        (NUMBERS.take(-1), 10),
+        (NUMBERS.skip(-1), 0),
+        (NUMBERS.skip(3), 7),
+        (NUMBERS.batch(4), 3),
+        (NUMBERS.batch(4, drop_remainder=True), 2),
+        (NUMBERS.batch(4, drop_remainder=True).unbatch(), 8),
+        (NUMBERS.batch(4).unbatch(), None),
+        (NUMBERS.shard(3, 1), 3),
+        (NUMBERS.concatenate(NUMBERS), 20),
+        (NUMBERS.concatenate(NUMBERS.repeat()), math.inf),
+        (Dataset.zip(NUMBERS, NUMBERS.take(3)), 3),
+        (NUMBERS.filter(square), None),
+        (NUMBERS.repeat().filter(square), math.inf),
+        (ArtificialDataset(), None),
+        (ArtificialDataset().take(0), 0),
+    ],
+    ids=repr,
+)
+def test_cardinality_is_what_tf_data_says(dataset: Dataset, expected: float | None) -> None:
+    assert cardinality(dataset.node) == expected
