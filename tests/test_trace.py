@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -87,7 +88,7 @@ def test_causes_lead_back_to_the_start_without_a_gap() -> None:
             continue
         path = critical_path(trace)
         assert path[0].start == 0, seed
-        assert all(before.end == after.start for before, after in zip(path, path[1:], strict=False)), seed
+        assert all(before.end == after.start for before, after in pairwise(path)), seed
         assert path[-1].end == round(trace.duration * 1e9), seed
         checked += 1
     assert checked > 400
