@@ -1,0 +1,355 @@
+"""`for element in dataset:` on threads, and what is left when it is over."""
+
+import gc
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
+from lessonkit.operators import Scope
+from lessonkit.runtime.base import Gate
+from lessonkit.runtime.store import Store
+from lessonkit.runtime.virtual import Virtual
+from lessonkit.work import Machine
+
+PARALLEL: list[Any] = [None, 1, 4]
+
+
+def fails_on_three(x: int) -> int:
+    if x == 3:
+        raise KeyError("three")
+    return x
+
+
+def results(dataset: Dataset) -> list[Any]:
+    """Every element, or the error in its place."""
+    iterator, seen = iter(dataset), []
+    while True:
+        try:
+            seen.append(next(iterator))
+        except StopIteration:
+            return seen
+        except Exception as error:
+            seen.append(repr(error))
+
+
+def eventually(condition: Any, seconds: float = 20) -> bool:
+    """Whether it comes true in a time that is long even for a busy machine."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def helpers() -> int:
+    return sum(thread.name == "lessonkit" for thread in threading.enumerate())
+
+
+# ---- elements ----
+
+
+def test_real_functions_run_on_real_data() -> None:
+    images = Dataset.from_list([np.full((2, 2), value) for value in range(5)])
+    dataset = images.map(lambda image: image * 2.0, num_parallel_calls=2).batch(2).prefetch(1)
+    batches = list(dataset)
+    assert [batch.shape for batch in batches] == [(2, 2, 2), (2, 2, 2), (1, 2, 2)]
+    assert [batch[0, 0, 0] for batch in batches] == [0.0, 4.0, 8.0]
+
+
+def test_arrays_of_different_shapes_cannot_be_a_batch() -> None:
+    with pytest.raises(ValueError, match="shape"):
+        list(Dataset.from_list([np.zeros(2), np.zeros(3)]).batch(2))
+
+
+def test_a_second_loop_finds_caches_filled() -> None:
+    calls: list[int] = []
+
+    def expensive(x: int) -> int:
+        calls.append(x)
+        return x
+
+    dataset = Dataset.range(3).map(expensive).cache()
+    assert list(dataset) == list(dataset.prefetch(1)) == [0, 1, 2]
+    assert calls == [0, 1, 2]
+    benchmark(dataset, num_epochs=1)
+    assert calls == [0, 1, 2] * 2  # a benchmark begins with empty caches
+
+
+def test_a_shuffle_has_a_new_order_in_each_loop_and_the_same_series_from_the_same_seed() -> None:
+    def series() -> list[list[int]]:
+        dataset = Dataset.range(50).shuffle(50, seed=3)
+        return [list(dataset) for _ in range(3)]
+
+    first = series()
+    assert first == series()
+    assert first[0] != first[1] != first[2]
+    fixed = Dataset.range(50).shuffle(50, reshuffle_each_iteration=False)
+    assert list(fixed) == list(fixed)
+
+
+def test_a_pipeline_may_run_inside_another_ones_function() -> None:
+    dataset = Dataset.range(4).map(lambda x: sum(Dataset.range(x).prefetch(1)), num_parallel_calls=2)
+    assert list(dataset) == [0, 0, 1, 3]
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize("calls", PARALLEL)
+def test_an_error_comes_in_the_place_of_its_element_and_iteration_goes_on(calls: Any) -> None:
+    dataset = Dataset.range(6).map(fails_on_three, num_parallel_calls=calls).prefetch(2)
+    assert results(dataset) == [0, 1, 2, "KeyError('three')", 4, 5]
+
+
+@pytest.mark.parametrize("calls", PARALLEL)
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+def test_an_error_is_the_learners_own_with_the_learners_frames(calls: Any, clock: str) -> None:
+    dataset = Dataset.range(6).map(fails_on_three, num_parallel_calls=calls).prefetch(2)
+    with pytest.raises(KeyError, match="three") as raised:
+        benchmark(dataset, clock=clock)
+    frames = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
+    assert "fails_on_three" in frames
+
+
+def test_a_generator_that_raised_has_ended_its_file() -> None:
+    def file() -> Iterator[int]:
+        yield 0
+        raise OSError("broken")
+
+    assert results(Dataset.from_generator(file)) == [0, "OSError('broken')"]
+
+
+def test_stop_iteration_in_a_function_does_not_end_the_loop_silently() -> None:
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        list(Dataset.range(3).map(lambda x: next(iter(()))))
+
+
+@pytest.mark.parametrize("calls", PARALLEL)
+def test_exit_and_ctrl_c_in_a_function_end_the_pass(calls: Any) -> None:
+    def leave(x: int) -> None:
+        raise SystemExit(x)
+
+    iterator = iter(Dataset.range(3).map(leave, num_parallel_calls=calls))
+    with pytest.raises(SystemExit):
+        next(iterator)
+    assert list(iterator) == []
+
+
+BAD: list[tuple[Any, type[Exception], str]] = [
+    (Dataset.range(3).map(cost=lambda x: -1.0), ValueError, "cost of 0=-1.0: must be a number of seconds"),
+    (Dataset.range(3).map(cost=lambda x: 1 / x), ZeroDivisionError, "division by zero"),
+    (Dataset.range(3).map(cost=lambda x: None), TypeError, "cost of 0=None"),  # type: ignore[arg-type, return-value]
+    (Dataset.range(3).map(nbytes=lambda x: -5), ValueError, "nbytes of 0=-5: must be 0 or more"),
+    (Dataset.range(3).interleave(lambda x: x), TypeError, "map_func returned 0: must return a Dataset"),
+    (Dataset.range(3).flat_map(lambda x: [x]), TypeError, "flat_map: map_func returned [0]"),
+    (Dataset.from_generator(lambda: None), TypeError, "returned None: must yield elements"),
+    (Dataset.from_list([1, 2]).map(lambda x: x).unbatch(), TypeError, "unbatch: 1 is not a batch"),
+    (Dataset.range(3).repeat().filter(lambda x: False).take(1), EndlessError, "filter: refused"),
+    (
+        Dataset.range(3).repeat().flat_map(lambda x: Dataset.range(0)).take(1),
+        EndlessError,
+        "in a row gave nothing",
+    ),
+    (Dataset.range(3).repeat().map(lambda x: []).unbatch().take(1), EndlessError, "unbatch"),
+    (
+        Dataset.range(3).repeat().interleave(lambda x: Dataset.range(0), 2, 1, 2).take(1),
+        EndlessError,
+        "in a row gave nothing",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dataset", "error", "message"), BAD, ids=[message for _, _, message in BAD])
+def test_what_goes_wrong_in_a_run_is_said(
+    dataset: Dataset, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("batch", "combine", "interleave", "select"):
+        monkeypatch.setattr(f"lessonkit.operators.{module}.PATIENCE", 1000)
+    with pytest.raises(error) as raised:
+        benchmark(dataset)
+    assert message in str(raised.value)
+
+
+def test_what_never_ends_is_noticed_without_knowing_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forever() -> Iterator[int]:
+        while True:
+            yield 1
+
+    monkeypatch.setattr(sys.modules["lessonkit.benchmark"], "MOST", 1000)
+    with pytest.raises(ValueError, match="did not end: say max_elements"):
+        benchmark(Dataset.from_generator(forever))
+    assert benchmark(Dataset.from_generator(forever), max_elements=5).samples == 5
+
+
+def test_a_repeated_pipeline_that_gives_nothing_ends_as_in_tf_data() -> None:
+    assert list(Dataset.range(3).filter(lambda x: False).repeat()) == []
+
+
+def test_a_run_in_which_everybody_waits_says_who_waits_for_what() -> None:
+    run = Virtual(Machine(), Store(fixed_seed=True), None)
+
+    async def main() -> None:
+        run.start(never("the other"), "Map")
+        await never("one thing")
+
+    async def never(name: str) -> None:
+        await run.until(Gate(run, name), lambda: False, "buffer empty")
+
+    with pytest.raises(StuckError, match="Train waits for one thing; Map waits for the other"):
+        run.complete(main(), "Train")
+
+
+# ---- what is left ----
+
+
+def abandon(dataset: Dataset) -> None:
+    for _ in dataset:
+        break
+
+
+def let_it_raise(dataset: Dataset, errors: list[Exception]) -> None:
+    try:
+        for _ in dataset:
+            pass
+    except KeyError as error:
+        errors.append(error)
+
+
+def test_thousands_of_broken_loops_leave_no_thread_behind() -> None:
+    errors: list[Exception] = []
+    for _ in range(1000):
+        abandon(Dataset.range(100).map(lambda x: x, num_parallel_calls=4).prefetch(2))
+        let_it_raise(Dataset.range(100).map(fails_on_three, num_parallel_calls=4).prefetch(2), errors)
+    assert len(errors) == 1000  # and though somebody keeps them
+    assert eventually(lambda: helpers() == 0)
+
+
+def test_closing_ends_helpers_generators_and_files() -> None:
+    closed = threading.Event()
+
+    def file() -> Iterator[int]:
+        try:
+            yield from range(100)
+        finally:
+            closed.set()
+
+    with iter(Dataset.from_generator(file).prefetch(3)) as iterator:
+        assert next(iterator) == 0
+    assert eventually(closed.is_set)
+    assert list(iterator) == []
+    iterator.close()
+
+
+def test_helpers_whom_nobody_asks_give_their_threads_back_and_can_be_asked_again() -> None:
+    iterator = iter(Dataset.range(100).map(lambda x: x, num_parallel_calls=3).prefetch(2))
+    assert next(iterator) == 0
+    assert eventually(lambda: helpers() == 0)
+    assert list(iterator) == list(range(1, 100))
+
+
+def test_an_iterator_in_a_cycle_is_collected_with_its_helpers() -> None:
+    class Holder:
+        def __init__(self) -> None:
+            self.myself = self
+            self.iterator = iter(Dataset.range(100).prefetch(2))
+            next(self.iterator)
+
+    for _ in range(20):
+        Holder()
+    gc.collect()
+    assert eventually(lambda: helpers() == 0)
+
+
+def test_an_iterator_serves_one_thread_at_a_time() -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def slow(x: int) -> int:
+        entered.set()
+        leave.wait(20)
+        return x
+
+    iterator = iter(Dataset.range(2).map(slow))
+    thread = threading.Thread(target=next, args=(iterator,))
+    thread.start()
+    assert entered.wait(20)
+    with pytest.raises(RuntimeError, match="being asked for an element already"):
+        next(iterator)
+    leave.set()
+    thread.join()
+    assert next(iterator) == 1
+
+
+# ---- the real training loop ----
+
+
+def test_a_real_run_can_be_cancelled_and_keeps_what_it_has() -> None:
+    cancel = threading.Event()
+
+    def stop_after_three(count: int, elapsed: float) -> None:
+        if count == 3:
+            cancel.set()
+
+    trace = benchmark(
+        ArtificialDataset(1000, open=0, read=0.001).prefetch(1),
+        train=0.001,
+        clock="real",
+        progress=stop_after_three,
+        cancel=cancel,
+    )
+    assert trace.cancelled
+    assert trace.samples == 3
+    assert "(cancelled)" in str(trace)
+
+
+def test_progress_counts_elements_over_all_epochs() -> None:
+    seen: list[tuple[int, float]] = []
+    for clock in ("virtual", "real"):
+        seen.clear()
+        benchmark(Dataset.range(2), train=0, clock=clock, progress=lambda *news: seen.append(news))
+        assert [count for count, _ in seen] == [1, 2, 3, 4]
+        assert sorted(seen) == seen
+
+
+def test_training_may_be_a_function_to_call() -> None:
+    trained: list[Any] = []
+    benchmark(
+        Dataset.zip(Dataset.range(2), Dataset.range(2)), num_epochs=1, train=trained.append, clock="real"
+    )
+    assert trained == [(0, 0), (1, 1)]
+
+
+def test_a_function_that_trains_may_say_what_it_costs() -> None:
+    assert benchmark(Dataset.range(2), num_epochs=1, train=lambda x: 0.001 * x + 0.010).duration == 0.021
+    steps = benchmark(Dataset.range(2), num_epochs=1, train=lambda x: work(0.010, kind="python"))
+    assert steps.duration == 0.020
+    assert {span.stage for span in steps.spans} == {"Train"}
+
+
+def test_the_virtual_clock_starts_no_threads() -> None:
+    before = threading.active_count()
+    benchmark(Dataset.range(100).map(cost=0.001, num_parallel_calls=8).prefetch(4))
+    assert threading.active_count() == before
+
+
+def test_work_outside_a_pipeline_takes_its_time() -> None:
+    began = time.perf_counter()
+    work(0.01)
+    assert time.perf_counter() - began >= 0.01
+
+
+def test_a_stream_says_its_end_again_when_asked_again() -> None:
+    run = Virtual(Machine(), Store(fixed_seed=True), None)
+
+    async def ask() -> list[Any]:
+        stream = Scope(run).open(ArtificialDataset(1).map(cost=0.1, num_parallel_calls=2).prefetch(1).node)
+        return [(await stream.next()).value for _ in range(4)]
+
+    assert run.complete(ask(), "Test") == [0, "the end", "the end", "the end"]
