@@ -69,9 +69,9 @@ class Zip(Stream):
 
     async def next(self) -> Element:
         parts = [await attempt(stream) for stream in self.opened]
+        parts = [settle(part) for part in parts]  # an error is told before an end
         if END in parts:
             return END
-        parts = [settle(part) for part in parts]
         element = joined(self.run, parts, tuple(part.value for part in parts))
         element.samples = max(part.samples for part in parts)
         return element

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.element import END, Element, Failure, settle
@@ -25,6 +25,8 @@ from lessonkit.operators.base import (
     operator,
 )
 from lessonkit.runtime.base import Gate, Resource, Task
+
+Made = TypeVar("Made")
 
 
 @operator("interleave")
@@ -146,7 +148,6 @@ class ParallelInterleave(Interleave):
 
     ended = False
     in_vain = 0  # files that have ended since the last element
-    opening = 0  # future files that are being made just now
     future_readers = 0
 
     def __init__(self, scope: Scope, node: Node) -> None:
@@ -229,6 +230,9 @@ class ParallelInterleave(Interleave):
         if self.in_vain > PATIENCE:
             raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
         self.files[slot] = None
+        await self.in_turn(self.refill, slot)
+
+    async def refill(self, slot: int) -> None:
         if self.future:
             file = self.files[slot] = self.future.popleft()
             file.slot = slot
@@ -247,19 +251,24 @@ class ParallelInterleave(Interleave):
 
     # ---- the readers ----
 
-    async def make_file(self) -> File | None:
-        """A file for the next input; None if there is none. An error is its only result."""
+    async def in_turn(self, job: Callable[..., Awaitable[Made]], *args: int) -> Made:
+        """Do what asks the input for more: one at a time, or files would get out of order."""
         await self.input_turn.acquire("buffer empty")
         try:
+            return await job(*args)
+        finally:
+            self.input_turn.release()
+
+    async def make_file(self) -> File | None:
+        """A file for the next input; None if there is none. An error is its only result."""
+        try:
             stream = None if self.ended else await self.open_next()
-            self.ended = stream is None
-            return None if stream is None else File(stream)
         except Exception as error:
             failure = Failure(error)
             self.buffer.enter(failure)
             return File(None, failure)
-        finally:
-            self.input_turn.release()
+        self.ended = stream is None
+        return None if stream is None else File(stream)
 
     async def read_cycle(self) -> None:
         """Reads files of the cycle: one until it is full or ends, then another."""
@@ -280,22 +289,24 @@ class ParallelInterleave(Interleave):
             self.tasks.append(self.run.start(self.read_future(), self.stage, lane))
 
     def has_room(self) -> bool:
-        return len(self.future) + self.opening < self.most_future
+        return len(self.future) < self.most_future
 
     async def read_future(self) -> None:
         """Opens files that come after the cycle and fills their buffers."""
-        while True:
+        while not self.ended:
             await self.run.until(self.room, self.has_room, "buffer full")
-            self.opening += 1
-            file = await self.make_file()
-            self.opening -= 1
-            if file is None:
-                return
+            file = await self.in_turn(self.open_future)
+            if file is not None:
+                self.open_ahead()
+                await self.fill(file)
+                if file.slot is not None:  # it has moved into the cycle meanwhile
+                    self.ask_for(file.slot)
+
+    async def open_future(self) -> File | None:
+        file = await self.make_file() if self.has_room() else None
+        if file is not None:
             self.future.append(file)
-            self.open_ahead()
-            await self.fill(file)
-            if file.slot is not None:  # it has moved into the cycle meanwhile
-                self.ask_for(file.slot)
+        return file
 
     async def fill(self, file: File) -> None:
         file.active = True
