@@ -8,7 +8,7 @@ from tfdata import OutsideError, PlannedError
 
 from lessonkit.runtime.store import Store
 
-CASES = tfdata.cases("element_cases.json")
+CASES = tfdata.cases("element_cases.json") + tfdata.cases("random_element_cases.json")
 
 
 def built(case: dict[str, Any]) -> Any:
