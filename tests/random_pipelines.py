@@ -4,18 +4,34 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from lessonkit import ArtificialDataset, Dataset
+from lessonkit import ArtificialDataset, Dataset, work
 
 TINY = (0, 1e-5, 3e-5, 1e-4)  # seconds
 
 
-def pipeline(seed: int, costs: tuple[float, ...] = TINY) -> Dataset:
-    """A pipeline of up to five operators whose order is defined."""
+def pipeline(seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False) -> Dataset:
+    """A pipeline of up to five operators whose order is defined; if asked, with functions that fail."""
     draw = random.Random(seed)
     dataset = source(draw, costs)
     for _ in range(draw.randint(0, 5)):
-        dataset = draw.choice(STEPS)(draw, dataset, costs)
+        dataset = draw.choice([failed, *STEPS] if failing else STEPS)(draw, dataset, costs)
     return dataset
+
+
+class PlannedError(Exception):
+    """What a function that fails raises."""
+
+
+def failed(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> Dataset:
+    last, usual = draw.choice("0123456789"), draw.choice(costs)
+
+    def fails(*value: Any) -> Any:
+        work(usual)
+        if last in repr(value):
+            raise PlannedError(value)
+        return value[0] if len(value) == 1 else value
+
+    return dataset.map(fails, num_parallel_calls=draw.choice([None, 1, 2, 4]))
 
 
 def some(draw: random.Random, most: int) -> int:

@@ -4,9 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from random_pipelines import pipeline
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_pipelines import PlannedError, pipeline
 
-from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, work
+from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
+from lessonkit.element import END
+from lessonkit.operators import Scope
+from lessonkit.runtime.store import Store
+from lessonkit.runtime.virtual import Virtual
 
 
 def both(dataset: Dataset, **options: Any) -> list[Trace]:
@@ -17,6 +23,44 @@ def test_no_element_is_lost_or_doubled_on_either_clock() -> None:
     for seed in range(1000):
         virtual, real = both(pipeline(seed), train=1e-5)
         assert [epoch.elements for epoch in real.epochs] == [epoch.elements for epoch in virtual.epochs], seed
+
+
+@given(st.integers())
+@settings(deadline=None)
+def test_errors_stand_in_the_same_places_on_both_clocks(seed: int) -> None:
+    dataset = pipeline(seed, failing=True)
+    assert on_threads(dataset) == on_virtual(dataset)
+
+
+def on_threads(dataset: Dataset) -> list[Any]:
+    iterator, seen = iter(dataset), []
+    while True:
+        try:
+            seen.append(next(iterator))
+        except StopIteration:
+            return seen
+        except PlannedError:
+            seen.append(PlannedError)
+
+
+def on_virtual(dataset: Dataset) -> list[Any]:
+    run = Virtual(Machine(), Store(fixed_seed=True), None)
+
+    async def everything() -> list[Any]:
+        stream, seen = Scope(run).open(dataset.node), []
+        while True:
+            try:
+                element = await stream.next()
+            except PlannedError:
+                seen.append(PlannedError)
+                continue
+            if element is END:
+                stream.close()
+                return seen
+            seen.append(element.value)
+
+    result: list[Any] = run.complete(everything(), "Test")
+    return result
 
 
 @pytest.mark.parametrize("operator", ["map", "interleave"])

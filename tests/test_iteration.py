@@ -1,6 +1,7 @@
 """`for element in dataset:` on threads, and what is left when it is over."""
 
 import gc
+import signal
 import sys
 import threading
 import time
@@ -265,6 +266,23 @@ def test_an_iterator_in_a_cycle_is_collected_with_its_helpers() -> None:
     for _ in range(20):
         Holder()
     gc.collect()
+    assert eventually(lambda: helpers() == 0)
+
+
+def test_ctrl_c_ends_a_loop_that_waits() -> None:
+    def interrupt_when_it_waits() -> Iterator[int]:
+        yield 0
+        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        while not over.wait(0.01):
+            pass
+
+    over = threading.Event()
+    iterator = iter(Dataset.from_generator(interrupt_when_it_waits).prefetch(1))
+    assert next(iterator) == 0
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+    over.set()
+    assert list(iterator) == []
     assert eventually(lambda: helpers() == 0)
 
 
