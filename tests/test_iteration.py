@@ -286,6 +286,13 @@ def test_ctrl_c_ends_a_loop_that_waits() -> None:
     assert eventually(lambda: helpers() == 0)
 
 
+def test_ctrl_c_ends_a_real_run_and_its_helpers() -> None:
+    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        benchmark(ArtificialDataset(1000, read=0.001).map(cost=0.001, num_parallel_calls=2), clock="real")
+    assert eventually(lambda: helpers() == 0)
+
+
 def test_an_iterator_serves_one_thread_at_a_time() -> None:
     entered, leave = threading.Event(), threading.Event()
 

@@ -95,11 +95,12 @@ class Threads(Run):
         """Run *coro* on this thread, and all that it starts on others, until it ends."""
         task = self.consumer(stage)
         outside, current.worker = current.worker, task
-        try:
-            with self.lock:
+        with self.lock:
+            try:
                 return self.step(task, coro)
-        finally:
-            current.worker = outside
+            finally:
+                coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+                current.worker = outside
 
     def step(self, task: ThreadTask, coro: Any, *, may_park: bool = False) -> Any:
         """Run *coro* on this thread, the lock held, until it returns; give its value."""
