@@ -107,11 +107,13 @@ class Dataset:
         deterministic: bool = True,
         stage: str = "Map",
         nbytes: Bytes = None,
+        batches: bool = False,
     ) -> Dataset:
         """`fn` of each element, at a *cost* in seconds; without a function only the cost.
 
         The cost may be a function of the element. *kind* says what the work holds, as
-        in `work`, which `fn` may also call itself.
+        in `work`, which `fn` may also call itself. *batches* promises that `fn` of a batch
+        is the batch of its results: `rewrite` may then call it once for all of them.
         """
         if not isinstance(stage, str) or not stage:
             raise TypeError(f"stage={stage!r}: must be a name")
@@ -124,6 +126,7 @@ class Dataset:
             deterministic=check.flag("deterministic", deterministic),
             stage=stage,
             nbytes=check.nbytes(nbytes),
+            batches=check.flag("batches", batches),
         )
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
@@ -191,6 +194,20 @@ class Dataset:
             reshuffle_each_iteration=check.flag("reshuffle_each_iteration", reshuffle_each_iteration),
         )
 
+    def shuffle_and_repeat(
+        self,
+        buffer_size: int,
+        count: int | None = None,
+        seed: int | None = None,
+        reshuffle_each_iteration: bool = True,
+    ) -> Dataset:
+        """As `shuffle` and then `repeat`, but without refilling the buffer for each pass.
+
+        tf.data makes this one operator of the two; so does `rewrite`.
+        """
+        shuffled = self.shuffle(buffer_size, seed, reshuffle_each_iteration).node
+        return self._then("shuffle_and_repeat", **shuffled.arguments, **self.repeat(count).node.arguments)
+
     # ---- batches ----
 
     def batch(self, batch_size: int, drop_remainder: bool = False) -> Dataset:
@@ -200,6 +217,28 @@ class Dataset:
             batch_size=check.integer("batch_size", batch_size, least=1),
             drop_remainder=check.flag("drop_remainder", drop_remainder),
         )
+
+    def map_and_batch(
+        self,
+        fn: Callable[..., Any] | None,
+        batch_size: int,
+        drop_remainder: bool = False,
+        *,
+        cost: Cost = 0,
+        kind: str = "wait",
+        num_parallel_calls: int = 1,
+        stage: str = "Map",
+        nbytes: Bytes = None,
+    ) -> Dataset:
+        """As `map` and then `batch`, but batches are put together ahead of need.
+
+        tf.data makes this one operator of the two; so does `rewrite`.
+        """
+        mapped = self.map(
+            fn, cost=cost, kind=kind, num_parallel_calls=num_parallel_calls, stage=stage, nbytes=nbytes
+        )
+        batch = mapped.batch(batch_size, drop_remainder).node
+        return self._then("map_and_batch", **mapped.node.arguments, **batch.arguments)
 
     def unbatch(self) -> Dataset:
         """The parts of each batch, one by one."""

@@ -39,9 +39,9 @@ def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has
             return None
         case "filter" | "flat_map" | "interleave":
             return math.inf if math.inf in many else None
-        case "take" | "repeat" if count == 0:
+        case "take" | "repeat" | "shuffle_and_repeat" if count == 0:
             return 0
-        case "zip" | "repeat" if 0 in many:
+        case "zip" | "repeat" | "shuffle_and_repeat" if 0 in many:
             return 0
         case "skip" if count < 0:
             return 0
@@ -57,14 +57,14 @@ def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has
             return sum(many)
         case "take" if count > 0:
             return min(result, count)
-        case "repeat":
+        case "repeat" | "shuffle_and_repeat":
             return math.inf if count is None or count < 0 else result * count
         case "unbatch" if result not in (0, math.inf):
             batch = node.inputs[0].arguments
             return result * batch["batch_size"] if batch.get("drop_remainder") else None
         case "skip":
             return max(0, result - count)
-        case "batch" if result != math.inf:
+        case "batch" | "map_and_batch" if result != math.inf:
             whole, rest = divmod(int(result), arguments["batch_size"])
             return whole if arguments["drop_remainder"] or not rest else whole + 1
         case "shard" if result != math.inf:
@@ -84,6 +84,6 @@ def element_type(node: Node) -> type | None:
     if not node.inputs or node.method in ("flat_map", "interleave", "unbatch") or node.arguments.get("fn"):
         return None
     before = element_type(node.inputs[0])
-    if node.method == "batch":
+    if node.method in ("batch", "map_and_batch"):
         return list if before in SCALARS else None
     return before

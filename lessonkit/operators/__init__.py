@@ -1,7 +1,7 @@
 """What each operator does, one family a file, written once for both clocks."""
 
 # Each module says by itself which methods of `Dataset` it is the operator of.
-from lessonkit.operators import batch, cache, combine, interleave, prefetch, select, shuffle, sources
+from lessonkit.operators import batch, cache, combine, fused, interleave, prefetch, select, shuffle, sources
 from lessonkit.operators import map as map_
 from lessonkit.operators.base import EndlessError, Scope
 
@@ -11,6 +11,7 @@ __all__ = [
     "batch",
     "cache",
     "combine",
+    "fused",
     "interleave",
     "map_",
     "prefetch",
