@@ -27,16 +27,16 @@ class MapAndBatch(ParallelMap):
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
-        self.batches = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
+        self.at_once = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
         self.buffer = Buffer(self.run, self.room.name, MOST_BATCHES * self.batch_size)
 
     def can_begin(self) -> bool:
         if self.reading or self.ended:
             return False
-        if len(self.window) < self.batches * self.batch_size:
+        if len(self.window) < self.at_once * self.batch_size:
             return True
-        more = self.asked and not self.has_batch() and self.batches < MOST_BATCHES
-        self.batches += more
+        more = self.asked and not self.has_batch() and self.at_once < MOST_BATCHES
+        self.at_once += more
         return more
 
     def has_batch(self) -> bool:
