@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from lessonkit import check
@@ -15,7 +15,7 @@ from lessonkit.operators import Scope
 from lessonkit.runtime.base import Run
 from lessonkit.runtime.store import Store
 from lessonkit.runtime.threads import Stopped, Threads
-from lessonkit.runtime.virtual import Virtual
+from lessonkit.runtime.virtual import Rescaled, Virtual
 from lessonkit.trace import Epoch, Recorder, Trace
 from lessonkit.work import Cost, Machine, charge, per_sample, price
 
@@ -123,6 +123,7 @@ def benchmark(
     keep: bool = False,
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
+    factors: Mapping[str, float] | None = None,
 ) -> Trace:
     """Run the training loop over *dataset*, from empty caches, and say what happened.
 
@@ -130,7 +131,7 @@ def benchmark(
     function to call. *max_elements* ends the run after so many elements in all.
     *progress* is called after each element with how many there were and how long it
     took; the run ends early when *cancel* is set. With *keep* the trace holds on to the
-    elements themselves.
+    elements themselves. On the virtual clock *factors* makes stages so many times as slow.
 
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
@@ -148,9 +149,13 @@ def benchmark(
     if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
     machine, recorder, store = machine or Machine(), Recorder() if record else None, Store(fixed_seed=True)
-    run: Any = (
-        Virtual(machine, store, recorder) if clock == "virtual" else Threads(machine, store, recorder, cancel)
-    )
+    run: Any
+    if clock == "real":
+        run = Threads(machine, store, recorder, cancel)
+    elif factors:
+        run = Rescaled(machine, store, recorder, factors)
+    else:
+        run = Virtual(machine, store, recorder)
     loop = Loop(run, dataset.node, train, load, keep=keep, progress=progress)
     endless = most == math.inf and clock == "virtual"  # or nobody knows
     cancelled = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,21 @@ class Node:
     def replace(self, *inputs: Node, **changes: Any) -> Node:
         """The same with other inputs or arguments: a new node, with nothing in its caches."""
         return Node(self.method, inputs or self.inputs, self.arguments | changes)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Every node of a description, from its sources down to *node*."""
+    for part in node.inputs:
+        yield from walk(part)
+    yield node
+
+
+def swap(node: Node, old: Node, new: Node) -> Node:
+    """The description with *new* in the place of *old*; what is above *old* stays the same."""
+    if node is old:
+        return new
+    inputs = tuple(swap(part, old, new) for part in node.inputs)
+    return node if inputs == node.inputs else node.replace(*inputs)
 
 
 def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here

@@ -1,12 +1,13 @@
 """The virtual clock: no threads, no sleeping, the same on every run."""
 
+import types
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from heapq import heappop, heappush
 from typing import Any
 
 from lessonkit.element import Element, arguments
-from lessonkit.runtime.base import Piece, Run, Task
+from lessonkit.runtime.base import Piece, Run, Task, Waits
 from lessonkit.runtime.store import Store
 from lessonkit.trace import Recorder
 from lessonkit.work import Machine, current
@@ -99,3 +100,18 @@ class Virtual(Run):
         return f"nothing can ever go on: {main.stage} waits for {main.waits_for}" + "".join(
             f"; {line}" for line in tasks
         )
+
+
+class Rescaled(Virtual):
+    """A virtual clock on which some stages take so many times as long."""
+
+    def __init__(
+        self, machine: Machine, store: Store, recorder: Recorder | None, factors: Mapping[str, float]
+    ) -> None:
+        super().__init__(machine, store, recorder)
+        self.factors = factors
+
+    @types.coroutine
+    def spend(self, duration: int, stage: str, element: Element, kind: str = "wait") -> Waits:
+        factor = self.factors.get(stage, 1)
+        yield from super().spend(round(duration * factor), stage, element, kind)
