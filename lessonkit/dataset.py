@@ -108,12 +108,15 @@ class Dataset:
         stage: str = "Map",
         nbytes: Bytes = None,
         batches: bool = False,
+        random: bool = False,
     ) -> Dataset:
         """`fn` of each element, at a *cost* in seconds; without a function only the cost.
 
         The cost may be a function of the element. *kind* says what the work holds, as
         in `work`, which `fn` may also call itself. *batches* promises that `fn` of a batch
         is the batch of its results: `rewrite` may then call it once for all of them.
+        *random* says that it makes something else of an element each time, as augmentation
+        does: advice then knows what a cache behind it would freeze.
         """
         if not isinstance(stage, str) or not stage:
             raise TypeError(f"stage={stage!r}: must be a name")
@@ -127,6 +130,7 @@ class Dataset:
             stage=stage,
             nbytes=check.nbytes(nbytes),
             batches=check.flag("batches", batches),
+            random=check.flag("random", random),
         )
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:

@@ -1,0 +1,137 @@
+"""Advice names the change that helps most, and says what it does to the data."""
+
+from typing import Any
+
+import pytest
+
+from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, benchmark, per_sample
+from lessonkit.analysis.advise import Advice, advise
+
+
+def file(x: int) -> Dataset:
+    return ArtificialDataset(50)
+
+
+def guide(*maps: Any) -> Dataset:
+    """The guide's last naive pipeline: batches that only cost time, in the end."""
+    dataset = Dataset.range(2).flat_map(file)
+    for cost in maps:
+        dataset = dataset.map(cost=cost, batches=True)
+    return dataset.batch(50, drop_remainder=True).unbatch()
+
+
+def improved(dataset: Dataset, **options: Any) -> Dataset:
+    """The best advice, applied until nothing helps by more than 1 %."""
+    while True:
+        best = advise(dataset, **options)[0]
+        if best.saved < 0.01 * (best.per_sample + best.saved):
+            return dataset
+        dataset = best.dataset
+
+
+LANES = Dataset.range(2).interleave(file, 2, 1, 2)
+CALL = per_sample(0.0001, per_call=0.002)
+
+
+@pytest.mark.parametrize(
+    ("maps", "train", "by_hand"),
+    [
+        ((0.0011,), 0.010, LANES.map(cost=0.0011).cache().prefetch(1)),
+        ((0.001, 0.0001), 0.010, LANES.map(cost=0.001).cache().map(cost=0.0001).prefetch(1)),
+        (
+            (0.004, 0.004),
+            0.001,
+            LANES.map(cost=0.004, num_parallel_calls=2).map(cost=0.004, num_parallel_calls=2).cache(),
+        ),
+        ((CALL,), 0.001, LANES.map(cost=CALL, num_parallel_calls=2).cache()),
+    ],
+)
+def test_advice_applied_until_nothing_helps_is_as_good_as_the_best_by_hand(
+    maps: tuple[Any, ...], train: float, by_hand: Dataset
+) -> None:
+    options: dict[str, Any] = {"num_epochs": 5, "train": train}
+    reached = benchmark(improved(guide(*maps), **options), **options).duration
+    assert reached <= benchmark(by_hand, **options).duration * 1.005
+
+
+def test_the_guides_naive_pipeline_comes_down_to_what_is_possible() -> None:
+    options: dict[str, Any] = {"num_epochs": 5}
+    assert benchmark(guide(0.001, 0.0001), **options).duration == pytest.approx(13.35)
+    assert benchmark(improved(guide(0.001, 0.0001), **options), **options).duration <= 5.0465
+
+
+def named(found: list[Advice], words: str) -> Advice:
+    return next(advice for advice in found if advice.change == words)
+
+
+def test_a_prefetch_is_the_first_thing_to_try_on_a_naive_pipeline() -> None:
+    best = advise(ArtificialDataset(20))[0]
+    assert best.change == "prefetch(1) behind ArtificialDataset"
+    assert repr(best.dataset) == "ArtificialDataset(20).prefetch(1)"
+    assert best.saved == pytest.approx(0.0265 - 0.017)
+    assert best.calls == 1
+
+
+def test_a_prefetch_before_a_map_frees_its_window() -> None:
+    dataset = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=2)
+    before = named(advise(dataset), "prefetch(1) behind ArtificialDataset")
+    assert before.per_sample == pytest.approx(0.0185)
+    assert named(advise(dataset), "prefetch(1) behind map").per_sample == pytest.approx(0.02525)
+
+
+def test_a_cache_behind_random_augmentation_is_said_to_freeze_it() -> None:
+    dataset = ArtificialDataset().map(cost=0.010).map(cost=0.001, random=True)
+    found = advise(dataset)
+    frozen = [advice.effects for advice in found if advice.change == "cache behind map"]
+    assert sorted(frozen) == [(), ("freezes the augmentation: every epoch sees what the first one saw",)]
+
+
+def test_batch_before_map_is_no_advice_where_a_call_costs_nothing() -> None:
+    dataset = ArtificialDataset().map(cost=per_sample(0.030), num_parallel_calls=3, batches=True).batch(3)
+    assert named(advise(dataset), "batch before map").saved < 0
+    dear = ArtificialDataset(30).map(cost=per_sample(0.001, per_call=0.030), batches=True).batch(10)
+    assert named(advise(dear), "batch before map").saved > 0.020
+
+
+def test_a_filter_is_advised_to_come_early() -> None:
+    dataset = ArtificialDataset(12, open=0.03, read=0.005).map(cost=0.020).filter(lambda x: x % 2 == 0)
+    best = named(advise(dataset), "filter before map")
+    assert best.effects == ()
+    assert best.saved == pytest.approx(0.020)
+    changed = dataset.map(lambda x: x + 1).filter(lambda x: x % 3 == 0)
+    last = [advice for advice in advise(changed) if advice.change == "filter before map"]
+    assert ("the filter sees other values",) in [advice.effects for advice in last]
+
+
+def test_what_changes_the_order_says_so() -> None:
+    found = advise(Dataset.range(4).flat_map(file), num_epochs=1)
+    assert named(found, "interleave with 2 lanes for flat_map").effects == (
+        "changes the order of the elements",
+    )
+    assert named(found, "interleave with 1 lanes for flat_map").effects == ()
+
+
+def test_repeat_before_shuffle_blurs_epochs() -> None:
+    dataset = ArtificialDataset(20).shuffle(10).repeat(3)
+    assert named(advise(dataset, num_epochs=1), "repeat before shuffle").effects == ("epochs blur",)
+
+
+def test_advice_without_a_stated_effect_leaves_the_elements_as_they_are() -> None:
+    dataset = (
+        Dataset.range(3)
+        .interleave(lambda x: ArtificialDataset(4).map(lambda i, x=x: 10 * x + i), cycle_length=2)
+        .map(lambda x: x + 1, cost=0.001, batches=False)
+        .filter(lambda x: x % 2 == 0)
+        .cache()
+        .prefetch(AUTOTUNE)
+    )
+    for advice in advise(dataset):
+        if not advice.effects:
+            assert list(advice.dataset) == list(dataset), advice.change
+
+
+def test_advice_for_a_pipeline_that_never_ends_asks_for_a_limit() -> None:
+    endless = ArtificialDataset().repeat().filter(bool).repeat()
+    with pytest.raises(ValueError, match="max_elements"):
+        advise(Dataset.range(3).repeat())
+    assert advise(endless, max_elements=20)[0].saved > 0
