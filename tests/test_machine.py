@@ -1,0 +1,48 @@
+"""What a pipeline that leaves numbers open gets from the machine it runs on."""
+
+import pytest
+
+from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark
+from lessonkit.operators.interleave import cycle_length
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4])
+def test_an_untuned_map_makes_as_many_calls_as_there_are_cores(cores: int) -> None:
+    maps = [ArtificialDataset(9).map(cost=0.1, num_parallel_calls=calls) for calls in (AUTOTUNE, cores)]
+    untuned, explicit = (benchmark(dataset, machine=Machine(cores)) for dataset in maps)
+    assert untuned.duration == explicit.duration
+
+
+def test_an_untuned_prefetch_has_one_place() -> None:
+    dataset = ArtificialDataset(open=0, read=0.010).prefetch(AUTOTUNE)
+    assert [buffer.capacity for buffer in benchmark(dataset).buffers] == [1]
+
+
+@pytest.mark.parametrize(
+    ("said", "calls", "cores", "expected"),
+    [
+        (3, None, 4, 3),
+        (3, AUTOTUNE, 4, 3),
+        (None, None, 4, 4),  # without parallel calls: one for each core
+        (None, 2, 4, 2),
+        (None, 8, 4, 4),
+        (None, AUTOTUNE, 2, 1),  # left to itself, one file at a time on two cores
+        (None, AUTOTUNE, 4, 2),
+        (AUTOTUNE, AUTOTUNE, 8, 3),
+    ],
+)
+def test_a_cycle_length_that_is_not_said_is_what_tf_data_chooses(
+    said: int | None, calls: int | None, cores: int, expected: int
+) -> None:
+    assert cycle_length(said, calls, cores) == expected
+
+
+def test_an_interleave_left_to_itself_may_read_one_file_at_a_time() -> None:
+    two_files = Dataset.range(2).interleave(lambda x: ArtificialDataset(), num_parallel_calls=AUTOTUNE)
+    assert benchmark(two_files, machine=Machine(2)).duration == pytest.approx(0.230)
+    explicit = Dataset.range(2).interleave(lambda x: ArtificialDataset(), 2, num_parallel_calls=2)
+    assert benchmark(explicit, machine=Machine(2)).duration == pytest.approx(0.210)
+
+
+def test_the_default_machine_does_not_depend_on_this_computer() -> None:
+    assert Machine() == Machine(cores=4)
