@@ -9,8 +9,8 @@ from lessonkit.element import END, Element
 from lessonkit.node import Node
 from lessonkit.operators import Scope
 from lessonkit.runtime.store import shared
-from lessonkit.runtime.threads import Stopped, Threads
-from lessonkit.work import Machine, current
+from lessonkit.runtime.threads import Stopped, Threads, ThreadTask
+from lessonkit.work import Machine
 
 
 class Iterator:
@@ -60,7 +60,7 @@ class _Pass:
 
     def __init__(self, node: Node) -> None:
         self.run = Threads(Machine(), shared, None)
-        self.task = self.run.current = self.run.consumer("Loop")
+        self.task = self.run.current = ThreadTask(self.run, None, "Loop")
         self.stream = Scope(self.run).open(node)
         self.is_open = True
         self.asking = False
@@ -70,7 +70,6 @@ class _Pass:
         if self.asking:
             raise RuntimeError("this iterator is being asked for an element already, on another thread")
         self.asking = True
-        outside, current.worker = current.worker, task
         element = END
         run.lock.acquire()
         try:
@@ -87,7 +86,6 @@ class _Pass:
             if element is END:  # and so it is after Ctrl+C
                 self.close()
             run.lock.release()
-            current.worker = outside
             self.asking = False
         if element is END:
             raise StopIteration

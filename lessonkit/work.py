@@ -6,7 +6,7 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from lessonkit import check
 from lessonkit.element import Element
@@ -28,14 +28,8 @@ class Machine:
         check.integer("cores", self.cores, least=1)
 
 
-class Worker(Protocol):
-    """Whoever a function runs for: it takes note of the work the function does."""
-
-    def work(self, duration: int, stage: str | None, kind: str) -> None: ...
-
-
 class _Current(threading.local):
-    worker: Worker | None = None
+    worker: Any = None  # whoever a function runs for: its `work` takes note of what the function says
 
 
 current = _Current()  # the worker whose function runs on this thread

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from lessonkit.element import Element, Failure
 from lessonkit.node import Node
-from lessonkit.runtime.base import Run, Site
+from lessonkit.runtime.base import Run, Site, Task
 
 # tf.data would loop for ever here; so many elements in vain, and we say so instead.
 PATIENCE = 200_000
@@ -59,8 +59,8 @@ class Stream(ABC):
         self.scope = scope
         self.node = node
         self.opened: list[Stream] = []  # the inputs that are open
-        for name, value in node.arguments.items():
-            setattr(self, name, value)
+        self.helpers: list[Task] = []
+        vars(self).update(node.arguments)
 
     def open_input(self, index: int = 0) -> Stream:
         """Open input number *index*."""
@@ -71,8 +71,14 @@ class Stream(ABC):
     async def next(self) -> Element:
         """The next element, or END, and END again if asked again."""
 
+    def hire(self, coro: Coroutine[Any, None, None], stage: str) -> None:
+        """Start a helper, in a lane of its own."""
+        self.helpers.append(self.run.start(coro, stage, lane=len(self.helpers)))
+
     def close(self) -> None:
         """Nobody asks any more: end helpers, close files, forget what is held."""
+        for helper in self.helpers:
+            self.run.cancel(helper)
         for stream in self.opened:
             stream.close()
         self.opened.clear()
@@ -98,13 +104,10 @@ class Buffer:
         if self.recorder is not None:
             self.recorder.events += (self.number, self.run.time, 1, element.key, element.nbytes)
 
-    def leave(self, element: Element) -> None:
+    def leave(self, *elements: Element) -> None:
         if self.recorder is not None:
-            self.recorder.events += (self.number, self.run.time, -1, element.key, element.nbytes)
-
-    def drop(self, elements: Iterable[Element]) -> None:
-        for element in elements:
-            self.leave(element)
+            for element in elements:
+                self.recorder.events += (self.number, self.run.time, -1, element.key, element.nbytes)
 
 
 async def attempt(stream: Stream) -> Element:

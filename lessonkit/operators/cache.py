@@ -48,7 +48,7 @@ class Keeping(Transform):
 
     def close(self) -> None:
         if self.kept.elements is not self.copies:  # a pass that was broken off keeps nothing
-            self.buffer.drop(self.copies)
+            self.buffer.leave(*self.copies)
             self.copies = []
         super().close()
 

@@ -47,8 +47,8 @@ class MapAndBatch(ParallelMap):
         return len(self.window) >= self.batch_size or self.ended
 
     async def next(self) -> Element:
-        if not self.workers:
-            self.hire()
+        if not self.helpers:
+            self.hire(self.work(), self.stage)
         self.asked = True
         self.room.changed()
         await self.run.until(self.news, self.has_batch, "buffer empty")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.element import END, Element, Failure, settle
@@ -24,9 +24,7 @@ from lessonkit.operators.base import (
     attempt,
     operator,
 )
-from lessonkit.runtime.base import Gate, Resource, Task
-
-Made = TypeVar("Made")
+from lessonkit.runtime.base import Gate, Resource
 
 
 @operator("interleave")
@@ -121,10 +119,12 @@ class SequentialInterleave(Interleave):
 
 
 @operator("flat_map")
-def open_flat_map(scope: Scope, node: Node) -> Stream:
+class FlatMap(SequentialInterleave):
     """An interleave of one data set at a time."""
-    one = {"cycle_length": 1, "block_length": 1, "num_parallel_calls": None, "deterministic": True}
-    return SequentialInterleave(scope, node.replace(**one))
+
+    cycle_length = 1
+    block_length = 1
+    num_parallel_calls = None
 
 
 class File:
@@ -148,7 +148,6 @@ class ParallelInterleave(Interleave):
 
     ended = False
     in_vain = 0  # files that have ended since the last element
-    future_readers = 0
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
@@ -156,6 +155,7 @@ class ParallelInterleave(Interleave):
         self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)
         self.places = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
+        self.most_helpers = self.readers + 3 * self.cycle
         name = scope.name(f"interleave({self.cycle})")
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
@@ -164,13 +164,13 @@ class ParallelInterleave(Interleave):
         self.news = Gate(self.run, name)  # for the consumer: an element, or an end
         self.work = Gate(self.run, name)  # for the readers of the cycle
         self.room = Gate(self.run, name)  # for the readers of future files
-        self.input_turn = Resource(self.run, name, 1)  # the input is asked by one at a time
-        self.tasks: list[Task] = []
+        # The input is asked by one at a time, or files would get out of order.
+        self.input_turn = Resource(self.run, name, 1, "buffer empty")
 
     # ---- the consumer ----
 
     async def next(self) -> Element:
-        if not self.tasks:
+        if not self.helpers:
             await self.begin()
         while (result := await self.consume()) is None:
             await self.run.until(self.news, self.has_news, "buffer empty")
@@ -178,10 +178,11 @@ class ParallelInterleave(Interleave):
 
     async def begin(self) -> None:
         """Make the first files, then start the readers."""
-        while len(self.files) < self.cycle and (file := await self.make_file()):
-            self.put_into_cycle(file, len(self.files))
-        for lane in range(self.readers):
-            self.tasks.append(self.run.start(self.read_cycle(), self.stage, lane))
+        while len(self.files) < self.cycle and not self.ended:
+            self.files.append(None)
+            await self.refill(len(self.files) - 1)
+        for _ in range(self.readers):
+            self.hire(self.read_cycle(), self.stage)
         self.open_ahead()
 
     def has_news(self) -> bool:
@@ -212,7 +213,10 @@ class ParallelInterleave(Interleave):
             if file and file.stream is not None:
                 return None
             if file:  # exhausted: it gives up its turn, and another file takes its place
-                await self.replace(self.turn)
+                self.in_vain += 1
+                if self.in_vain > PATIENCE:
+                    raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
+                await self.refill(self.turn)
             self.next_turn(len(self.files))
 
     def take_from(self, file: File) -> Element:
@@ -224,40 +228,23 @@ class ParallelInterleave(Interleave):
         self.count_element(len(self.files))
         return result
 
-    async def replace(self, slot: int) -> None:
-        """Put the next file into the cycle: a future one, or one that is opened now."""
-        self.in_vain += 1
-        if self.in_vain > PATIENCE:
-            raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
-        self.files[slot] = None
-        await self.in_turn(self.refill, slot)
-
     async def refill(self, slot: int) -> None:
-        if self.future:
-            file = self.files[slot] = self.future.popleft()
-            file.slot = slot
-            self.open_ahead()
-        elif made := await self.make_file():
-            self.put_into_cycle(made, slot)
-
-    def put_into_cycle(self, file: File, slot: int) -> None:
-        file.slot = slot
-        self.files[slot : slot + 1] = [file]
-        self.ask_for(slot)
+        """Put the next file into the cycle: a future one, or one that is opened now."""
+        async with self.input_turn:
+            if self.future:
+                file: File | None = self.future.popleft()
+                self.open_ahead()
+            elif file := await self.make_file():
+                self.ask_for(slot)
+            self.files[slot] = file
+            if file:
+                file.slot = slot
 
     def ask_for(self, slot: int) -> None:
         self.to_read.append(slot)
         self.work.changed()
 
     # ---- the readers ----
-
-    async def in_turn(self, job: Callable[..., Awaitable[Made]], *args: int) -> Made:
-        """Do what asks the input for more: one at a time, or files would get out of order."""
-        await self.input_turn.acquire("buffer empty")
-        try:
-            return await job(*args)
-        finally:
-            self.input_turn.release()
 
     async def make_file(self) -> File | None:
         """A file for the next input; None if there is none. An error is its only result."""
@@ -268,7 +255,7 @@ class ParallelInterleave(Interleave):
             self.buffer.enter(failure)
             return File(None, failure)
         self.ended = stream is None
-        return None if stream is None else File(stream)
+        return None if self.ended else File(stream)
 
     async def read_cycle(self) -> None:
         """Reads files of the cycle: one until it is full or ends, then another."""
@@ -283,10 +270,8 @@ class ParallelInterleave(Interleave):
         """Have a future file opened if there is room: by whoever is free, or by a new reader."""
         if self.room.waiting:
             self.room.changed()
-        elif self.future_readers < self.most_future + self.cycle and self.has_room():
-            lane = self.readers + self.future_readers
-            self.future_readers += 1
-            self.tasks.append(self.run.start(self.read_future(), self.stage, lane))
+        elif len(self.helpers) < self.most_helpers and self.has_room():
+            self.hire(self.read_future(), self.stage)
 
     def has_room(self) -> bool:
         return len(self.future) < self.most_future
@@ -295,18 +280,15 @@ class ParallelInterleave(Interleave):
         """Opens files that come after the cycle and fills their buffers."""
         while not self.ended:
             await self.run.until(self.room, self.has_room, "buffer full")
-            file = await self.in_turn(self.open_future)
-            if file is not None:
+            async with self.input_turn:
+                file = await self.make_file() if self.has_room() else None
+                if file:
+                    self.future.append(file)
+            if file:
                 self.open_ahead()
                 await self.fill(file)
                 if file.slot is not None:  # it has moved into the cycle meanwhile
                     self.ask_for(file.slot)
-
-    async def open_future(self) -> File | None:
-        file = await self.make_file() if self.has_room() else None
-        if file is not None:
-            self.future.append(file)
-        return file
 
     async def fill(self, file: File) -> None:
         file.active = True
@@ -322,10 +304,8 @@ class ParallelInterleave(Interleave):
         file.active = False
 
     def close(self) -> None:
-        for task in self.tasks:
-            self.run.cancel(task)
         for file in [*filter(None, self.files), *self.future]:
-            self.buffer.drop(file.results)
+            self.buffer.leave(*file.results)
             if file.stream is not None:
                 file.stream.close()
         self.files, self.future = [], deque()

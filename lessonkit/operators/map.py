@@ -10,7 +10,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.element import END, Bytes, Element, Failure, measure, settle
 from lessonkit.node import Node
 from lessonkit.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
-from lessonkit.runtime.base import Gate, Task
+from lessonkit.runtime.base import Gate
 from lessonkit.work import Cost, price
 
 
@@ -83,15 +83,15 @@ class ParallelMap(SequentialMap):
         self.buffer = Buffer(self.run, name, self.most)
         self.room = Gate(self.run, name)  # for a call to begin
         self.news = Gate(self.run, name)  # of a slot, or of what is in it
-        self.workers: list[Task] = []
 
     async def next(self) -> Element:
-        if not self.workers:
-            self.hire()
-        await self.run.until(self.news, self.can_claim, "buffer empty")
-        if not self.window:
+        if not self.helpers:
+            self.hire(self.work(), self.stage)
+        await self.run.until(self.news, self.has_news, "buffer empty")
+        slot = self.claimable()
+        if slot is None:
             return END
-        slot = self.claim()
+        self.window.remove(slot)
         self.room.changed()
         await self.run.until(self.news, lambda: slot.result, "buffer empty")
         assert slot.result is not None
@@ -99,19 +99,12 @@ class ParallelMap(SequentialMap):
             self.buffer.leave(slot.result)
         return settle(slot.result)
 
-    def can_claim(self) -> bool:
-        """With an order to keep the first slot can be claimed, without one any that has a result."""
-        if self.deterministic:
-            return bool(self.window) or self.ended
-        return any(slot.result for slot in self.window) or (self.ended and not self.window)
+    def claimable(self) -> Slot | None:
+        """With an order to keep the first slot, without one the first that has a result."""
+        return next((slot for slot in self.window if self.deterministic or slot.result), None)
 
-    def claim(self) -> Slot:
-        slot = next(slot for slot in self.window if self.deterministic or slot.result)
-        self.window.remove(slot)
-        return slot
-
-    def hire(self) -> None:
-        self.workers.append(self.run.start(self.work(), self.stage, lane=len(self.workers)))
+    def has_news(self) -> bool:
+        return self.claimable() is not None or (self.ended and not self.window)
 
     def can_begin(self) -> bool:
         return not self.reading and not self.ended and len(self.window) < self.most
@@ -133,24 +126,19 @@ class ParallelMap(SequentialMap):
                     self.window.remove(slot)
                 self.news.changed()
                 return
-            if len(self.workers) < self.most and not self.room.waiting:
-                self.hire()
+            if len(self.helpers) < self.most and not self.room.waiting:
+                self.hire(self.work(), self.stage)
             self.room.changed()
-            slot.result = await self.outcome(element)
-            self.buffer.enter(slot.result)
+            if type(element) is not Failure:
+                try:
+                    await self.apply(element)
+                except Exception as error:
+                    element = Failure(error)
+            slot.result = element
+            self.buffer.enter(element)
             self.news.changed()
 
-    async def outcome(self, element: Element) -> Element:
-        if type(element) is not Failure:
-            try:
-                await self.apply(element)
-            except Exception as error:
-                return Failure(error)
-        return element
-
     def close(self) -> None:
-        for worker in self.workers:
-            self.run.cancel(worker)
-        self.buffer.drop(slot.result for slot in self.window if slot.result)
+        self.buffer.leave(*(slot.result for slot in self.window if slot.result))
         self.window.clear()
         super().close()

@@ -8,7 +8,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.element import END, Element, settle
 from lessonkit.node import Node
 from lessonkit.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
-from lessonkit.runtime.base import Gate, Task
+from lessonkit.runtime.base import Gate
 
 
 @operator("prefetch")
@@ -21,7 +21,6 @@ class Prefetch(Transform):
     """A helper fills the buffer; the consumer takes from it and waits only if it is empty."""
 
     buffer_size: int
-    helper: Task | None = None
     ended = False
 
     def __init__(self, scope: Scope, node: Node) -> None:
@@ -34,8 +33,8 @@ class Prefetch(Transform):
         self.freed = Gate(self.run, name)
 
     async def next(self) -> Element:
-        if self.helper is None:  # nothing is produced before the first request
-            self.helper = self.run.start(self.fill(), "Prefetch")
+        if not self.helpers:  # nothing is produced before the first request
+            self.hire(self.fill(), "Prefetch")
         await self.run.until(self.filled, self.has_news, "buffer empty")
         if not self.ready:
             return END
@@ -63,8 +62,6 @@ class Prefetch(Transform):
         return len(self.ready) < self.size
 
     def close(self) -> None:
-        if self.helper is not None:
-            self.run.cancel(self.helper)
-        self.buffer.drop(self.ready)
+        self.buffer.leave(*self.ready)
         self.ready.clear()
         super().close()

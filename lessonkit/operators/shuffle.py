@@ -95,7 +95,7 @@ class Shuffle(Stream):
 
     def close(self) -> None:
         for held in self.held:
-            self.buffer.drop(held)
+            self.buffer.leave(*held)
         self.held.clear()
         self.in_buffer = 0
         super().close()

@@ -26,11 +26,11 @@ Site = tuple[int, ...]  # where in the pipeline: the way from its end up to an o
 class Task:
     """One line of work: a coroutine, and how far it has come."""
 
-    def __init__(self, coro: Coroutine[Any, None, Any], stage: str, lane: int) -> None:
+    def __init__(self, run: "Run", coro: Any, stage: str, lane: int = 0) -> None:
+        self.run = run
         self.coro = coro
         self.stage = stage  # in whose name it waits
         self.lane = lane  # which of several parallel calls it is
-        self.due = 0  # the time it has reached, in nanoseconds
         self.last = -1  # the last span that decided when it could go on
         self.waits_for = ""  # the gate it was last stopped at
         self.done = False
@@ -57,29 +57,34 @@ class Gate:
                 return
 
 
-class Resource:
+class Resource(Gate):
     """Something that only so many tasks can hold at once: first come, first served."""
 
-    def __init__(self, run: "Run", name: str, amount: int) -> None:
+    def __init__(self, run: "Run", name: str, amount: int, reason: str) -> None:
+        super().__init__(run, name)
         self.free = amount
+        self.reason = reason  # why one waits
         self.queue: deque[object] = deque()
-        self.gate = Gate(run, name)
 
     @types.coroutine
-    def acquire(self, reason: str) -> Waits:
+    def acquire(self) -> Waits:
         ticket = object()
         self.queue.append(ticket)
         try:
-            run = self.gate.run
-            yield from run.until(self.gate, lambda: self.free and self.queue[0] is ticket, reason)
+            yield from self.run.until(self, lambda: self.free and self.queue[0] is ticket, self.reason)
             self.free -= 1
         finally:
             self.queue.remove(ticket)
-            self.gate.changed()  # the next in line may be served too
+            self.changed()  # the next in line may be served too
 
     def release(self) -> None:
         self.free += 1
-        self.gate.changed()
+        self.changed()
+
+    __aenter__ = acquire
+
+    async def __aexit__(self, *error: object) -> None:
+        self.release()
 
 
 class Run(ABC):
@@ -88,6 +93,7 @@ class Run(ABC):
     now: int  # the time the current task has reached, by which it is due
     time: int  # the time as a trace has it: on the real clock what the computer's clock says
     current: Task
+    task_type: type[Any] = Task
 
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         self.machine = machine
@@ -95,8 +101,8 @@ class Run(ABC):
         self.recorder = recorder
         self.tasks: set[Task] = set()  # the helpers that have not ended
         self.names: dict[tuple[Site, str], str] = {}
-        self.cores = Resource(self, "cores", machine.cores)
-        self.interpreter = Resource(self, "interpreter", 1)
+        self.cores = Resource(self, "cores", machine.cores, "no core")
+        self.interpreter = Resource(self, "interpreter", 1, "interpreter lock held")
 
     # ---- for operators ----
 
@@ -105,11 +111,10 @@ class Run(ABC):
         """Wait until *condition* holds, if it does not hold yet."""
         if condition():
             return
-        task = self.current
-        began = self.time
+        task, began = self.current, self.time
+        task.waits_for = gate.name
         while True:
             gate.waiting.append((task, condition))
-            task.waits_for = gate.name
             yield None
             if condition():
                 break
@@ -128,55 +133,51 @@ class Run(ABC):
             due = self.now + duration
             if not self.skip_to(due):
                 yield due
-            recorder = self.recorder
-            if recorder is not None:
+            if self.recorder is not None:
                 task = self.current
-                task.last = recorder.work(stage, kind, began, self.time, task.lane, element.key, task.last)
+                span = (stage, kind, began, self.time, task.lane, element.key, task.last)
+                task.last = self.recorder.work(*span)
         finally:
             if kind != "wait":  # after the span is taken down: it is why the next one can go on
-                self._give_back(kind)
-
-    async def apply(
-        self,
-        function: Callable[..., Any],
-        element: Element,
-        stage: str,
-        cost: int = 0,
-        kind: str = "wait",
-    ) -> Any:
-        """Call a learner's function; its value, or its error, shows when its time has passed."""
-        value, error = None, None
-        pieces: list[Piece] = []
-        try:
-            value = self.call(function, stage, element, pieces)
-        except Exception as raised:
-            error = raised
-        for duration, own_stage, own_kind in pieces:
-            await self.spend(duration, own_stage or stage, element, own_kind)
-        if cost:
-            await self.spend(cost, stage, element, kind)
-        if error is not None:
-            try:
-                raise error
-            finally:
-                del error  # or error -> traceback -> this frame -> error would be a cycle
-        return value
+                self.cores.release()
+                if kind == "python":
+                    self.interpreter.release()
 
     @types.coroutine
     def _take(self, kind: str) -> Waits:
         if kind == "python":  # the lock first: nobody waits for it with a core in hand
-            yield from self.interpreter.acquire("interpreter lock held")
+            yield from self.interpreter.acquire()
         try:
-            yield from self.cores.acquire("no core")
+            yield from self.cores.acquire()
         except BaseException:
             if kind == "python":
                 self.interpreter.release()
             raise
 
-    def _give_back(self, kind: str) -> None:
-        self.cores.release()
-        if kind == "python":
-            self.interpreter.release()
+    async def apply(
+        self, function: Callable[..., Any], element: Element, stage: str, cost: int = 0, kind: str = "wait"
+    ) -> Any:
+        """Call a learner's function; its value, or its error, shows when its time has passed."""
+        pieces: list[Piece] = []
+        try:
+            return self.call(function, stage, element, pieces)
+        finally:
+            if cost:
+                pieces.append((cost, stage, kind))
+            for duration, own_stage, own_kind in pieces:
+                await self.spend(duration, own_stage or stage, element, own_kind)
+
+    def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
+        """Start a helper: a task of its own, beside the one that asks for it."""
+        task: Task = self.task_type(self, coro, stage, lane)
+        self.tasks.add(task)
+        self.wake(task)
+        return task
+
+    def end(self, task: Task) -> None:
+        """A helper has ended."""
+        task.done = True
+        self.tasks.discard(task)
 
     def name(self, site: Site, wanted: str) -> str:
         """What the part at *site* is called: two parts do not share a name."""
@@ -188,15 +189,11 @@ class Run(ABC):
     # ---- what the two clocks do differently ----
 
     @abstractmethod
-    def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
-        """Start a helper: a task of its own, beside the one that asks for it."""
-
-    @abstractmethod
-    def cancel(self, task: Task) -> None:
+    def cancel(self, task: Any) -> None:
         """End a helper where it stands."""
 
     @abstractmethod
-    def wake(self, task: Task) -> None:
+    def wake(self, task: Any) -> None:
         """Let a waiting task go on: the current one has made that possible."""
 
     @abstractmethod

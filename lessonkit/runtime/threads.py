@@ -34,12 +34,14 @@ class Parked(BaseException):
 class ThreadTask(Task):
     """A task and what its thread waits on; also the worker of the functions it calls."""
 
-    def __init__(self, run: "Threads", coro: Any, stage: str, lane: int) -> None:
-        super().__init__(coro, stage, lane)
-        self.run = run
+    run: "Threads"
+
+    def __init__(self, run: "Threads", coro: Any, stage: str, lane: int = 0) -> None:
+        super().__init__(run, coro, stage, lane)
+        self.due = 0  # the time it has reached by its own reckoning
         self.alarm = threading.Lock()
         self.alarm.acquire()
-        self.parked = False
+        self.has_thread = coro is None  # who has no coroutine runs on the thread that asks
         # The learner's function that it runs, if it runs one:
         self.call_stage = ""
         self.call_element = Element(None)
@@ -48,12 +50,11 @@ class ThreadTask(Task):
 
     def work(self, duration: int, stage: str | None, kind: str) -> None:
         """A learner's function says `work(...)`: spend the time, here and now."""
-        with self.run.lock:
+        run = self.run
+        with run.lock:
             self.due += time.perf_counter_ns() - self.call_began
             try:
-                self.run.step(
-                    self, self.run.spend(duration, stage or self.call_stage, self.call_element, kind)
-                )
+                run.step(self, run.spend(duration, stage or self.call_stage, self.call_element, kind))
             finally:
                 self.call_worked = True
                 self.call_began = time.perf_counter_ns()
@@ -63,6 +64,7 @@ class Threads(Run):
     """Runs tasks on threads, against the computer's own clock."""
 
     current: ThreadTask
+    task_type = ThreadTask
 
     def __init__(
         self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
@@ -75,8 +77,7 @@ class Threads(Run):
 
     @property
     def now(self) -> int:  # type: ignore[override]
-        task = self.current
-        real = time.perf_counter_ns() - self.origin
+        task, real = self.current, self.time
         if real - task.due > LATE:
             task.due = real
         return task.due
@@ -85,24 +86,17 @@ class Threads(Run):
     def time(self) -> int:  # type: ignore[override]
         return time.perf_counter_ns() - self.origin
 
-    def consumer(self, stage: str) -> ThreadTask:
-        """A task for the thread that asks for elements, which is not one of ours."""
-        return ThreadTask(self, None, stage, 0)
-
     # ---- driving coroutines ----
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
         """Run *coro* on this thread, and all that it starts on others, until it ends."""
-        task = self.consumer(stage)
-        outside, current.worker = current.worker, task
         with self.lock:
             try:
-                return self.step(task, coro)
+                return self.step(ThreadTask(self, None, stage), coro)
             finally:
                 coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
-                current.worker = outside
 
-    def step(self, task: ThreadTask, coro: Any, *, may_park: bool = False) -> Any:
+    def step(self, task: ThreadTask, coro: Any) -> Any:
         """Run *coro* on this thread, the lock held, until it returns; give its value."""
         while True:
             self.current = task
@@ -111,7 +105,7 @@ class Threads(Run):
             except StopIteration as stop:
                 return stop.value
             if due is None:
-                self._wait(task, may_park=may_park)
+                self._wait(task, may_park=coro is task.coro)
             else:
                 self._sleep(task, due)
             if self._must_stop(task):
@@ -124,7 +118,7 @@ class Threads(Run):
     def _sleep(self, task: ThreadTask, due: int) -> None:
         self.lock.release()
         try:
-            while (left := due + self.origin - time.perf_counter_ns()) > 0 and not self._must_stop(task):
+            while (left := due - self.time) > 0 and not self._must_stop(task):
                 time.sleep(min(left / 1e9, SLICE))
         finally:
             self.lock.acquire()
@@ -141,19 +135,21 @@ class Threads(Run):
             if woken or task.alarm.acquire(blocking=False) or self._must_stop(task):
                 return
             if may_park and time.monotonic() > deadline:
-                task.parked = True
+                task.has_thread = False
                 raise Parked
 
     def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
         """Run the function without the lock and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
+        outside, current.worker = current.worker, task
         self.lock.release()
         task.call_began = time.perf_counter_ns()
         try:
             return function(*arguments(element.value))
         finally:
             began, ended = task.call_began, time.perf_counter_ns()
+            current.worker = outside
             self.lock.acquire()
             self.current = task
             task.due += ended - began
@@ -165,53 +161,34 @@ class Threads(Run):
 
     # ---- helpers ----
 
-    def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
-        task = ThreadTask(self, coro, stage, lane)
-        task.due = self.now
-        task.last = self.current.last
-        self.tasks.add(task)
-        pool.submit(self._help, task)
-        return task
-
     def _help(self, task: ThreadTask) -> None:
         """Drive a helper on this thread until it ends, or has waited too long."""
         with self.lock:
-            if task.done:
-                return
-            current.worker = task
             try:
-                self.step(task, task.coro, may_park=True)
+                if not task.done:
+                    self.step(task, task.coro)
             except Parked:
                 return
             except Stopped:
                 pass
             except BaseException as error:
                 self.crash = error
-            finally:
-                current.worker = None
-            task.done = True
-            self.tasks.discard(task)
+            self.end(task)
 
-    def wake(self, task: Task) -> None:
-        assert isinstance(task, ThreadTask)
+    def wake(self, task: ThreadTask) -> None:
         task.last = self.current.last
         task.due = max(task.due, self.now)
-        self._resume(task)
-
-    def _resume(self, task: ThreadTask) -> None:
-        if task.parked:
-            task.parked = False
-            pool.submit(self._help, task)
-        else:
+        if task.has_thread:
             task.alarm.release()
+        else:
+            task.has_thread = True
+            pool.submit(self._help, task)
 
-    def cancel(self, task: Task) -> None:
-        assert isinstance(task, ThreadTask)
+    def cancel(self, task: ThreadTask) -> None:
         if task.done:
             return
-        task.done = True
-        self.tasks.discard(task)
-        if not task.coro.cr_running:  # type: ignore[attr-defined] # in a learner's function: it ends when that comes back
+        self.end(task)
+        if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
             task.coro.close()
         if task.alarm.locked():
             task.alarm.release()  # its thread ends now, not at the next look

@@ -23,8 +23,8 @@ class Meter:
     def __init__(self, pieces: list[Piece]) -> None:
         self.pieces = pieces
 
-    def work(self, duration: int, stage: str | None, kind: str) -> None:
-        self.pieces.append((duration, stage, kind))
+    def work(self, *piece: Any) -> None:
+        self.pieces.append(piece)
 
 
 class Virtual(Run):
@@ -40,30 +40,31 @@ class Virtual(Run):
     def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
         """Run *coro* and all that it starts until it ends; return its value."""
         ready, sleeping = self.ready, self.sleeping
-        main = Task(coro, stage, 0)
+        main = Task(self, coro, stage)
         ready.append(main)
-        while True:
+        while ready or sleeping:
             if ready:
                 task = ready.popleft()
-            elif sleeping:
+            else:
                 self.now, _, task = heappop(sleeping)
                 self.time = self.now
-            else:
-                raise StuckError(self._who_waits(main))
             if task.done:
                 continue
             self.current = task
             try:
                 due = task.coro.send(None)
             except StopIteration as stop:
-                task.done = True
-                self.tasks.discard(task)
                 if task is main:
                     return stop.value
+                self.end(task)
                 continue
             if due is not None:
                 self.slept += 1
                 heappush(sleeping, (due, self.slept, task))
+        waits = {f"; {task.stage} waits for {task.waits_for}" for task in self.tasks}
+        raise StuckError(
+            f"nothing can ever go on: {stage} waits for {main.waits_for}" + "".join(sorted(waits))
+        )
 
     def skip_to(self, due: int) -> bool:
         if self.ready or (self.sleeping and self.sleeping[0][0] <= due):
@@ -71,20 +72,13 @@ class Virtual(Run):
         self.now = self.time = due
         return True
 
-    def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
-        task = Task(coro, stage, lane)
-        self.tasks.add(task)
-        self.wake(task)
-        return task
-
     def wake(self, task: Task) -> None:
         task.last = self.current.last
         self.ready.append(task)
 
     def cancel(self, task: Task) -> None:
         if not task.done:
-            task.done = True
-            self.tasks.discard(task)
+            self.end(task)
             task.coro.close()
 
     def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
@@ -94,12 +88,6 @@ class Virtual(Run):
             return function(*arguments(element.value))
         finally:
             current.worker = outside
-
-    def _who_waits(self, main: Task) -> str:
-        tasks = sorted({f"{task.stage} waits for {task.waits_for}" for task in self.tasks})
-        return f"nothing can ever go on: {main.stage} waits for {main.waits_for}" + "".join(
-            f"; {line}" for line in tasks
-        )
 
 
 class Rescaled(Virtual):
