@@ -60,7 +60,8 @@ class Stream(ABC):
         self.node = node
         self.opened: list[Stream] = []  # the inputs that are open
         self.helpers: list[Task] = []
-        vars(self).update(node.arguments)
+        for name, value in node.arguments.items():  # an object whose __dict__ is used is slower
+            setattr(self, name, value)
 
     def open_input(self, index: int = 0) -> Stream:
         """Open input number *index*."""
