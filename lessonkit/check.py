@@ -17,12 +17,9 @@ def integer(name: str, value: Any, *, least: int | None = None, auto: bool = Fal
     """
     allowed = "an integer" if least is None else f"{least} or more"
     allowed += ", or AUTOTUNE" if auto else ""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name}={value!r}: must be {allowed}")
+    number = operator.index(value)
     if least is not None and number < least and not (auto and number == AUTOTUNE):
         raise ValueError(f"{name}={value!r}: must be {allowed}")
     return number
@@ -34,7 +31,7 @@ def seconds(name: str, value: Any) -> float:
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")
     number = float(value)
-    if not (math.isfinite(number) and number >= 0):
+    if not 0 <= number < math.inf:
         raise ValueError(f"{name}={value!r}: {allowed}")
     return number
 

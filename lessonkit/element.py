@@ -34,21 +34,16 @@ END = Element("the end")  # what `next` gives when there is nothing more
 
 
 class Failure(Element):
-    """Stands in a buffer in place of an element whose function raised."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(error)
+    """Stands in the place of an element whose function raised: its value is the error."""
 
 
 def settle(element: Element) -> Element:
     """Return `element`, or raise the error that stands in its place."""
     if type(element) is Failure:
-        error = element.value
-        del element  # or error -> traceback -> frame -> element -> error would be a cycle
         try:
-            raise error
+            raise element.value
         finally:
-            del error
+            del element  # or error -> traceback -> frame -> element -> error would be a cycle
     return element
 
 

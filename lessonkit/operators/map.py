@@ -11,7 +11,7 @@ from lessonkit.element import END, Bytes, Element, Failure, measure, settle
 from lessonkit.node import Node
 from lessonkit.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
 from lessonkit.runtime.base import Gate
-from lessonkit.work import Cost, price
+from lessonkit.work import Cost, charge, price
 
 
 @operator("map")
@@ -43,8 +43,7 @@ class SequentialMap(Transform):
 
     def apply(self, element: Element) -> Awaitable[None]:
         """Put what the function makes of the element's value in its place; spend the cost."""
-        price = self.price
-        cost = price if isinstance(price, int) else price(element)
+        cost = charge(self.price, element)
         if self.fn is None and self.nbytes is None:
             return self.run.spend(cost, self.stage, element, self.kind)
         return self.call(element, cost)

@@ -5,24 +5,14 @@ from __future__ import annotations
 import math
 import random
 from collections import deque
-from itertools import count
+from collections.abc import Iterator
+from itertools import count, repeat
 
 from lessonkit.element import END, Element
 from lessonkit.node import Node
 from lessonkit.operators.base import PATIENCE, Buffer, EndlessError, Scope, Stream, operator
 
 MOST_PASSES = 3  # in the buffer of a repeated shuffle, as in tf.data; and one that has just begun
-
-
-class Orders:
-    """The series of orders of one shuffle, for all iterations over the same description."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self.passes = count()
-
-    def next(self, *, reshuffle: bool) -> random.Random:
-        return random.Random(f"{self.seed}:{next(self.passes) if reshuffle else 0}")
 
 
 @operator("shuffle")
@@ -42,15 +32,22 @@ class Shuffle(Stream):
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
-        chance = 0 if self.run.store.fixed_seed else random.getrandbits(64)
-        self.orders = self.run.store.state(node, lambda: Orders(chance if self.seed is None else self.seed))
+        self.seeds = self.run.store.state(node, self.new_seeds)
         self.left = math.inf if self.count is None or self.count < 0 else self.count
         self.held: deque[list[Element]] = deque()  # by passes
         self.in_buffer = 0
         if self.left:
             self.open_pass()
-            self.random = self.orders.next(reshuffle=self.reshuffle_each_iteration)
+            self.random = random.Random(next(self.seeds))
         self.buffer = Buffer(self.run, scope.name(f"shuffle({self.buffer_size})"), self.buffer_size)
+
+    def new_seeds(self) -> Iterator[str]:
+        """The seeds of all passes, for all iterations over the same description."""
+        seed = self.seed
+        if seed is None:
+            seed = 0 if self.run.store.fixed_seed else random.getrandbits(64)
+        passes = count() if self.reshuffle_each_iteration else repeat(0)
+        return map("{}:{}".format, repeat(seed), passes)
 
     def open_pass(self) -> None:
         if len(self.held) > PATIENCE:
@@ -65,7 +62,7 @@ class Shuffle(Stream):
             await self.read()
         while len(self.held) > 1 and not self.held[0]:  # that pass is over
             self.held.popleft()
-            self.random = self.orders.next(reshuffle=self.reshuffle_each_iteration)
+            self.random = random.Random(next(self.seeds))
         if not self.in_buffer:
             return END
         held = self.held[0]

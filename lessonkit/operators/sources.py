@@ -9,7 +9,7 @@ from typing import Any
 from lessonkit.element import END, Bytes, Element, measure
 from lessonkit.node import Node
 from lessonkit.operators.base import Scope, Stream, operator
-from lessonkit.work import price
+from lessonkit.work import charge, price
 
 
 class Source(Stream):
@@ -130,8 +130,7 @@ class SlowFile(Source):
             self.close()
             return END
         element = self.give(self.given)
-        cost = self.price_of_read
-        await self.run.spend(cost if isinstance(cost, int) else cost(element), self.read_stage, element)
+        await self.run.spend(charge(self.price_of_read, element), self.read_stage, element)
         return element
 
     async def open_file(self) -> None:
@@ -139,5 +138,4 @@ class SlowFile(Source):
         opening = Element(origin.value if origin else 0)  # a cost may depend on which file it is
         if recorder is not None:
             opening.key = recorder.identify(self.instance, self.epoch, -1)
-        cost = self.price_of_open
-        await self.run.spend(cost if isinstance(cost, int) else cost(opening), self.open_stage, opening)
+        await self.run.spend(charge(self.price_of_open, opening), self.open_stage, opening)
