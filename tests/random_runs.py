@@ -1,0 +1,19 @@
+"""Runs of random pipelines on random machines, recorded: for rules that hold for every run."""
+
+from collections.abc import Iterator
+
+from random_pipelines import pipeline
+
+from lessonkit import Dataset, Machine, Trace, benchmark
+
+COSTS = (0, 0.003, 0.010, 0.050)  # seconds
+MS = 1_000_000  # ns
+
+
+def runs(count: int) -> Iterator[tuple[int, Dataset, Machine, Trace]]:
+    """So many of them, each with its number; among them some in which nothing happens."""
+    for seed in range(count):
+        dataset, machine = pipeline(seed, COSTS), Machine((1, 2, 4)[seed % 3])
+        load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
+        trace = benchmark(dataset, 1 + seed % 3, train, load, machine=machine)
+        yield seed, dataset, machine, trace

@@ -1,0 +1,102 @@
+"""What buffers and caches held, and which files were open."""
+
+import threading
+
+import pytest
+from random_runs import MS, runs
+
+from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
+from lessonkit.analysis import memory
+
+
+def held(trace: Trace, name: str) -> list[tuple[float, int]]:
+    """Milliseconds, and elements in this buffer from then on."""
+    return [(time / MS, count) for time, count in memory(trace).elements.steps[name]]
+
+
+def test_peaks_are_those_of_the_trace() -> None:
+    for seed, _, _, trace in runs(2000):
+        kept = memory(trace)
+        peaks = (kept.bytes.peak, kept.elements.peak, kept.files.peak)
+        assert peaks == (trace.max_bytes, trace.max_held, trace.max_open_files), seed
+
+
+def test_each_change_is_a_step() -> None:
+    trace = benchmark(ArtificialDataset(2, open=0, nbytes=100).prefetch(1), num_epochs=1)
+    assert held(trace, "prefetch(1)") == [(15, 1), (15, 0), (30, 1), (30, 0)]
+    assert memory(trace).bytes.steps["prefetch(1)"] == [
+        (15 * MS, 100),
+        (15 * MS, 0),
+        (30 * MS, 100),
+        (30 * MS, 0),
+    ]
+
+
+def test_a_buffer_fills_only_if_reading_is_faster_than_training() -> None:
+    """Its size is what it may hold: a slow file leaves eight places empty, a fast one fills them."""
+    slow, fast = (ArtificialDataset(20, open=0, read=read).prefetch(8) for read in (0.015, 0.002))
+    assert memory(benchmark(slow, num_epochs=1)).elements.peak == 1
+    assert memory(benchmark(fast, num_epochs=1)).elements.peak == 8
+    assert held(benchmark(fast, num_epochs=1), "prefetch(8)")[:4] == [(2, 1), (2, 0), (4, 1), (6, 2)]
+
+
+def test_the_peak_says_when_and_who() -> None:
+    images = ArtificialDataset(4, open=0, nbytes=100)
+    kept = memory(benchmark(images.map(nbytes=1000).cache().shuffle(3), num_epochs=1))
+    assert (kept.bytes.peak, kept.bytes.at / MS, kept.bytes.fullest) == (7000, 70, "cache")
+    kept = memory(benchmark(images.shuffle(3).map(nbytes=1000).prefetch(1), num_epochs=1))
+    assert (kept.bytes.peak, kept.bytes.at / MS, kept.bytes.fullest) == (1200, 45, "prefetch(1)")
+    assert (kept.elements.peak, kept.elements.fullest) == (3, "shuffle(3)")
+
+
+def test_a_cache_keeps_what_it_has_and_in_front_of_a_growing_map_it_keeps_less() -> None:
+    images = ArtificialDataset(3, nbytes=100)
+    before, behind = images.cache().map(nbytes=800), images.map(nbytes=800).cache()
+    for dataset, nbytes in ((before, 300), (behind, 2400)):
+        kept = memory(benchmark(dataset, num_epochs=3))
+        assert kept.bytes.steps["cache"][-1] == (75 * MS + 20 * MS, nbytes)
+        assert (kept.bytes.peak, kept.bytes.fullest) == (nbytes, "cache")
+
+
+def test_files_are_counted_while_they_are_open() -> None:
+    files = Dataset.range(3).interleave(lambda _: ArtificialDataset(1, open=0.010), cycle_length=2)
+    found = memory(benchmark(files, num_epochs=1, train=0)).files
+    assert [(time / MS, count) for time, count in found.steps["files"]] == [
+        (0, 1),
+        (25, 2),
+        (50, 1),
+        (50, 0),
+        (50, 1),
+        (75, 0),
+    ]
+    assert (found.peak, found.at / MS) == (2, 25)
+
+
+def test_without_buffers_nothing_is_held() -> None:
+    kept = memory(benchmark(Dataset.range(1), num_epochs=1))
+    assert kept.bytes.steps == {}
+    assert (kept.bytes.peak, kept.bytes.at, kept.bytes.fullest) == (0, 0, None)
+    assert kept.files.steps == {"files": []}
+
+
+def test_buffers_of_a_run_in_which_nothing_happened_are_empty() -> None:
+    kept = memory(benchmark(Dataset.range(0).prefetch(2), num_epochs=1))
+    assert kept.elements.steps == {"prefetch(2)": []}
+
+
+def test_a_cancelled_run_has_given_back_its_buffers() -> None:
+    stop = threading.Event()
+
+    def stop_at_once(_: int, __: float) -> None:
+        stop.set()
+
+    dataset = ArtificialDataset(9, open=0, read=0.001).prefetch(2)
+    trace = benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)
+    assert trace.cancelled
+    assert memory(trace).elements.steps["prefetch(2)"][-1][1] == 0
+    assert memory(trace).files.steps["files"][-1][1] == 0
+
+
+def test_a_run_that_was_not_recorded_says_what_to_do() -> None:
+    with pytest.raises(ValueError, match="run it again without record=False"):
+        memory(benchmark(ArtificialDataset(), record=False))
