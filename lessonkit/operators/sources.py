@@ -27,15 +27,18 @@ class Source(Stream):
             outer = origin and (origin.instance, origin.sample)  # the same file in every epoch
             self.instance, self.epoch = recorder.opened((scope.site, outer))
 
-    def give(self, value: Any) -> Element:
-        """An element that is the next of this source."""
+    def give(self, value: Any, key: int = 0) -> Element:
+        """An element that is the next of this source; its *key*, if it has one already."""
         element = Element(value)
-        recorder = self.run.recorder
-        if recorder is not None:
-            element.key = recorder.identify(self.instance, self.epoch, self.given)
+        if self.run.recorder is not None:
+            element.key = key or self.next_key()
             element.nbytes = measure(value, self.nbytes, 0)
         self.given += 1
         return element
+
+    def next_key(self) -> int:
+        recorder = self.run.recorder
+        return recorder.identify(self.instance, self.epoch, self.given) if recorder is not None else 0
 
     def file(self, change: int) -> None:
         """A file is opened (+1) or closed (-1)."""
@@ -83,14 +86,15 @@ class Generated(Source):
             return END
         if not self.is_open:
             self.file(+1)
-        value = END
+        value, reading = END, Element(())
+        reading.key = self.next_key()  # what is spent before there is an element is spent on it
         try:
-            value = await self.run.apply(self.advance, Element(()), "Read")
+            value = await self.run.apply(self.advance, reading, "Read")
         finally:
             if value is END:  # also a generator that raised has ended its file
                 self.ended = True
                 self.close()
-        return END if value is END else self.give(value)
+        return END if value is END else self.give(value, reading.key)
 
     def advance(self) -> Any:
         if self.generator is None:
