@@ -1,0 +1,99 @@
+"""The ten questions that people ask about a slow pipeline, each answered on a small one."""
+
+import pytest
+
+from lessonkit import ArtificialDataset, Dataset, Machine, benchmark, per_sample
+from lessonkit.analysis import critical_path, limits, memory, waits
+from lessonkit.analysis.advise import advise
+from lessonkit.analysis.what_if import curve, knobs
+
+
+def file(x: int) -> Dataset:
+    return ArtificialDataset(open=0.300)
+
+
+def test_how_many_workers() -> None:
+    dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
+    assert curve(dataset, knobs(dataset)[0]).knee == 3
+
+
+def test_why_is_more_slower() -> None:
+    """One reader for a longer cycle: it stays with each file until its buffer is full."""
+    dataset = Dataset.range(8).interleave(file, cycle_length=1, num_parallel_calls=1)
+    found = curve(dataset, knobs(dataset)[0], values=[1, 2, 4, 8])
+    assert [round(total / 48 * 1e3, 1) for _, total in found.points] == [45.6, 45.2, 65.0, 120.8]
+    longest = Dataset.range(8).interleave(file, cycle_length=8, num_parallel_calls=1)
+    assert critical_path(benchmark(longest)).sentence == "Open decides 83 % of your time."
+
+
+def test_is_it_the_data() -> None:
+    found = limits(benchmark(ArtificialDataset(20)), ArtificialDataset(20))
+    assert found.most == pytest.approx(2.65)  # so much faster, if all data were there already
+    ready = Dataset.range(20).prefetch(1)
+    assert limits(benchmark(ready), ready).most == 1  # it is not: stop here
+
+
+def test_what_do_the_buffer_sizes_mean() -> None:
+    dataset = ArtificialDataset(20, open=0, read=0.005, nbytes=100).prefetch(3)
+    trace = benchmark(dataset, num_epochs=1)
+    assert (memory(trace).elements.peak, memory(trace).bytes.peak) == (3, 300)
+    assert waits(trace).stages["Prefetch"].place > 0  # three are ready, and that is enough
+    assert [benchmark(dataset.prefetch(size)).duration for size in (1, 100)] == [
+        benchmark(dataset).duration
+    ] * 2
+
+
+def test_in_what_order() -> None:
+    late = ArtificialDataset(12, open=0.03, read=0.005).map(cost=0.020).filter(lambda x: x % 2 == 0)
+    changes = {advice.change: advice.saved for advice in advise(late)}
+    assert changes["filter before map"] == pytest.approx(0.020)
+
+
+def test_why_did_caching_freeze_my_augmentation_or_eat_my_memory() -> None:
+    dataset = ArtificialDataset(nbytes=100).map(cost=0.020).map(cost=0.002, nbytes=800, random=True)
+    caches = [advice for advice in advise(dataset) if advice.change == "cache behind map"]
+    assert {advice.memory: [effect.split(":")[0] for effect in advice.effects] for advice in caches} == {
+        300: [],
+        2400: ["freezes the augmentation"],
+    }
+
+
+def test_why_does_a_parallel_map_bring_nothing() -> None:
+    dataset = ArtificialDataset(20).map(cost=0.030, kind="python", num_parallel_calls=8)
+    trace = benchmark(dataset, num_epochs=1)
+    assert waits(trace).stages["Map"].lock > 0
+    assert limits(trace, dataset).reason.startswith("All work in Python has to be done one after another")
+    cores = ArtificialDataset(20).map(cost=0.060, kind="native", num_parallel_calls=8)
+    two = Machine(2)
+    assert limits(benchmark(cores, num_epochs=1, machine=two), cores, two).reason.startswith(
+        "All work that needs a core"
+    )
+
+
+def test_batch_before_map_always() -> None:
+    free = ArtificialDataset().map(cost=per_sample(0.030), num_parallel_calls=3, batches=True).batch(3)
+    dear = ArtificialDataset(30).map(cost=per_sample(0.001, per_call=0.030), batches=True).batch(10)
+    saved = [
+        {advice.change: advice.saved for advice in advise(dataset)}["batch before map"]
+        for dataset in (free, dear)
+    ]
+    assert saved[0] < 0 < saved[1]  # only where a call costs something
+
+
+def test_why_is_the_first_batch_slow_and_then_a_burst() -> None:
+    trace = benchmark(ArtificialDataset(6).batch(3).unbatch(), num_epochs=1, train=0.001)
+    assert trace.epochs[0].arrivals == pytest.approx([0.075, 0.076, 0.077, 0.123, 0.124, 0.125])
+    first = waits(trace).idle[0]
+    assert first.blame == {"Open": 30_000_000, "Read": 45_000_000}
+
+
+def test_why_does_one_slow_sample_stall_all() -> None:
+    slow = ArtificialDataset(8, open=0, read=0.005).map(
+        cost=lambda x: 0.100 if x == 2 else 0.010, num_parallel_calls=4, stage="Decode"
+    )
+    trace = benchmark(slow, num_epochs=1)
+    spans = trace.spans
+    longest = max(critical_path(trace).steps, key=lambda step: step.end - step.start)
+    assert (longest.stage, spans[longest.span].sample) == ("Decode", 2)
+    unordered = Dataset(slow.node.replace(deterministic=False))
+    assert benchmark(unordered, num_epochs=1).duration < trace.duration
