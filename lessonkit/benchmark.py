@@ -36,7 +36,7 @@ class Step:
         self.stage = stage
         self.function = cost if callable(cost) and not isinstance(cost, per_sample) else None
         self.price = price(0 if self.function else cost, stage.lower())
-        self.free = self.price == 0 and self.function is None
+        self.free = self.price == 0 and not self.function
 
     def take(self, element: Element) -> Awaitable[None]:
         """Take the time that this step takes for *element*."""
@@ -45,17 +45,11 @@ class Step:
         return self.call(self.function, element)
 
     async def call(self, function: Callable[[Any], Any], element: Element) -> None:
-        said = await self.run.apply(function, _whole(element), self.stage)
+        # The element as one argument, where `apply` would take a tuple apart.
+        said = await self.run.apply(lambda *parts: function(element.value), element, self.stage)
         if isinstance(said, (int, float)) and not isinstance(said, bool):
             duration = check.nanoseconds(f"{self.stage.lower()} of {element.value!r}", said)
             await self.run.spend(duration, self.stage, element)
-
-
-def _whole(element: Element) -> Element:
-    """The element as one argument, where a tuple would be taken apart."""
-    whole = element.copy()
-    whole.value = (element.value,)
-    return whole
 
 
 class Loop:
@@ -142,20 +136,14 @@ def benchmark(
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset={dataset!r}: must be a Dataset")
     check.integer("num_epochs", num_epochs, least=0)
-    check.cost("train", train)
-    check.cost("load", load)
     check.one_of("clock", clock, ("virtual", "real"))
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
     if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
-    machine, recorder, store = machine or Machine(), Recorder() if record else None, Store(fixed_seed=True)
-    run: Any
+    shared = (machine or Machine(), Store(fixed_seed=True), Recorder() if record else None)
+    run: Any = Rescaled(*shared, factors) if factors else Virtual(*shared)
     if clock == "real":
-        run = Threads(machine, store, recorder, cancel)
-    elif factors:
-        run = Rescaled(machine, store, recorder, factors)
-    else:
-        run = Virtual(machine, store, recorder)
+        run = Threads(*shared, cancel)
     loop = Loop(run, dataset.node, train, load, keep=keep, progress=progress)
     endless = most == math.inf and clock == "virtual"  # or nobody knows
     cancelled = False
@@ -167,9 +155,7 @@ def benchmark(
         cancelled = True
     if endless and sum(epoch.count for epoch in loop.epochs) == MOST:
         raise ValueError(f"the pipeline gave {MOST} elements and did not end: say max_elements")
-    trace = Trace(recorder, loop.epochs, run.time / 1e9, clock=clock)
-    trace.cancelled = cancelled
-    return trace
+    return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled)
 
 
 def _described(value: Any) -> Any:

@@ -78,7 +78,6 @@ class Recorder:
 
     def __init__(self) -> None:
         self.spans: list[Any] = []
-        self.count = 0  # of spans
         self.events: list[int] = []
         self.files: list[tuple[int, int, int]] = []
         self.identities: list[int] = [*NOBODY]
@@ -87,16 +86,10 @@ class Recorder:
         self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
         self.passes: dict[int, int] = {}  # how often each was opened
 
-    def work(self, stage: str, kind: str, start: int, end: int, lane: int, element: int, cause: int) -> int:
-        """Take down a span of work; return its index, for what it causes."""
-        self.spans += (stage, kind, start, end, lane, element, cause, "")
-        self.count += 1
-        return self.count - 1
-
-    def wait(self, stage: str, reason: str, start: int, end: int, lane: int, cause: int, place: str) -> None:
-        """Take down a span of waiting."""
-        self.spans += (stage, reason, start, end, lane, 0, cause, place)
-        self.count += 1
+    @property
+    def count(self) -> int:
+        """How many spans there are."""
+        return len(self.spans) // 8
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """The spans, one by one, as eight fields."""
@@ -153,12 +146,12 @@ class Trace:
     """What a run did, as data. Everything that explains a run reads this and nothing else."""
 
     def __init__(
-        self, recorder: Recorder | None, epochs: list[Epoch], duration: float, *, clock: str
+        self, recorder: Recorder | None, epochs: list[Epoch], duration: float, clock: str, cancelled: bool
     ) -> None:
         self.epochs = epochs
         self.duration = duration  # seconds, from the first request to the end of the last step
         self.clock = clock
-        self.cancelled = False
+        self.cancelled = cancelled
         self._recorder = recorder
 
     @property
@@ -264,18 +257,12 @@ class Trace:
         if self._recorder is None:
             return repr(self)
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
-        waiting: dict[str, int] = {}
-        working: dict[str, list[int]] = {}
-        for stage, kind, start, end, *_ in self._recorder.rows():
-            if kind in WAITS:
-                waiting[stage] = waiting.get(stage, 0) + end - start
-            else:
-                working.setdefault(stage, []).append(end - start)
-        for stage in [*self.stages, *(stage for stage in waiting if stage not in working)]:
-            times = working.get(stage, [])
+        spans = [(row[0], row[1] in WAITS, (row[3] - row[2]) / 1e6) for row in self._recorder.rows()]
+        for stage in dict.fromkeys([*self.stages, *(stage for stage, *_ in spans)]):
+            work = [time for name, is_wait, time in spans if name == stage and not is_wait]
+            waiting = sum(time for name, is_wait, time in spans if name == stage and is_wait)
             lines.append(
-                f"{stage:<14}{len(times):>7}{sum(times) / 1e6:>12.3f}{self.busy(stage):>8.1%}"
-                f"{waiting.get(stage, 0) / 1e6:>13.3f}"
+                f"{stage:<14}{len(work):>7}{sum(work):>12.3f}{self.busy(stage):>8.1%}{waiting:>13.3f}"
             )
         lines.append(f"total {self.duration * 1e3:.3f} ms" + (" (cancelled)" if self.cancelled else ""))
         if self.samples:

@@ -119,7 +119,8 @@ class Run(ABC):
             if condition():
                 break
         if self.recorder is not None and self.time > began:
-            self.recorder.wait(task.stage, reason, began, self.time, task.lane, task.last, gate.name)
+            recorder, ended = self.recorder, self.time
+            recorder.spans += (task.stage, reason, began, ended, task.lane, 0, task.last, gate.name)
 
     @types.coroutine
     def spend(self, duration: int, stage: str, element: Element, kind: str = "wait") -> Waits:
@@ -134,9 +135,9 @@ class Run(ABC):
             if not self.skip_to(due):
                 yield due
             if self.recorder is not None:
-                task = self.current
-                span = (stage, kind, began, self.time, task.lane, element.key, task.last)
-                task.last = self.recorder.work(*span)
+                recorder, task = self.recorder, self.current
+                recorder.spans += (stage, kind, began, self.time, task.lane, element.key, task.last, "")
+                task.last = len(recorder.spans) // 8 - 1
         finally:
             if kind != "wait":  # after the span is taken down: it is why the next one can go on
                 self.cores.release()
