@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from lessonkit import check
@@ -52,48 +53,42 @@ class Step:
             await self.run.spend(duration, self.stage, element)
 
 
+@dataclass
 class Loop:
     """Runs the epochs, on either clock, and takes down what arrives."""
 
-    def __init__(
-        self, run: Run, node: Node, train: Any, load: Any, *, keep: bool, progress: Progress | None
-    ) -> None:
-        self.run = run
-        self.node = node
-        self.train = Step(run, "Train", train)
-        self.load = Step(run, "Load", load)
-        self.keep = keep
-        self.progress = progress
-        self.epochs: list[Epoch] = []
+    run: Run
+    node: Node
+    load: Step
+    train: Step
+    keep: bool
+    progress: Progress | None
+    epochs: list[Epoch] = field(default_factory=list)
 
-    async def all_epochs(self, num_epochs: int, most: float) -> None:
-        for _ in range(num_epochs):
-            most -= await self.one_epoch(most)
-            if not most:
-                return
-
-    async def one_epoch(self, most: float) -> int:
-        """Train on at most so many elements; say how many there were."""
+    async def run_epochs(self, num_epochs: int, most: float) -> None:
+        """Train on at most so many elements in all."""
         run, load, train = self.run, self.load, self.train
         watched = run.recorder is not None or self.progress is not None
-        epoch = Epoch(start=run.time / 1e9)
-        self.epochs.append(epoch)
-        count = samples = 0
-        stream = Scope(run).open(self.node)
-        try:
-            while count < most and (element := await stream.next()) is not END:
-                count += 1
-                samples += element.samples
-                if watched:
-                    self.take_down(epoch, count, element)
-                if not load.free:
-                    await load.take(element)
-                await train.take(element)
-            return count
-        finally:
-            epoch.count, epoch.samples = count, samples
-            epoch.duration = run.time / 1e9 - epoch.start
-            stream.close()
+        count = 0
+        for _ in range(num_epochs):
+            epoch = Epoch(start=run.time / 1e9)
+            self.epochs.append(epoch)
+            stream = Scope(run).open(self.node)
+            try:
+                while count < most and (element := await stream.next()) is not END:
+                    count += 1
+                    epoch.count += 1
+                    epoch.samples += element.samples
+                    if watched:
+                        self.take_down(epoch, count, element)
+                    if not load.free:
+                        await load.take(element)
+                    await train.take(element)
+            finally:
+                epoch.duration = run.time / 1e9 - epoch.start
+                stream.close()
+            if count == most:
+                return
 
     def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
         now = self.run.time / 1e9
@@ -101,7 +96,7 @@ class Loop:
             epoch.arrivals.append(now - epoch.start)
             epoch.elements.append(element.value if self.keep else _described(element.value))
         if self.progress is not None:
-            self.progress(count + sum(before.count for before in self.epochs[:-1]), now)
+            self.progress(count, now)
 
 
 def benchmark(
@@ -144,11 +139,11 @@ def benchmark(
     run: Any = Rescaled(*shared, factors) if factors else Virtual(*shared)
     if clock == "real":
         run = Threads(*shared, cancel)
-    loop = Loop(run, dataset.node, train, load, keep=keep, progress=progress)
+    loop = Loop(run, dataset.node, Step(run, "Load", load), Step(run, "Train", train), keep, progress)
     endless = most == math.inf and clock == "virtual"  # or nobody knows
     cancelled = False
     try:
-        run.complete(loop.all_epochs(num_epochs, MOST if endless else most), "Train")
+        run.complete(loop.run_epochs(num_epochs, MOST if endless else most), "Train")
     except Stopped:
         if run.crash:
             raise run.crash from None

@@ -67,7 +67,7 @@ def price(cost: Cost, name: str) -> Price:
 
 def charge(price: Price, element: Element) -> int:
     """The nanoseconds that *element* costs."""
-    return price if isinstance(price, int) else price(element)
+    return price(element) if callable(price) else price
 
 
 @dataclass(frozen=True)

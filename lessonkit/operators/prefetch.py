@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.element import END, Element, settle
@@ -55,8 +56,8 @@ class Prefetch(Transform):
                 self.buffer.enter(element)
             self.filled.changed()
 
-    def has_news(self) -> bool:
-        return bool(self.ready) or self.ended
+    def has_news(self) -> Any:
+        return self.ready or self.ended
 
     def has_place(self) -> bool:
         return len(self.ready) < self.size

@@ -42,12 +42,14 @@ class Virtual(Run):
         ready, sleeping = self.ready, self.sleeping
         main = Task(self, coro, stage)
         ready.append(main)
-        while ready or sleeping:
+        while True:
             if ready:
                 task = ready.popleft()
-            else:
+            elif sleeping:
                 self.now, _, task = heappop(sleeping)
                 self.time = self.now
+            else:
+                raise StuckError(self._who_waits(main))
             if task.done:
                 continue
             self.current = task
@@ -61,10 +63,10 @@ class Virtual(Run):
             if due is not None:
                 self.slept += 1
                 heappush(sleeping, (due, self.slept, task))
-        waits = {f"; {task.stage} waits for {task.waits_for}" for task in self.tasks}
-        raise StuckError(
-            f"nothing can ever go on: {stage} waits for {main.waits_for}" + "".join(sorted(waits))
-        )
+
+    def _who_waits(self, main: Task) -> str:
+        helpers = sorted({f"{task.stage} waits for {task.waits_for}" for task in self.tasks})
+        return "; ".join([f"nothing can ever go on: {main.stage} waits for {main.waits_for}", *helpers])
 
     def skip_to(self, due: int) -> bool:
         if self.ready or (self.sleeping and self.sleeping[0][0] <= due):
