@@ -238,9 +238,8 @@ class Dataset:
 
         tf.data makes this one operator of the two; so does `rewrite`.
         """
-        mapped = self.map(
-            fn, cost=cost, kind=kind, num_parallel_calls=num_parallel_calls, stage=stage, nbytes=nbytes
-        )
+        calls = check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
+        mapped = self.map(fn, cost=cost, kind=kind, num_parallel_calls=calls, stage=stage, nbytes=nbytes)
         batch = mapped.batch(batch_size, drop_remainder).node
         return self._then("map_and_batch", **mapped.node.arguments, **batch.arguments)
 
