@@ -36,7 +36,7 @@ def _arguments(node: Node, method: Any) -> list[str]:
         if parameter.kind is parameter.VAR_POSITIONAL:  # given one by one
             texts += [text(part) for part in value]
         elif value is parameter.default or (
-            isinstance(value, (int, float)) and value == (parameter.default or DEFAULTS.get(name))
+            isinstance(value, (int, float)) and value == DEFAULTS.get(name, parameter.default)
         ):
             in_place = False  # what comes after has to say its name
         else:
