@@ -45,7 +45,9 @@ class SequentialMap(Transform):
         """Put what the function makes of the element's value in its place; spend the cost."""
         cost = charge(self.price, element)
         if self.fn is None and self.nbytes is None:
-            return self.run.spend(cost, self.stage, element, self.kind)
+            if self.kind == "wait":
+                return self.run.spend(cost, self.stage, element)
+            return self.run.work(cost, self.stage, element, self.kind)
         return self.call(element, cost)
 
     async def call(self, element: Element, cost: int) -> None:

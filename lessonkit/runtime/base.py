@@ -124,36 +124,28 @@ class Run(ABC):
 
     @types.coroutine
     def spend(self, duration: int, stage: str, element: Element, kind: str = "wait") -> Waits:
-        """Spend *duration* nanoseconds on *element*, holding what this kind of work needs."""
+        """Spend *duration* nanoseconds on *element*."""
         if not duration:
             return
-        if kind != "wait":
-            yield from self._take(kind)
-        try:
-            began = self.time
-            due = self.now + duration
-            if not self.skip_to(due):
-                yield due
-            if self.recorder is not None:
-                recorder, task = self.recorder, self.current
-                recorder.spans += (stage, kind, began, self.time, task.lane, element.key, task.last, "")
-                task.last = len(recorder.spans) // 8 - 1
-        finally:
-            if kind != "wait":  # after the span is taken down: it is why the next one can go on
-                self.cores.release()
-                if kind == "python":
-                    self.interpreter.release()
+        began = self.time
+        due = self.now + duration
+        if not self.skip_to(due):
+            yield due
+        if self.recorder is not None:
+            recorder, task = self.recorder, self.current
+            recorder.spans += (stage, kind, began, self.time, task.lane, element.key, task.last, "")
+            task.last = len(recorder.spans) // 8 - 1
 
-    @types.coroutine
-    def _take(self, kind: str) -> Waits:
-        if kind == "python":  # the lock first: nobody waits for it with a core in hand
-            yield from self.interpreter.acquire()
-        try:
-            yield from self.cores.acquire()
-        except BaseException:
-            if kind == "python":
-                self.interpreter.release()
-            raise
+    async def work(self, duration: int, stage: str, element: Element, kind: str) -> None:
+        """Spend *duration* nanoseconds on *element*, holding what this kind of work needs."""
+        if kind == "wait" or not duration:
+            await self.spend(duration, stage, element)
+        elif kind == "native":
+            async with self.cores:
+                await self.spend(duration, stage, element, kind)
+        else:  # the lock first: nobody waits for it with a core in hand
+            async with self.interpreter, self.cores:
+                await self.spend(duration, stage, element, kind)
 
     async def apply(
         self, function: Callable[..., Any], element: Element, stage: str, cost: int = 0, kind: str = "wait"
@@ -166,7 +158,7 @@ class Run(ABC):
             if cost:
                 pieces.append((cost, stage, kind))
             for duration, own_stage, own_kind in pieces:
-                await self.spend(duration, own_stage or stage, element, own_kind)
+                await self.work(duration, own_stage or stage, element, own_kind)
 
     def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
         """Start a helper: a task of its own, beside the one that asks for it."""

@@ -23,9 +23,7 @@ class Store:
     def state(self, node: Any, new: Callable[[], T]) -> T:
         """The state of *node*; a new one if it has none yet."""
         with self._lock:
-            if node not in self._states:
-                self._states[node] = new()
-            return self._states[node]  # type: ignore[no-any-return]
+            return self._states.setdefault(node, new())  # type: ignore[no-any-return]
 
 
 shared = Store(fixed_seed=False)

@@ -54,7 +54,7 @@ class ThreadTask(Task):
         with run.lock:
             self.due += time.perf_counter_ns() - self.call_began
             try:
-                run.step(self, run.spend(duration, stage or self.call_stage, self.call_element, kind))
+                run.step(self, run.work(duration, stage or self.call_stage, self.call_element, kind))
             finally:
                 self.call_worked = True
                 self.call_began = time.perf_counter_ns()
