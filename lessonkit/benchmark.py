@@ -1,7 +1,5 @@
 """The training loop: asks for elements, copies each to the accelerator, trains on it."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Awaitable, Callable, Mapping

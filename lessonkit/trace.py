@@ -1,7 +1,5 @@
 """What happened in a run: spans, buffer events and file events, and what they add up to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

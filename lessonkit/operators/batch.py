@@ -1,7 +1,5 @@
 """`batch` and `unbatch`: many elements made one, and one made many."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lessonkit.element import END, Element, split, stack

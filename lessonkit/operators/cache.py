@@ -1,7 +1,5 @@
 """`cache`: what the first complete pass gave, given again without making it."""
 
-from __future__ import annotations
-
 from lessonkit.element import END, Element
 from lessonkit.node import Node, cardinality
 from lessonkit.operators.base import Buffer, Scope, Stream, Transform, operator

@@ -1,7 +1,5 @@
 """`repeat`, `concatenate`, `zip` and `enumerate`: passes and data sets, put together."""
 
-from __future__ import annotations
-
 import math
 
 from lessonkit.element import END, Element, settle

@@ -1,7 +1,5 @@
 """`map_and_batch`: one operator in place of two, as tf.data makes it."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 

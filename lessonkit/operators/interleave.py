@@ -4,8 +4,6 @@ Sequential and parallel interleave give the same order, if an order is kept, but
 different ways: the parallel one reads ahead. How far is a rule of tf.data.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`map`: a function for each element, one after the other or several at once."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any

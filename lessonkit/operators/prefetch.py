@@ -1,7 +1,5 @@
 """`prefetch`: elements made ready in the background, before anybody asks for them."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`filter`, `take`, `skip` and `shard`: some of the elements, as they are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """`shuffle`, also repeated: a random one of the elements in a buffer, again and again."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import deque

@@ -1,7 +1,5 @@
 """Where elements come from: numbers, lists, generators, and files that are slow on purpose."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
