@@ -1,7 +1,8 @@
 """What happened in a run: spans, buffer events and file events, and what they add up to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
@@ -208,39 +209,34 @@ class Trace:
     @property
     def stages(self) -> list[str]:
         """The stages in the order in which they first worked, the accelerator's last."""
-        first = dict.fromkeys(
-            span[0]
-            for span in sorted(self._records().rows(), key=lambda span: span[2])
-            if span[1] not in WAITS
-        )
+        spans = sorted(self._records().rows(), key=lambda span: span[2])
+        first = dict.fromkeys(span[0] for span in spans if span[1] not in WAITS)
         last = [stage for stage in ("Load", "Train") if stage in first]
         return [stage for stage in first if stage not in last] + last
 
     def busy(self, stage: str) -> float:
         """The share of the run in which at least one call of *stage* was at work."""
-        spans = sorted(
-            (span[2], span[3]) for span in self._records().rows() if span[0] == stage and span[1] not in WAITS
-        )
-        busy, reached = 0, 0
-        for start, end in spans:
-            busy += max(0, end - max(start, reached))
-            reached = max(reached, end)
+        busy = reached = 0
+        for name, kind, start, end, *_ in sorted(self._records().rows(), key=lambda span: span[2]):
+            if name == stage and kind not in WAITS:
+                busy += max(0, end - max(start, reached))
+                reached = max(reached, end)
         return busy / 1e9 / self.duration if self.duration else 0.0
 
     @property
     def max_open_files(self) -> int:
         """How many files were open at once, at most."""
-        return _peak(change for _, change, _ in self._records().files)
+        return _peak(event.change for event in self.files)
 
     @property
     def max_bytes(self) -> int:
         """How many bytes all buffers and caches held at once, at most."""
-        return _peak(change * nbytes for _, _, change, _, nbytes in _rows(self._records().events, 5))
+        return _peak(event.change * event.nbytes for event in self.events)
 
     @property
     def max_held(self) -> int:
         """How many elements all buffers and caches held at once, at most."""
-        return _peak(change for _, _, change, _, _ in _rows(self._records().events, 5))
+        return _peak(event.change for event in self.events)
 
     def records(self) -> list[dict[str, Any]]:
         """Every span as a dictionary, for a table or a file."""
@@ -273,9 +269,5 @@ def _rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
     return zip(*[fields] * width, strict=True)
 
 
-def _peak(changes: Any) -> int:
-    level = highest = 0
-    for change in changes:
-        level += change
-        highest = max(highest, level)
-    return highest
+def _peak(changes: Iterable[int]) -> int:
+    return max(accumulate(changes, initial=0))

@@ -189,16 +189,8 @@ class ParallelInterleave(Interleave):
 
     async def consume(self) -> Element | None:
         """A result; None if one has to wait. Without an order to keep any slot may give it."""
-        for _ in range(1 if self.deterministic else self.cycle):
-            result = await self.consume_in_turn()
-            if result is not None:
-                return result
-            if not self.deterministic:
-                self.next_turn(len(self.files))
-        return None
-
-    async def consume_in_turn(self) -> Element | None:
-        while True:
+        waiting = 0  # slots that have nothing yet
+        while waiting < self.cycle:
             while self.files and self.files[-1] is None:
                 self.files.pop()
             if not self.files:
@@ -209,13 +201,16 @@ class ParallelInterleave(Interleave):
             if file and file.results:
                 return self.take_from(file)
             if file and file.stream is not None:
-                return None
-            if file:  # exhausted: it gives up its turn, and another file takes its place
+                if self.deterministic:
+                    return None
+                waiting += 1
+            elif file:  # exhausted: it gives up its turn, and another file takes its place
                 self.in_vain += 1
                 if self.in_vain > PATIENCE:
                     raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
                 await self.refill(self.turn)
             self.next_turn(len(self.files))
+        return None
 
     def take_from(self, file: File) -> Element:
         self.in_vain = 0
