@@ -366,7 +366,7 @@ def test_fused_operators_refuse_what_their_parts_refuse() -> None:
 
 
 def test_fused_operators_print_the_code_that_builds_them() -> None:
-    code = "Dataset.range(4).shuffle_and_repeat(3, 2, 1).map_and_batch(abs, 2, True, num_parallel_calls=3)"
+    code = "Dataset.range(4).shuffle_and_repeat(3, 2, 1).map_and_batch(abs, 2, True, cost=0.1)"
     assert repr(eval(code)) == code
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lessonkit.node import Node
 
+FEW = 8  # numbers: all are tried, where one knob is turned alone
 NEAR = 1.02  # times the shortest time: so much longer is as good
 
 Setting = tuple[int, ...]  # a number for each knob
@@ -25,11 +26,12 @@ class Knob(NamedTuple):
     argument: str
     most: int
 
-    def probes(self, n: int) -> list[int]:
+    def probes(self, n: int, *, alone: bool) -> list[int]:
         """Where to look from *n*: nearby, and far off, for a step may lie behind a plain."""
-        return [
-            min(max(1, to), self.most) for to in (n - 2, n - 1, n // 2, n + 1, n + 2, 2 * n, 4 * n, self.most)
-        ]
+        if alone and self.most <= FEW:
+            return list(range(1, self.most + 1))
+        near_and_far = (n - 2, n - 1, n // 2, n + 1, n + 2, 2 * n, 4 * n, self.most)
+        return [min(max(1, number), self.most) for number in near_and_far]
 
 
 class Result(NamedTuple):
@@ -118,7 +120,8 @@ class Search:
 
     def turns(self, here: Setting, together: int) -> Iterator[Setting]:
         """Other numbers for one knob, for two, or (*together* is 3) for all alike."""
-        probes = [knob.probes(number) for knob, number in zip(self.knobs, here, strict=True)]
+        numbers = zip(self.knobs, here, strict=True)
+        probes = [knob.probes(number, alone=together == 1) for knob, number in numbers]
         if together == 3:
             yield from zip(*probes, strict=True)
             return
