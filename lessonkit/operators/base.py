@@ -48,7 +48,11 @@ class Scope:
 
     def name(self, wanted: str) -> str:
         """A name for what stands here, that nothing elsewhere in the pipeline has."""
-        return self.run.name(self.site, wanted)
+        names, key = self.run.names, (self.site, wanted)
+        if key not in names:
+            others = sum(1 for _, name in names if name == wanted)
+            names[key] = f"{wanted} {others + 1}" if others else wanted
+        return names[key]
 
 
 class Stream(ABC):

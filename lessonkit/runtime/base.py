@@ -100,7 +100,7 @@ class Run(ABC):
         self.store = store
         self.recorder = recorder
         self.tasks: set[Task] = set()  # the helpers that have not ended
-        self.names: dict[tuple[Site, str], str] = {}
+        self.names: dict[tuple[Site, str], str] = {}  # of the parts of the pipeline
         self.cores = Resource(self, "cores", machine.cores, "no core")
         self.interpreter = Resource(self, "interpreter", 1, "interpreter lock held")
 
@@ -172,26 +172,21 @@ class Run(ABC):
         task.done = True
         self.tasks.discard(task)
 
-    def name(self, site: Site, wanted: str) -> str:
-        """What the part at *site* is called: two parts do not share a name."""
-        if (site, wanted) not in self.names:
-            others = sum(1 for _, name in self.names if name == wanted)
-            self.names[site, wanted] = f"{wanted} {others + 1}" if others else wanted
-        return self.names[site, wanted]
-
     # ---- what the two clocks do differently ----
 
-    @abstractmethod
     def cancel(self, task: Any) -> None:
         """End a helper where it stands."""
+        if not task.done:
+            self.end(task)
+            task.coro.close()
+
+    def skip_to(self, due: int) -> bool:
+        """Go straight on to *due* if nothing else can happen before; say whether."""
+        return False
 
     @abstractmethod
     def wake(self, task: Any) -> None:
         """Let a waiting task go on: the current one has made that possible."""
-
-    @abstractmethod
-    def skip_to(self, due: int) -> bool:
-        """Go straight on to *due* if nothing else can happen before; say whether."""
 
     @abstractmethod
     def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:

@@ -193,6 +193,3 @@ class Threads(Run):
             task.coro.close()
         if task.alarm.locked():
             task.alarm.release()  # its thread ends now, not at the next look
-
-    def skip_to(self, due: int) -> bool:
-        return False

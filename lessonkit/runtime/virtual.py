@@ -78,11 +78,6 @@ class Virtual(Run):
         task.last = self.current.last
         self.ready.append(task)
 
-    def cancel(self, task: Task) -> None:
-        if not task.done:
-            self.end(task)
-            task.coro.close()
-
     def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
         """Run the function at once; the work it says it does is collected, to be spent after."""
         outside, current.worker = current.worker, Meter(pieces)
