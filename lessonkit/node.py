@@ -33,12 +33,17 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
 
 
-def swap(node: Node, old: Node, new: Node) -> Node:
-    """The description with *new* in the place of *old*; what is above *old* stays the same."""
-    if node is old:
-        return new
-    inputs = tuple(swap(part, old, new) for part in node.inputs)
-    return node if inputs == node.inputs else node.replace(*inputs)
+def swap(root: Node, old: Node, new: Node) -> Node:
+    """The description with *new* in the place of *old*; what does not lead to *old* stays the same."""
+    made = {old: new}  # a node that is used twice stays one, and its cache with it
+
+    def rebuilt(node: Node) -> Node:
+        if node not in made:
+            inputs = tuple(rebuilt(part) for part in node.inputs)
+            made[node] = node if inputs == node.inputs else node.replace(*inputs)
+        return made[node]
+
+    return rebuilt(root)
 
 
 def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here

@@ -40,6 +40,12 @@ def test_knobs_are_found_from_the_source_on() -> None:
     assert names == [*interleave, "buffer_size", "batch_size", "buffer_size"]
 
 
+def test_a_cache_that_is_used_twice_stays_one_when_a_knob_is_turned() -> None:
+    cached = ArtificialDataset().prefetch(1).cache()
+    both = turned(Dataset.zip(cached, cached), knobs(cached)[0], 2).node
+    assert both.inputs[0] is both.inputs[1]
+
+
 def test_turning_a_knob_leaves_what_is_above_it_as_it_is() -> None:
     dataset = ArtificialDataset().cache().prefetch(1)
     deeper = turned(dataset, knobs(dataset)[0], 3)
