@@ -1,8 +1,20 @@
-"""Why a run took that long: what decided it, who waited, what the limit is, what was kept in memory."""
+"""Why it took that long, what would help, and by how much."""
 
+from lessonkit.analysis.advise import advise
 from lessonkit.analysis.critical_path import critical_path
 from lessonkit.analysis.limits import limits
 from lessonkit.analysis.memory import memory
 from lessonkit.analysis.waits import waits
+from lessonkit.analysis.what_if import curve, knobs, turned, what_if
 
-__all__ = ["critical_path", "limits", "memory", "waits"]
+__all__ = [
+    "advise",
+    "critical_path",
+    "curve",
+    "knobs",
+    "limits",
+    "memory",
+    "turned",
+    "waits",
+    "what_if",
+]
