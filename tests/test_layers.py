@@ -24,6 +24,8 @@ LAYERS = [
     "code",
     "analysis",
     "optimize",
+    "layout",
+    "plumbing",
     "plot",
     "widgets",
 ]

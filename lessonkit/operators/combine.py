@@ -21,22 +21,28 @@ class Repeat(Stream):
     """Opens its input anew for each pass; what that held or had open is gone."""
 
     count: int | None
+    asked = False  # in this pass
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
         self.left = math.inf if self.count is None or self.count < 0 else self.count
+        if self.left:
+            self.open_input()  # now, so that the parts of a pipeline get their names in its order
 
     async def next(self) -> Element:
         for _ in range(PATIENCE):
             if not self.left:
                 return END
-            fresh = not self.opened
-            element = await (self.open_input() if fresh else self.opened[0]).next()
+            empty, self.asked = not self.asked, True
+            element = await self.opened[0].next()
             if element is not END:
                 return element
             self.close()
             # An input that is empty would be repeated for ever: that is the end.
-            self.left = 0 if fresh and self.left == math.inf else self.left - 1
+            self.left = 0 if empty and self.left == math.inf else self.left - 1
+            if self.left:
+                self.open_input()
+                self.asked = False
         raise EndlessError(f"repeat: {PATIENCE} passes in a row gave nothing")
 
 

@@ -1,0 +1,177 @@
+"""What a timeline shows, as plain data: rows, lanes, bars and labels. Every picture is drawn from this."""
+
+from __future__ import annotations
+
+import string
+import zlib
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lessonkit.analysis.critical_path import Step, chain, ended, last_work
+from lessonkit.analysis.waits import ACCELERATOR, Idle, idle_stretches
+from lessonkit.trace import WAITS, Identity, Span, Trace
+
+# Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
+COLOURS = {
+    "Open": "#aa3377",
+    "Read": "#4477aa",
+    "Map": "#ccbb44",
+    "Batch": "#66ccee",
+    "Load": "#ee6677",
+    "Train": "#228833",
+}
+OTHERS = ("#ee8866", "#44bb99", "#aaaa00", "#99ddff", "#ffaabb", "#77aadd", "#bbcc33", "#eedd88")
+IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
+
+
+class Row(NamedTuple):
+    """A stage, how many of its calls there are side by side, and its colour."""
+
+    stage: str
+    lanes: int
+    colour: str
+
+
+class Bar(NamedTuple):
+    """A stretch of work or waiting; times in nanoseconds.
+
+    *span* is the index in the trace, -1 where the accelerator is idle. *note* says what a
+    wait waits for.
+    """
+
+    row: int
+    lane: int
+    start: int
+    end: int
+    kind: str
+    label: str
+    span: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The timeline of one run, ready to be drawn; times in nanoseconds."""
+
+    rows: tuple[Row, ...]
+    bars: tuple[Bar, ...]  # those that work first, then those that wait
+    epochs: tuple[int, ...]  # when each began
+    path: tuple[Step, ...]  # what decided the duration; a step knows its span
+    duration: int
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes there are in all."""
+        return sum(row.lanes for row in self.rows)
+
+
+def layout(trace: Trace) -> Layout:
+    """Arrange what happened in *trace*: the stages from top to bottom, the accelerator last.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> found = layout(benchmark(ArtificialDataset(2).prefetch(1), num_epochs=1))
+    >>> [(row.stage, row.lanes) for row in found.rows]
+    [('Open', 1), ('Read', 1), ('Train', 1)]
+    >>> [(bar.label, bar.start // 10**6, bar.end // 10**6) for bar in found.bars if bar.row == 1]
+    [('0', 30, 45), ('1', 45, 60)]
+    """
+    spans, end = trace.spans, ended(trace)
+    names = labels(trace, spans)
+    stages = {stage: row for row, stage in enumerate(trace.stages)}
+    lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
+    bars, rows_of = [], {}
+    for index, span in sorted(enumerate(spans), key=lambda item: (item[1].start, item[1].lane)):
+        if not span.is_wait and span.end > span.start:
+            row = stages[span.stage]
+            lane = free_lane(lanes[row], span.lane, span.start)
+            lanes[row][lane] = span.end
+            rows_of[index] = (row, lane)
+            bars.append(Bar(row, lane, span.start, span.end, "work", names[span.element], index, ""))
+    bars += waiting(spans, rows_of, bars)
+    if "Train" in stages:
+        bars += [idle(stages["Train"], gap) for gap in idle_stretches(spans, end)]
+    colours = colours_of(list(stages))
+    return Layout(
+        tuple(Row(stage, max(1, len(lanes[row])), colours[stage]) for stage, row in stages.items()),
+        tuple(bars),
+        tuple(round(epoch.start * 1e9) for epoch in trace.epochs),
+        tuple(chain(spans, last_work(spans, end), 0, end)),
+        end,
+    )
+
+
+def free_lane(ends: list[int], wanted: int, start: int) -> int:
+    """The lane that is *wanted* if nothing is on it any more at *start*, or else the first such."""
+    if wanted < len(ends) and ends[wanted] <= start:
+        return wanted
+    for lane, end in enumerate(ends):
+        if end <= start:
+            return lane
+    ends.append(0)
+    return len(ends) - 1
+
+
+def waiting(spans: list[Span], rows_of: dict[int, tuple[int, int]], work: list[Bar]) -> list[Bar]:
+    """The waits that can be seen as a stage's: directly before work that they held up, in its lane.
+
+    The others are those of helpers that only hand elements on, like a prefetch that waits
+    for them. The accelerator's are shown as idle time.
+    """
+    held_up: dict[tuple[int, int], list[tuple[str, tuple[int, int]]]] = {}
+    for index, place in rows_of.items():
+        span = spans[index]
+        if span.stage not in ACCELERATOR:
+            held_up.setdefault((span.start, span.cause), []).append((span.stage, place))
+    reached: dict[tuple[int, int], list[int]] = {}  # when the bars of a lane end
+    for bar in work:
+        reached.setdefault((bar.row, bar.lane), []).append(bar.end)
+    bars = []
+    for index, span in enumerate(spans):
+        if not span.is_wait:
+            continue
+        for stage, place in held_up.get((span.end, span.cause), ()):
+            before = max((end for end in reached[place] if end <= span.end), default=0)
+            if before < span.end and (stage == span.stage or span.kind != WAITS[0]):
+                start = max(span.start, before)
+                bars.append(Bar(*place, start, span.end, span.kind, "", index, span.place))
+                reached[place].append(span.end)
+                break
+    return bars
+
+
+def idle(row: int, gap: Idle) -> Bar:
+    """The accelerator has nothing to do; the note says for whom it waits, the longest first."""
+    blame = sorted(gap.blame, key=lambda stage: -gap.blame[stage])
+    return Bar(row, 0, gap.start, gap.end, IDLE, "", -1, ", ".join(blame))
+
+
+def labels(trace: Trace, spans: list[Span]) -> dict[int, str]:
+    """What to call each element: the number of its sample, with a letter if there are several files."""
+    elements = {span.element for span in spans if span.element}
+    files = sorted({trace.identity(sample).instance for who in elements for sample in trace.members(who)})
+    letters = {file: letter_of(place) if len(files) > 1 else "" for place, file in enumerate(files)}
+
+    def name(who: Identity) -> str:
+        return letters[who.instance] + (str(who.sample) if who.sample >= 0 else "")
+
+    found = {0: ""}
+    for element in elements:
+        first, *others = (name(trace.identity(sample)) for sample in trace.members(element))
+        found[element] = f"{first}-{others[-1]}" if others else first
+    return found
+
+
+def letter_of(place: int) -> str:
+    """A letter for a file; behind the last letter its number."""
+    return string.ascii_uppercase[place] if place < 26 else f"{place}."
+
+
+def colours_of(stages: list[str]) -> dict[str, str]:
+    """A colour for each stage: the same in every picture, and no two alike as long as they last."""
+    found = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
+    for stage in stages:
+        if stage not in found:
+            first = zlib.crc32(stage.encode()) % len(OTHERS)
+            order = OTHERS[first:] + OTHERS[:first]
+            found[stage] = next((colour for colour in order if colour not in found.values()), order[0])
+    return found
