@@ -175,3 +175,9 @@ def colours_of(stages: list[str]) -> dict[str, str]:
             order = OTHERS[first:] + OTHERS[:first]
             found[stage] = next((colour for colour in order if colour not in found.values()), order[0])
     return found
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is easier to read on *colour*."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return "#000000" if 0.3 * red + 0.59 * green + 0.11 * blue > 128 else "#ffffff"
