@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 import zlib
+from bisect import bisect_right, insort
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ def layout(trace: Trace) -> Layout:
     [('0', 30, 45), ('1', 45, 60)]
     """
     spans, end = trace.spans, ended(trace)
-    names = labels(trace, spans)
+    names = labels(trace, {span.element for span in spans if span.element})
     stages = {stage: row for row, stage in enumerate(trace.stages)}
     lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
     bars, rows_of = [], {}
@@ -130,11 +131,12 @@ def waiting(spans: list[Span], rows_of: dict[int, tuple[int, int]], work: list[B
         if not span.is_wait:
             continue
         for stage, place in held_up.get((span.end, span.cause), ()):
-            before = max((end for end in reached[place] if end <= span.end), default=0)
+            ends = reached[place]
+            before = ends[bisect_right(ends, span.end) - 1] if ends[0] <= span.end else 0
             if before < span.end and (stage == span.stage or span.kind != WAITS[0]):
                 start = max(span.start, before)
                 bars.append(Bar(*place, start, span.end, span.kind, "", index, span.place))
-                reached[place].append(span.end)
+                insort(ends, span.end)
                 break
     return bars
 
@@ -145,9 +147,8 @@ def idle(row: int, gap: Idle) -> Bar:
     return Bar(row, 0, gap.start, gap.end, IDLE, "", -1, ", ".join(blame))
 
 
-def labels(trace: Trace, spans: list[Span]) -> dict[int, str]:
+def labels(trace: Trace, elements: set[int]) -> dict[int, str]:
     """What to call each element: the number of its sample, with a letter if there are several files."""
-    elements = {span.element for span in spans if span.element}
     files = sorted({trace.identity(sample).instance for who in elements for sample in trace.members(who)})
     letters = {file: letter_of(place) if len(files) > 1 else "" for place, file in enumerate(files)}
 

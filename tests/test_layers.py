@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "lessonkit"
 # From the bottom to the top; a module imports those before it, or its own folder.
 LAYERS = [
     "check",
+    "words",
     "element",
     "work",
     "node",

@@ -1,6 +1,7 @@
 """Why it took that long, what would help, and by how much."""
 
 from lessonkit.analysis.advise import advise
+from lessonkit.analysis.compare import compare
 from lessonkit.analysis.critical_path import critical_path
 from lessonkit.analysis.limits import limits
 from lessonkit.analysis.memory import memory
@@ -9,6 +10,7 @@ from lessonkit.analysis.what_if import curve, knobs, turned, what_if
 
 __all__ = [
     "advise",
+    "compare",
     "critical_path",
     "curve",
     "knobs",

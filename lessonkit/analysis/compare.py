@@ -1,0 +1,63 @@
+"""How far a prediction was off: each stage of a run on the virtual clock beside the real one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lessonkit.trace import Trace
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A stage of two runs: how often it worked, and the mean seconds of a time; zero if never."""
+
+    stage: str
+    predicted: tuple[int, float]
+    measured: tuple[int, float]
+
+    @property
+    def off(self) -> float | None:
+        """By which share of the measured time the prediction was too long; None if one has no time."""
+        times = self.predicted[1], self.measured[1]
+        return times[0] / times[1] - 1 if all(times) else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The stages of two runs, and both as a whole."""
+
+    stages: tuple[Compared, ...]
+    total: Compared
+
+    def __str__(self) -> str:
+        lines = [f"{'stage':<14}{'predicted':>16}{'measured':>19}{'off by':>9}"]
+        for row in (*self.stages, self.total):
+            times = (f"{count:>7}{mean * 1e3:>9.3f} ms" for count, mean in (row.predicted, row.measured))
+            lines.append(
+                f"{row.stage:<14}{''.join(times)}" + (f"{row.off:>9.1%}" if row.off is not None else "")
+            )
+        return "\n".join(lines)
+
+
+def compare(predicted: Trace, real: Trace) -> Comparison:
+    """Each stage of a predicted run beside that of a real one.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> naive, quicker = (benchmark(ArtificialDataset(), train=train) for train in (0.010, 0.008))
+    >>> print(compare(naive, quicker))
+    stage                predicted           measured   off by
+    Open                2   30.000 ms      2   30.000 ms     0.0%
+    Read                6   15.000 ms      6   15.000 ms     0.0%
+    Train               6   10.000 ms      6    8.000 ms    25.0%
+    total               1  210.000 ms      1  198.000 ms     6.1%
+    """
+    stages = dict.fromkeys([*predicted.stages, *real.stages])
+    rows = (Compared(stage, _work(predicted, stage), _work(real, stage)) for stage in stages)
+    return Comparison(tuple(rows), Compared("total", (1, predicted.duration), (1, real.duration)))
+
+
+def _work(trace: Trace, stage: str) -> tuple[int, float]:
+    times = [
+        (span.end - span.start) / 1e9 for span in trace.spans if span.stage == stage and not span.is_wait
+    ]
+    return len(times), sum(times) / len(times) if times else 0.0

@@ -1,0 +1,193 @@
+"""What a learner turns: sliders, choices, switches and cards, from the abbreviations of `interact`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from lessonkit.words import milliseconds
+
+MOST_STEPS = 1000
+NOTHING = inspect.Parameter.empty
+
+
+class RefusedError(ValueError):
+    """The page asked for something that there is not."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control of the page. The page speaks of its values by number; *texts* say what each stands for."""
+
+    name: str
+    label: str
+    kind: str  # range, choice, flag or order
+    values: tuple[Any, ...]
+    texts: tuple[str, ...]
+    start: Any  # a number; of a flag True or False; of cards their numbers in order
+
+    def spec(self) -> dict[str, Any]:
+        """What the page has to know."""
+        return {
+            "name": self.name,
+            "label": self.label,
+            "kind": self.kind,
+            "texts": self.texts,
+            "value": self.start,
+        }
+
+    def value(self, said: Any) -> Any:
+        """What the page's number stands for."""
+        if self.kind == "flag" and isinstance(said, bool):
+            return said
+        if self.kind == "order" and isinstance(said, list) and all(type(card) is int for card in said):
+            if sorted(said) == list(range(len(self.values))):
+                return [self.values[card] for card in said]
+        if self.kind in ("range", "choice") and type(said) is int and 0 <= said < len(self.values):
+            return self.values[said]
+        raise RefusedError(f"{self.name}: there is no such value")
+
+    def number(self, value: Any) -> Any:
+        """The number of a value, or the nearest to it."""
+        if self.kind == "flag":
+            return bool(value)
+        if self.kind == "order":
+            return [self.values.index(card) for card in value]
+        if self.kind == "choice":
+            return self.values.index(value)
+        return min(range(len(self.values)), key=lambda step: abs(self.values[step] - value))
+
+
+class Slider(NamedTuple):
+    """A range of numbers, what they are counted in, and what to call them."""
+
+    least: float
+    most: float
+    step: float
+    unit: str = ""
+    label: str = ""
+
+
+def slider(least: float, most: float, step: float = 1, *, unit: str = "", label: str = "") -> Slider:
+    """A slider with a unit, such as `slider(1, 8, unit="calls")`."""
+    return Slider(least, most, step, unit, label)
+
+
+def seconds(least: float, most: float, step: float, *, label: str = "") -> Slider:
+    """A slider whose value is in seconds, and is shown in milliseconds."""
+    return Slider(least, most, step, "seconds", label)
+
+
+class Cards(dict[str, Callable[..., Any]]):
+    """Functions by the names that stand on their cards."""
+
+
+def cards(**steps: Callable[..., Any]) -> Cards:
+    """Operators whose order the learner changes; the pipeline function gets them as a list, in order."""
+    if len(steps) < 2:
+        raise ValueError("cards: there must be two or more, to have an order")
+    return Cards(steps)
+
+
+def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Control]:
+    """The controls of a pipeline function, each starting at the function's own default, if it has one."""
+    parameters = inspect.signature(pipeline).parameters
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    found = []
+    for name, abbreviation in wanted.items():
+        if name not in parameters and not takes_any:
+            raise TypeError(f"{name}: the pipeline function has no such argument")
+        made = control(name, abbreviation)
+        default = parameters[name].default if name in parameters else NOTHING
+        found.append(made if default is NOTHING else replace(made, start=made.number(default)))
+    return found
+
+
+def control(name: str, given: Any) -> Control:
+    """The control that an abbreviation stands for, as in ipywidgets' `interact`.
+
+    >>> control("calls", (1, 4)).texts
+    ('1', '2', '3', '4')
+    >>> control("read", seconds(0.005, 0.015, 0.005)).texts
+    ('5 ms', '10 ms', '15 ms')
+    """
+    label = name.replace("_", " ")
+    if isinstance(given, Slider):
+        return ranged(name, given.label or label, given)
+    if isinstance(given, Cards):
+        return Control(name, label, "order", tuple(given.values()), tuple(given), list(range(len(given))))
+    if isinstance(given, bool):
+        return Control(name, label, "flag", (False, True), (), given)
+    if hasattr(given, "value") and hasattr(given, "comm"):
+        return like_widget(name, given)
+    if is_number(given):
+        return ranged(name, label, around(given), given)
+    if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
+        whole = all(isinstance(end, int) for end in given)
+        step = given[2] if len(given) == 3 else 1 if whole else (given[1] - given[0]) / 10
+        return ranged(name, label, Slider(given[0], given[1], step))
+    if isinstance(given, (list, tuple, dict)) and given:
+        return chosen(name, label, given)
+    raise TypeError(
+        f"{name}={given!r}: must be (min, max), (min, max, step), a list, True, False or a widget"
+    )
+
+
+def around(number: float) -> Slider:
+    """From minus a number to three times the number, as `interact` has it."""
+    least, most = sorted((-number, 3 * number)) if number else (0, 1)
+    return Slider(least, most, 1 if isinstance(number, int) else (most - least) / 40)
+
+
+def ranged(name: str, label: str, given: Slider, start: Any = None) -> Control:
+    """A slider; it starts in the middle if nobody says where."""
+    if not given.step > 0 or not given.most > given.least:
+        raise ValueError(f"{name}: must go from a number to a larger one, in steps above 0")
+    steps = int((given.most - given.least) / given.step + 1e-9) + 1
+    if steps > MOST_STEPS:
+        raise ValueError(f"{name}: has {steps} steps, at most {MOST_STEPS} are possible")
+    whole = isinstance(given.least, int) and isinstance(given.step, int)
+    values = tuple(
+        given.least + step * given.step if whole else round(given.least + step * given.step, 9)
+        for step in range(steps)
+    )
+    texts = tuple(worded(value, given.unit) for value in values)
+    found = Control(name, label, "range", values, texts, (steps - 1) // 2)
+    return found if start is None else replace(found, start=found.number(start))
+
+
+def chosen(name: str, label: str, given: Any, start: Any = None) -> Control:
+    """One of several values; a dictionary, or pairs, say what each is called."""
+    pairs = given.items() if isinstance(given, dict) else given
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        pairs = [(getattr(value, "__name__", value), value) for value in pairs]
+    texts, values = zip(*pairs, strict=True)
+    return Control(
+        name, label, "choice", values, tuple(map(str, texts)), values.index(start) if start in values else 0
+    )
+
+
+def like_widget(name: str, given: Any) -> Control:
+    """A control like one of ipywidgets."""
+    label = given.description or name.replace("_", " ")
+    if hasattr(given, "options"):
+        return chosen(name, label, given.options, given.value)
+    if hasattr(given, "min") and hasattr(given, "step") and is_number(given.value):
+        return ranged(name, label, Slider(given.min, given.max, given.step), given.value)
+    if isinstance(given.value, bool):
+        return Control(name, label, "flag", (False, True), (), given.value)
+    raise TypeError(f"{name}={type(given).__name__}(): this widget can not be a control here")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value counts as a number: True does not."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def worded(value: float, unit: str) -> str:
+    """A number with its unit."""
+    if unit == "seconds":
+        return milliseconds(value)
+    return f"{value:g} {unit.removesuffix('s') if value == 1 else unit}".strip()

@@ -1,0 +1,153 @@
+"""`explore`: a pipeline function with controls, and the run that it makes, at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from lessonkit.analysis import compare
+from lessonkit.benchmark import benchmark
+from lessonkit.trace import Trace
+from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.page import Page
+from lessonkit.widgets.scene import scene
+from lessonkit.widgets.simulation import Job, made_by, said
+from lessonkit.words import milliseconds
+
+PROGRESS = 0.1  # s between two messages of how far a real run has come
+HEIGHT = 240  # pixels of a timeline
+
+
+class Explore(Page):
+    """The widget of `explore`. It keeps no values: every question of the page brings them along."""
+
+    questions = ("show", "code", "run", "cancel")
+
+    def __init__(
+        self, pipeline: Callable[..., Any], pinned: dict[str, Any] | None, height: int, **controls: Any
+    ) -> None:
+        self.pipeline = pipeline
+        self.controls = {control.name: control for control in controls_of(pipeline, controls)}
+        self.cancelled: threading.Event | None = None  # of the real run that is under way
+        start = {name: control.start for name, control in self.controls.items()}
+        state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
+        state |= {"height": height, "scene": None, "pinned": None, "error": ""}
+        self.trace: Trace | None = None  # of the first run
+        try:
+            state["scene"] = self.picture(start)
+            if pinned is not None:
+                numbers = {name: self.controls[name].number(value) for name, value in pinned.items()}
+                state["pinned"] = self.picture(start | numbers)
+        except Exception as error:
+            state["error"] = said(error)
+        super().__init__("explore", state)
+
+    # ---- what the page asks ----
+
+    def show(self, id: Any, values: Any) -> None:
+        """Simulate, and send the picture; or say why not."""
+        began = perf_counter()
+        try:
+            if type(id) is not int:
+                raise RefusedError("a question needs a number")
+            answer = self.picture(values)
+        except Exception as error:
+            answer = {"error": said(error)}
+        self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
+
+    def code(self, values: Any) -> None:
+        """The pipeline of the moment as programs."""
+        made = self.job(values)
+        self.tell("code", {"lessonkit": repr(made.dataset)})
+
+    def run(self, values: Any) -> None:
+        """Run it for real, beside the kernel's own thread, which would not hear a cancel."""
+        if self.cancelled is not None:
+            raise RefusedError("a run is under way")
+        made = self.job(values)
+        self.cancelled = threading.Event()
+        threading.Thread(target=self.run_real, args=(made, self.cancelled), daemon=True).start()
+
+    def cancel(self) -> None:
+        """End the real run."""
+        if self.cancelled is not None:
+            self.cancelled.set()
+
+    # ---- how it is answered ----
+
+    def job(self, values: Any) -> Job:
+        """The pipeline for values as the page has them."""
+        if not isinstance(values, dict) or set(values) != set(self.controls):
+            raise RefusedError("values must name every control, and nothing else")
+        return made_by(
+            self.pipeline, **{name: self.controls[name].value(value) for name, value in values.items()}
+        )
+
+    def picture(self, values: Any) -> dict[str, Any]:
+        """The run for values as the page has them, as it draws it."""
+        made = self.job(values)
+        trace = made.simulate()
+        self.trace = self.trace or trace
+        return scene(trace, made.dataset, made.options.get("machine"))
+
+    def run_real(self, made: Job, cancelled: threading.Event) -> None:
+        """Run on threads, saying how far it has come; then send what was measured beside the prediction."""
+        told = 0.0
+
+        def progress(count: int, elapsed: float) -> None:
+            nonlocal told
+            if perf_counter() - told > PROGRESS:
+                told = perf_counter()
+                self.tell("progress", text=f"{count} elements after {milliseconds(elapsed)}")
+
+        try:
+            predicted = made.simulate()
+            real = benchmark(made.dataset, clock="real", progress=progress, cancel=cancelled, **made.options)
+            if real.cancelled:
+                self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.")
+            else:
+                shown = scene(real, made.dataset, made.options.get("machine"))
+                self.tell("real", {"scene": shown, **side_by_side(predicted, real)})
+        except Exception as error:
+            self.tell("stopped", text=said(error))
+        finally:
+            self.cancelled = None
+
+    def in_words(self) -> str:
+        """What it shows, as text."""
+        at = ", ".join(
+            f"{control.label} {control.texts[control.start]}"
+            for control in self.controls.values()
+            if control.kind in ("range", "choice")
+        )
+        return f"explore({at})"
+
+
+def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
+    """Each stage, predicted and measured, in words."""
+    found = compare(predicted, real)
+
+    def cells(row: Any) -> list[str]:
+        off = "" if row.off is None else f"{100 * row.off:+.1f} %"
+        return [row.stage, *(milliseconds(mean) for _, mean in (row.predicted, row.measured)), off]
+
+    return {"rows": [cells(row) for row in found.stages], "total": cells(found.total)}
+
+
+def explore(
+    pipeline: Callable[..., Any],
+    /,
+    *,
+    pinned: dict[str, Any] | None = None,
+    height: int = HEIGHT,
+    **controls: Any,
+) -> Explore:
+    """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
+
+    It returns a `Dataset`, or one and a dictionary of keywords of `benchmark`. It is called
+    for values near the one in use as well, so it should do nothing else than describe.
+    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline.
+    """
+    return Explore(pipeline, pinned, height, **controls)

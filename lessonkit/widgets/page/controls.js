@@ -1,0 +1,108 @@
+// The controls. A value is the number of a step, a choice or a card: what it stands for, the kernel knows.
+
+class Controls {
+  constructor(specs, change) {
+    this.specs = specs;
+    this.change = change; // called with (name, whether it came to rest)
+    this.values = {};
+    this.fields = {};
+    const kinds = { range: "slider", choice: "select", flag: "check", order: "cards" };
+    const rows = specs.map((spec) => this[kinds[spec.kind]](spec));
+    this.node = html("div", { class: "lk-controls" }, ...rows);
+    this.set(Object.fromEntries(specs.map((spec) => [spec.name, spec.value])));
+  }
+
+  set(values) {
+    for (const { name } of this.specs) {
+      this.values[name] = values[name];
+      this.fields[name](values[name]);
+    }
+  }
+
+  turn(name, value, rest) {
+    this.values = { ...this.values, [name]: value };
+    this.fields[name](value);
+    this.change(name, rest);
+  }
+
+  // The next values of a control, nearest first: what a hand that is on it may want next.
+  near(name) {
+    const { kind, texts } = this.specs.find((spec) => spec.name === name);
+    if (kind === "order") return [];
+    if (kind === "flag") return [!this.values[name]];
+    const steps = texts.map((_, step) => step).filter((step) => step !== this.values[name]);
+    return steps.sort((a, b) => Math.abs(a - this.values[name]) - Math.abs(b - this.values[name]));
+  }
+
+  slider({ name, label, texts }) {
+    const input = html("input", { type: "range", min: 0, max: texts.length - 1, step: 1, "aria-label": label, "data-name": name, ...KEYS });
+    const output = html("output");
+    input.addEventListener("input", () => this.turn(name, Number(input.value), false));
+    input.addEventListener("change", () => this.turn(name, Number(input.value), true));
+    this.fields[name] = (value) => {
+      input.value = value;
+      input.setAttribute("aria-valuetext", texts[value]);
+      output.textContent = texts[value];
+    };
+    return html("label", { class: "lk-control" }, html("span", {}, label), input, output);
+  }
+
+  select({ name, label, texts }) {
+    const options = texts.map((text, value) => html("option", { value }, text));
+    const input = html("select", { "aria-label": label, "data-name": name, ...KEYS }, ...options);
+    input.addEventListener("change", () => this.turn(name, Number(input.value), true));
+    this.fields[name] = (value) => (input.value = value);
+    return html("label", { class: "lk-control" }, html("span", {}, label), input);
+  }
+
+  check({ name, label }) {
+    const input = html("input", { type: "checkbox", "data-name": name, ...KEYS });
+    input.addEventListener("change", () => this.turn(name, input.checked, true));
+    this.fields[name] = (value) => (input.checked = value);
+    return html("label", { class: "lk-control" }, html("span", {}, label), input);
+  }
+
+  // Cards in a row, to be dragged, or moved with the arrow keys.
+  cards({ name, label, texts }) {
+    const list = html("div", { class: "lk-cards", role: "list", "aria-label": label });
+    const swap = (card, direction) => {
+      const order = [...this.values[name]];
+      const from = order.indexOf(card), to = from + direction;
+      if (to < 0 || to >= order.length) return;
+      [order[from], order[to]] = [order[to], order[from]];
+      this.turn(name, order, true);
+      nodes[card].firstChild.focus();
+    };
+    const nodes = texts.map((text, card) => {
+      const keys = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+      const grip = html("button", { type: "button", ...KEYS }, text);
+      grip.addEventListener("keydown", (event) => {
+        if (!keys[event.key]) return;
+        swap(card, keys[event.key]);
+        event.preventDefault();
+        event.stopPropagation();
+      });
+      grip.addEventListener("pointerdown", (event) => grip.setPointerCapture?.(event.pointerId));
+      grip.addEventListener("pointermove", (event) => {
+        if (!grip.hasPointerCapture?.(event.pointerId)) return;
+        const order = this.values[name], place = order.indexOf(card);
+        const middle = (other) => {
+          const frame = nodes[other].getBoundingClientRect();
+          return frame.left + frame.width / 2;
+        };
+        if (place > 0 && event.clientX < middle(order[place - 1])) swap(card, -1);
+        else if (place < order.length - 1 && event.clientX > middle(order[place + 1])) swap(card, 1);
+      });
+      return html("span", { class: "lk-card", role: "listitem" }, grip);
+    });
+    this.fields[name] = (order) => {
+      order.forEach((card, place) => {
+        nodes[card].style.order = place;
+        const said = `${texts[card]}, ${place + 1} of ${order.length}; arrow keys move it`;
+        nodes[card].firstChild.setAttribute("aria-label", said);
+      });
+    };
+    list.append(...nodes);
+    return html("div", { class: "lk-control" }, html("span", {}, label), list);
+  }
+}

@@ -1,0 +1,45 @@
+// Making elements, and saying times in words. Text is only ever set as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function attributes(node, given) {
+  for (const [name, value] of Object.entries(given)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  return node;
+}
+
+function html(tag, given = {}, ...children) {
+  const node = attributes(document.createElement(tag), given);
+  node.append(...children);
+  return node;
+}
+
+function svg(tag, given = {}, ...children) {
+  const node = attributes(document.createElementNS(SVG, tag), given);
+  node.append(...children);
+  return node;
+}
+
+// JupyterLab takes arrow keys and letters for itself unless the element that has the focus says this.
+const KEYS = { "data-lm-suppress-shortcuts": "true" };
+
+function button(text, title, act, given = {}) {
+  return html("button", { type: "button", title, "aria-label": title, onclick: act, ...KEYS, ...given }, text);
+}
+
+function number(value) {
+  const digits = value !== 0 && Math.abs(value) < 1 ? 2 : Math.abs(value) < 1000 ? 1 : 0;
+  return String(Number(value.toFixed(digits)));
+}
+
+// Microseconds, as the kernel gives them.
+function time(micros) {
+  return micros >= 1e7 ? `${(micros / 1e6).toFixed(2)} s` : `${number(micros / 1000)} ms`;
+}
+
+function same(a, b) {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,105 @@
+// `explore`: controls, the view, and what can be done with the pipeline of the moment.
+
+class Explore {
+  constructor(model, el) {
+    this.model = model;
+    const state = JSON.parse(model.get("state"));
+    this.view = new View(state.height);
+    this.controls = new Controls(state.controls, (name, rest) => this.turn(name, rest));
+    this.start = this.controls.values;
+    this.pictures = new Pictures(model, { show: (scene) => this.show(scene), refuse: (text) => this.refuse(text) });
+    this.error = html("div", { class: "lk-error", role: "alert" });
+    this.panel = html("div", { class: "lk-panel" });
+    this.runButton = button("run for real", "Run this pipeline on threads, and lay it over the prediction", () => this.run());
+    this.view.tools.append(
+      html("span", { class: "lk-space" }),
+      button("pin", "Pin this run as the baseline", () => this.pin()),
+      button("reset", "Back to the start", () => this.reset()),
+      button("code", "Show this pipeline as a program", () => this.ask("code")),
+      this.runButton,
+    );
+    el.classList.add("lk");
+    el.append(this.controls.node, this.error, ...this.view.nodes, this.panel);
+    this.view.pinned = state.pinned;
+    this.first = state.scene;
+    if (state.error) this.refuse(state.error);
+    if (state.scene) {
+      this.pictures.kept.set(JSON.stringify(this.start), state.scene);
+      this.show(state.scene);
+    }
+    model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
+  }
+
+  turn(name, rest) {
+    const { values } = this.controls;
+    this.view.real = null;
+    const near = this.controls.near(name).map((value) => ({ ...values, [name]: value }));
+    this.pictures.want(values, rest, near);
+  }
+
+  show(scene) {
+    this.error.textContent = "";
+    this.view.draw(scene);
+  }
+
+  refuse(text) {
+    this.error.textContent = text;
+  }
+
+  pin() {
+    this.view.pinned = this.view.scene;
+    this.view.real = null;
+    this.view.draw(this.view.scene);
+  }
+
+  reset() {
+    this.view.pinned = JSON.parse(this.model.get("state")).pinned;
+    this.view.real = null;
+    this.panel.replaceChildren();
+    this.controls.set(this.start);
+    this.pictures.want(this.start, true);
+  }
+
+  ask(what) {
+    this.error.textContent = "";
+    this.model.send({ do: what, values: this.controls.values });
+  }
+
+  run() {
+    if (this.running) return this.model.send({ do: "cancel" });
+    this.running = this.pictures.paused = true;
+    this.runButton.textContent = "cancel";
+    return this.ask("run");
+  }
+
+  hear(message, buffers) {
+    if (message.about === "code") this.showCode(unpack(buffers));
+    if (message.about === "progress") this.panel.replaceChildren(html("p", {}, message.text));
+    if (message.about === "real") this.showReal(unpack(buffers));
+    if (message.about === "error") this.refuse(message.text);
+    if (message.about === "real" || message.about === "stopped") {
+      this.running = this.pictures.paused = false;
+      this.runButton.textContent = "run for real";
+      if (message.about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
+    }
+  }
+
+  showReal({ scene, rows, total }) {
+    this.view.real = scene;
+    this.view.draw(this.view.scene);
+    const head = html("tr", {}, ...["stage", "predicted", "measured", "off by"].map((text) => html("th", { scope: "col" }, text)));
+    const lines = [...rows, total].map(([stage, ...cells]) => html("tr", {}, html("th", { scope: "row" }, stage), ...cells.map((text) => html("td", {}, text))));
+    this.panel.replaceChildren(html("p", {}, "The real run is the thin line below each bar."), html("table", {}, head, ...lines));
+  }
+
+  showCode(texts) {
+    const blocks = Object.entries(texts).map(([language, text]) => {
+      const copy = button("copy", `Copy the ${language} program`, () => {
+        navigator.clipboard?.writeText(text).then(() => (copy.textContent = "copied"), () => (copy.textContent = "select and copy"));
+      });
+      return html("details", { open: language === "lessonkit" }, html("summary", {}, language), copy, html("pre", { tabindex: 0, ...KEYS }, text));
+    });
+    const close = button("close", "Close the programs", () => this.panel.replaceChildren());
+    this.panel.replaceChildren(close, ...blocks);
+  }
+}

@@ -1,0 +1,103 @@
+// The plumbing: the parts of the pipeline, and at one moment what each holds and does.
+
+const SLOTS = 12; // a larger buffer shows how full it is
+const CALLS = 6;
+
+class Plumbing {
+  constructor() {
+    this.node = html("div", { class: "lk-plumbing", role: "group", "aria-label": "The pipeline at the time of the playhead" });
+    this.parts = [];
+  }
+
+  draw(scene) {
+    const structure = [scene.parts, scene.buffers, scene.rows];
+    if (!same(structure, this.structure)) this.build(scene);
+    this.structure = structure;
+    this.scene = scene;
+  }
+
+  build(scene) {
+    this.parts = scene.parts.map(([name, rows, , buffer]) => {
+      const title = html("b", {}, name);
+      const works = rows.length > 0;
+      const part = { rows, buffer, works, said: html("span"), chips: [], slots: [], box: html("div", { class: "lk-part" }) };
+      if (works) {
+        part.box.classList.add("lk-box");
+        part.box.style.borderColor = scene.rows[rows.at(-1)][2];
+        const lanes = Math.min(CALLS, Math.max(...rows.map((row) => scene.rows[row][1])));
+        part.chips = Array.from({ length: lanes }, () => html("i", { class: "lk-chip" }, html("u"), html("em")));
+        part.box.append(title, html("div", { class: "lk-chips" }, ...part.chips), part.said);
+      } else part.box.append(title);
+      if (buffer >= 0) {
+        const [, capacity] = scene.buffers[buffer];
+        const shown = Math.min(SLOTS, capacity ?? SLOTS);
+        part.slots = Array.from({ length: shown }, () => html("i", { class: "lk-slot" }));
+        part.held = html("span");
+        const slots = html("div", { class: "lk-slots" }, ...part.slots);
+        if (works) part.box.children[1].append(slots);
+        else part.box.append(slots, part.held);
+      }
+      return part;
+    });
+    const boxes = this.parts.map((part) => part.box);
+    const arrow = () => html("span", { class: "lk-arrow", "aria-hidden": "true" });
+    this.node.replaceChildren(...boxes.flatMap((box, index) => (index ? [arrow(), box] : [box])));
+  }
+
+  at(micros) {
+    const { bars, rows } = this.scene;
+    const working = rows.map(() => []), waiting = rows.map(() => null);
+    for (let bar = 0; bar < bars.row.length; bar++) {
+      if (bars.start[bar] > micros || bars.start[bar] + bars.length[bar] <= micros) continue;
+      if (bars.kind[bar]) waiting[bars.row[bar]] = bar;
+      else working[bars.row[bar]].push(bar);
+    }
+    const held = this.held(micros);
+    for (const part of this.parts) {
+      if (part.works) this.work(part, part.rows.flatMap((row) => working[row]), part.rows.map((row) => waiting[row]), micros);
+      if (part.buffer >= 0) this.hold(part, held[part.buffer]);
+    }
+  }
+
+  work(part, busy, waits, micros) {
+    const { bars, rows } = this.scene;
+    part.chips.forEach((chip, place) => {
+      const bar = busy[place];
+      const [fill, text] = chip.children;
+      chip.classList.toggle("lk-full", bar !== undefined);
+      text.textContent = bar === undefined ? "" : bars.label[bar] || rows[bars.row[bar]][0];
+      fill.style.width = bar === undefined ? 0 : `${(100 * (micros - bars.start[bar])) / bars.length[bar]}%`;
+      if (bar !== undefined) fill.style.background = rows[bars.row[bar]][2];
+    });
+    const wait = waits.find((bar) => bar !== null);
+    if (busy.length) {
+      const bar = busy[0];
+      const [stage] = rows[bars.row[bar]];
+      const done = `${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
+      part.said.textContent = busy.length === 1 ? `${stage}: ${done}` : `${stage}: ${busy.length} at once`;
+    } else if (wait !== undefined) {
+      const why = { idle: "waits for", "buffer full": "waits: full is", "buffer empty": "waits: empty is" };
+      part.said.textContent = `${why[bars.kind[wait]] ?? `waits: ${bars.kind[wait]}`} ${bars.note[wait]}`;
+    } else part.said.textContent = "nothing to do";
+  }
+
+  hold(part, labels) {
+    const [, capacity] = this.scene.buffers[part.buffer];
+    part.slots.forEach((slot, place) => {
+      slot.textContent = labels[place] ?? "";
+      slot.classList.toggle("lk-full", place < labels.length);
+    });
+    part.held.textContent = part.works ? "" : capacity === null ? `${labels.length} kept` : `${labels.length} of ${capacity}`;
+  }
+
+  // What each buffer holds at a time, in the order in which it came.
+  held(micros) {
+    const { buffer, time: times, change, label, element } = this.scene.events;
+    const found = this.scene.buffers.map(() => new Map());
+    for (let event = 0; event < times.length && times[event] <= micros; event++) {
+      if (change[event] > 0) found[buffer[event]].set(element[event], label[event]);
+      else found[buffer[event]].delete(element[event]);
+    }
+    return found.map((elements) => [...elements.values()]);
+  }
+}

@@ -1,0 +1,121 @@
+// The live view of one run: figures, plumbing, timeline, a sentence, and the buttons that belong to time.
+
+const SLOWER = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+const WHOLE = 6; // s; about so long playing takes by default
+const STILL = 700; // ms between steps where the reader wants no motion
+
+class View {
+  constructor(height) {
+    this.scene = null;
+    this.pinned = null;
+    this.real = null;
+    this.figures = html("div", { class: "lk-figures" });
+    this.said = html("div", { class: "lk-said", "aria-live": "polite" });
+    this.plumbing = new Plumbing();
+    this.timeline = new Timeline({ height, onTime: (at, quiet) => this.at(at, quiet), onBar: (bar) => this.say(bar) });
+    this.playButton = button("▶", "Play", () => this.play());
+    this.slower = html("select", { "aria-label": "How many times slower than the run", ...KEYS }, ...SLOWER.map((times) => html("option", { value: times }, `${times}× slower`)));
+    const switches = [["path", "critical path"], ["waits", "waits"], ["memory", "memory"]].map(([name, text]) => this.toggle(name, text));
+    this.tools = html(
+      "div", { class: "lk-tools" },
+      this.playButton, button("|◀", "To the start", () => this.timeline.seek(0)),
+      button("◀|", "One step back", () => this.timeline.step(-1)), button("|▶", "One step on", () => this.timeline.step(1)),
+      this.slower, ...switches,
+    );
+    this.words = html("div", { class: "lk-words" }); // the picture, for screen readers
+    this.frame = html("div", { class: "lk-frame" }, this.timeline.svg);
+    this.nodes = [this.figures, this.plumbing.node, this.frame, this.said, this.words, this.tools];
+    new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry.contentRect.width);
+      if (this.scene && width && width !== this.timeline.width) this.timeline.draw(this.scene, width);
+    }).observe(this.frame);
+  }
+
+  toggle(name, text) {
+    const node = button(text, `Show the ${text}`, () => {
+      this.timeline.show[name] = !this.timeline.show[name];
+      node.setAttribute("aria-pressed", this.timeline.show[name]);
+      this.timeline.draw();
+    }, { "aria-pressed": String(this.timeline.show[name]) });
+    return node;
+  }
+
+  // Drawn once a frame, whatever comes in between.
+  draw(scene) {
+    this.scene = scene;
+    if (this.due) return;
+    this.due = requestAnimationFrame(() => {
+      this.due = 0;
+      this.drawNow();
+    });
+  }
+
+  drawNow() {
+    const { scene } = this;
+    this.timeline.other = this.real ?? this.pinned;
+    this.plumbing.draw(scene);
+    this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
+    this.drawFigures();
+    this.words.textContent = scene.summary;
+    if (!this.chosen) this.slower.value = this.usual();
+  }
+
+  usual() {
+    const wanted = (WHOLE * 1e6) / Math.max(1, this.scene.end);
+    return SLOWER.reduce((best, times) => (Math.abs(times - wanted) < Math.abs(best - wanted) ? times : best));
+  }
+
+  drawFigures() {
+    const { scene, pinned } = this;
+    const shown = [...scene.figures];
+    if (pinned && scene.perSample) {
+      const factor = pinned.perSample / scene.perSample;
+      shown.splice(1, 0, [`${factor.toFixed(2)}×`, factor >= 1 ? "faster than pinned" : "the speed of pinned"]);
+    }
+    while (this.figures.children.length < shown.length) this.figures.append(html("div", {}, html("b"), html("span")));
+    while (this.figures.children.length > shown.length) this.figures.lastChild.remove();
+    shown.forEach(([value, what], place) => {
+      const [number, text] = this.figures.children[place].children;
+      if (number.textContent !== value) number.textContent = value;
+      if (text.textContent !== what) text.textContent = what;
+    });
+  }
+
+  at(micros) {
+    this.plumbing.at(Math.min(micros, this.scene.end));
+  }
+
+  say(bar) {
+    if (bar < 0) return this.said.replaceChildren(this.note ?? "");
+    const [subject, rest] = sentence(this.scene, bar);
+    return this.said.replaceChildren(html("b", {}, subject), ` ${rest}`);
+  }
+
+  play() {
+    if (this.playing) return this.stop();
+    const { timeline } = this;
+    if (timeline.time >= timeline.end) timeline.seek(0);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.playButton.textContent = "⏸";
+    attributes(this.playButton, { title: "Pause", "aria-label": "Pause" });
+    let before = performance.now();
+    const frame = (now) => {
+      if (!this.playing || !timeline.svg.isConnected) return this.stop();
+      if (!still) timeline.seek(timeline.time + ((now - before) * 1000) / Number(this.slower.value));
+      else if (now - before > STILL) timeline.step(1);
+      if (!still || now - before > STILL) before = now;
+      if (timeline.time >= timeline.end) return this.stop();
+      this.playing = requestAnimationFrame(frame);
+      return undefined;
+    };
+    this.playing = requestAnimationFrame(frame);
+    return undefined;
+  }
+
+  stop() {
+    cancelAnimationFrame(this.playing);
+    this.playing = 0;
+    this.playButton.textContent = "▶";
+    attributes(this.playButton, { title: "Play", "aria-label": "Play" });
+  }
+}

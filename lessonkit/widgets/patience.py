@@ -1,0 +1,54 @@
+"""A limit on how long a learner's code may take, so that an endless loop ends with a sentence."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import sleep
+
+
+class TookTooLongError(Exception):
+    """The code was stopped."""
+
+
+@contextmanager
+def patience(seconds: float, what: str) -> Iterator[None]:
+    """Stop what runs inside after so many seconds.
+
+    Only the main thread can be interrupted, as by Ctrl+C; a kernel runs cells and answers
+    the page there. Elsewhere there is no limit.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    lock, ended, fired = threading.Lock(), False, False
+
+    def stop() -> None:
+        nonlocal fired
+        with lock:  # either this comes first, or the end does
+            if not ended:
+                fired = True
+                _thread.interrupt_main()
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer.start()
+    try:
+        try:
+            yield
+        finally:
+            with lock:
+                ended = True
+            timer.cancel()
+            if fired:  # the interrupt may still be on its way
+                sleep(0.001)
+    except KeyboardInterrupt:
+        if fired:
+            raise TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped") from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)

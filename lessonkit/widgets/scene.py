@@ -1,0 +1,133 @@
+"""A run as the page draws it: the layout, the plumbing and the figures, in columns of plain numbers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lessonkit.analysis.limits import limits
+from lessonkit.dataset import Dataset
+from lessonkit.layout import Layout, ink_on, labels, layout
+from lessonkit.plumbing import plumbing
+from lessonkit.trace import Span, Trace
+from lessonkit.words import milliseconds, percent, size
+from lessonkit.work import Machine
+
+LIMITS = {
+    "accelerator": "its own work",
+    "first element": "first sample, then training",
+    "source": "one reader a file",
+    "slowest sample": "the slowest sample",
+    "cores": "the cores",
+    "interpreter lock": "the interpreter lock",
+    "epochs": "one epoch after another",
+}
+
+
+def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dict[str, Any]:
+    """Everything that the page shows of a run; times in microseconds."""
+    laid, spans = layout(trace), trace.spans
+    names = {row.stage: number for number, row in enumerate(laid.rows)}
+    return {
+        "end": micros(laid.duration),
+        "samples": trace.samples,
+        "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows],
+        "bars": bars(laid, trace, spans),
+        "path": path(laid),
+        "epochs": [micros(start) for start in laid.epochs],
+        "parts": [
+            [part.name, [names[stage] for stage in part.stages if stage in names], part.calls, part.buffer]
+            for part in plumbing(dataset, trace)
+        ],
+        "buffers": [[buffer.name, buffer.capacity] for buffer in trace.buffers],
+        "events": events(trace),
+        "figures": figures(trace, dataset, machine),
+        "summary": summary(trace, laid),
+        "busy": {row.stage: round(trace.busy(row.stage), 4) for row in laid.rows},
+        "perSample": trace.per_sample if trace.samples else None,
+    }
+
+
+def bars(laid: Layout, trace: Trace, spans: list[Span]) -> dict[str, list[Any]]:
+    """The bars; *cause* is the bar that a bar had to wait for, *who* the samples that it is about."""
+    number = {bar.span: place for place, bar in enumerate(laid.bars) if bar.span >= 0}
+    causes = [number.get(spans[bar.span].cause, -1) if bar.span >= 0 else -1 for bar in laid.bars]
+    who = [trace.members(spans[bar.span].element) if bar.span >= 0 else () for bar in laid.bars]
+    return {
+        "row": [bar.row for bar in laid.bars],
+        "lane": [bar.lane for bar in laid.bars],
+        "start": [micros(bar.start) for bar in laid.bars],
+        "length": [micros(bar.end) - micros(bar.start) for bar in laid.bars],
+        "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
+        "label": [bar.label for bar in laid.bars],
+        "note": [bar.note for bar in laid.bars],
+        "cause": causes,
+        "who": [members[0] if len(members) == 1 else list(members) for members in who],
+    }
+
+
+def path(laid: Layout) -> list[tuple[int, int, int]]:
+    """What decided the duration: start, end and bar of each step, -1 for time that no bar accounts for."""
+    number = {bar.span: place for place, bar in enumerate(laid.bars) if bar.span >= 0}
+    return [(micros(step.start), micros(step.end), number.get(step.span, -1)) for step in laid.path]
+
+
+def events(trace: Trace) -> dict[str, list[Any]]:
+    """What came into each buffer, and what left it."""
+    shown = trace.events
+    names = labels(trace, {event.element for event in shown})
+    return {
+        "buffer": [event.buffer for event in shown],
+        "time": [micros(event.time) for event in shown],
+        "change": [event.change for event in shown],
+        "label": [names[event.element] for event in shown],
+        "element": [event.element for event in shown],
+        "bytes": [event.nbytes for event in shown] if trace.max_bytes else [],
+    }
+
+
+def figures(trace: Trace, dataset: Dataset, machine: Machine | None) -> list[tuple[str, str]]:
+    """The numbers that matter, each with what it is."""
+    if not trace.samples:
+        return [(milliseconds(trace.duration), "in all"), ("none", "samples")]
+    found = limits(trace, dataset, machine)
+    held = (
+        (size(trace.max_bytes), "memory at most")
+        if trace.max_bytes
+        else (str(trace.max_held), "held at most")
+    )
+    best = found.bounds[0]
+    return [
+        (milliseconds(trace.per_sample), "per sample"),
+        (milliseconds(trace.duration), f"for {trace.samples} samples"),
+        (percent(trace.busy("Train")), "accelerator busy"),
+        held,
+        (milliseconds(best.seconds / trace.samples), f"limit: {LIMITS[best.name]}"),
+    ]
+
+
+def summary(trace: Trace, laid: Layout) -> str:
+    """The picture in words, for who can not see it."""
+    if not trace.samples:
+        return f"No samples in {milliseconds(trace.duration)}."
+    shares: dict[str, int] = {}
+    for step in laid.path:
+        shares[step.stage] = shares.get(step.stage, 0) + step.end - step.start
+    slowest = max(shares, key=lambda stage: shares[stage], default="")
+    said = (
+        f"{trace.samples} samples in {milliseconds(trace.duration)}, {milliseconds(trace.per_sample)} each; "
+        f"the accelerator is busy {percent(trace.busy('Train'))} of the time."
+    )
+    if slowest:
+        said += f" {slowest} decides {percent(shares[slowest] / laid.duration)} of it."
+    return said + (" Cancelled." if trace.cancelled else "")
+
+
+def packed(content: Any) -> str:
+    """As short as JSON can be."""
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+
+
+def micros(nanoseconds: int) -> int:
+    """Nanoseconds as whole microseconds: finer than any screen."""
+    return round(nanoseconds / 1000)
