@@ -9,7 +9,7 @@ def milliseconds(seconds: float) -> str:
     """
     if seconds >= 10:
         return f"{seconds:.2f} s"
-    return f"{_short(seconds * 1e3)} ms"
+    return f"{number(seconds * 1e3)} ms"
 
 
 def percent(share: float) -> str:
@@ -18,7 +18,7 @@ def percent(share: float) -> str:
     >>> percent(0.28571), percent(1.0), percent(0.5)
     ('28.6 %', '100 %', '50 %')
     """
-    return f"{_short(share * 100)} %"
+    return f"{number(share * 100)} %"
 
 
 def size(nbytes: float) -> str:
@@ -29,15 +29,19 @@ def size(nbytes: float) -> str:
     """
     for unit in ("B", "kB", "MB"):
         if nbytes < 1000:
-            return f"{_short(nbytes)} {unit}"
+            return f"{number(nbytes)} {unit}"
         nbytes /= 1000
-    return f"{_short(nbytes)} GB"
+    return f"{number(nbytes)} GB"
 
 
-def _short(number: float) -> str:
-    """At most one digit behind the point, and none that says nothing."""
-    digits = 1 if abs(number) < 1000 else 0
-    if 0 < abs(number) < 1:
+def number(value: float) -> str:
+    """At most one digit behind the point, and none that says nothing.
+
+    >>> number(26.5), number(210), number(0.125), number(1234.5)
+    ('26.5', '210', '0.12', '1234')
+    """
+    digits = 1 if abs(value) < 1000 else 0
+    if 0 < abs(value) < 1:
         digits = 2
-    text = f"{number:.{digits}f}"
+    text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -11,6 +11,7 @@ from lessonkit.analysis import compare
 from lessonkit.benchmark import benchmark
 from lessonkit.trace import Trace
 from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.goals import Attempt, Task
 from lessonkit.widgets.page import Page
 from lessonkit.widgets.scene import scene
 from lessonkit.widgets.simulation import Job, made_by, said
@@ -26,14 +27,20 @@ class Explore(Page):
     questions = ("show", "code", "run", "cancel")
 
     def __init__(
-        self, pipeline: Callable[..., Any], pinned: dict[str, Any] | None, height: int, **controls: Any
+        self,
+        pipeline: Callable[..., Any],
+        pinned: dict[str, Any] | None,
+        height: int,
+        task: Task | None = None,
+        **controls: Any,
     ) -> None:
         self.pipeline = pipeline
+        self.task = task
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled: threading.Event | None = None  # of the real run that is under way
         start = {name: control.start for name, control in self.controls.items()}
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
-        state |= {"height": height, "scene": None, "pinned": None, "error": ""}
+        state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
         self.trace: Trace | None = None  # of the first run
         try:
             state["scene"] = self.picture(start)
@@ -90,7 +97,11 @@ class Explore(Page):
         made = self.job(values)
         trace = made.simulate()
         self.trace = self.trace or trace
-        return scene(trace, made.dataset, made.options.get("machine"))
+        drawn = scene(trace, made.dataset, made.options.get("machine"))
+        if self.task:
+            start = {name: control.start for name, control in self.controls.items()}
+            drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, values, start))
+        return drawn
 
     def run_real(self, made: Job, cancelled: threading.Event) -> None:
         """Run on threads, saying how far it has come; then send what was measured beside the prediction."""
@@ -151,3 +162,13 @@ def explore(
     Controls are abbreviated as in `interact`; *pinned* are the values of a baseline.
     """
     return Explore(pipeline, pinned, height, **controls)
+
+
+def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:
+    """Show the run of one pipeline, and below it that of another one if it is *pinned*."""
+    names = {"this": dataset} | ({} if pinned is None else {"pinned": pinned})
+
+    def pipeline(which: str = "this") -> Any:
+        return names[which], options
+
+    return Explore(pipeline, None, height)

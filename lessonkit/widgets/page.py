@@ -14,7 +14,7 @@ from lessonkit.widgets.simulation import said
 
 HERE = Path(__file__).parent / "page"
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
-SCRIPTS = ("dom", "words", "timeline", "plumbing", "view", "controls", "pictures", "explore", "main")
+SCRIPTS = ("dom", "words", "timeline", "plumbing", "view", "controls", "pictures", "tasks", "explore", "main")
 
 
 def joined() -> str:

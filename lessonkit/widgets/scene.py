@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from lessonkit.analysis.limits import limits
+from lessonkit.analysis.seen import seen
 from lessonkit.dataset import Dataset
 from lessonkit.layout import Layout, ink_on, labels, layout
 from lessonkit.plumbing import plumbing
@@ -43,6 +44,7 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
         "events": events(trace),
         "figures": figures(trace, dataset, machine),
         "summary": summary(trace, laid),
+        "data": ", ".join(seen(trace, dataset).words),
         "busy": {row.stage: round(trace.busy(row.stage), 4) for row in laid.rows},
         "perSample": trace.per_sample if trace.samples else None,
     }

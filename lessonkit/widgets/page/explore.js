@@ -19,7 +19,8 @@ class Explore {
       this.runButton,
     );
     el.classList.add("lk");
-    el.append(this.controls.node, this.error, ...this.view.nodes, this.panel);
+    if (state.task) this.task = new Task(state.task);
+    el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
     this.first = state.scene;
     if (state.error) this.refuse(state.error);
@@ -39,6 +40,7 @@ class Explore {
 
   show(scene) {
     this.error.textContent = "";
+    this.task?.judge(scene.verdict);
     this.view.draw(scene);
   }
 

@@ -56,6 +56,7 @@ class View {
     this.plumbing.draw(scene);
     this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
     this.drawFigures();
+    if (this.timeline.bar < 0) this.say(-1);
     this.words.textContent = scene.summary;
     if (!this.chosen) this.slower.value = this.usual();
   }
@@ -86,7 +87,10 @@ class View {
   }
 
   say(bar) {
-    if (bar < 0) return this.said.replaceChildren(this.note ?? "");
+    if (bar < 0) {
+      const { summary, data } = this.scene;
+      return this.said.replaceChildren(`${summary.split("; ")[1] ?? summary} `, html("b", {}, data && `What the model sees: ${data}.`));
+    }
     const [subject, rest] = sentence(this.scene, bar);
     return this.said.replaceChildren(html("b", {}, subject), ` ${rest}`);
   }

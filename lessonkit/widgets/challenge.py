@@ -1,0 +1,88 @@
+"""`challenge`: a goal with a budget, checked by running the learner's own pipeline."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from typing import Any
+
+from lessonkit.widgets.explore import HEIGHT, Explore
+from lessonkit.widgets.goals import Attempt, Goal, Task
+from lessonkit.widgets.page import Page
+from lessonkit.widgets.scene import scene
+from lessonkit.widgets.simulation import made_by, said
+
+MOST_PRINTED = 10_000  # characters
+
+
+class Challenge(Page):
+    """A task for code: `check` judges a pipeline function."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        super().__init__("challenge", {"task": task.spec()})
+
+    def check(self, pipeline: Callable[[], Any]) -> Outcome:
+        """Run a learner's pipeline function; say which goals it meets, and show its run."""
+        try:
+            with redirect_stdout(Short()):
+                made = made_by(pipeline)
+                trace = made.simulate()
+            verdict = self.task.judge(Attempt(made.dataset, trace))
+            return Outcome(verdict, scene(trace, made.dataset, made.options.get("machine")))
+        except Exception as error:
+            return Outcome({"passed": False, "goals": [], "message": said(error)}, None)
+
+    def in_words(self) -> str:
+        """What it asks for."""
+        return "\n".join([self.task.text, *(f"- {goal.name}: {goal.limit}" for goal in self.task.goals)])
+
+
+class Outcome(Page):
+    """What came of an attempt: which goals it meets, and its run."""
+
+    def __init__(self, verdict: dict[str, Any], drawn: dict[str, Any] | None) -> None:
+        self.verdict = verdict
+        super().__init__("outcome", {"verdict": verdict, "scene": drawn, "height": HEIGHT})
+
+    @property
+    def passed(self) -> bool:
+        """Whether every goal was met."""
+        return bool(self.verdict["passed"])
+
+    def in_words(self) -> str:
+        """The verdict, goal by goal."""
+        marks = {True: "met", False: "missed"}
+        goals = [f"- {marks[met]}: {text}" for met, text in self.verdict["goals"]]
+        return "\n".join([self.verdict["message"], *goals])
+
+
+class Short(io.StringIO):
+    """Takes what a pipeline function prints, up to a limit."""
+
+    def write(self, text: str) -> int:
+        if self.tell() + len(text) > MOST_PRINTED:
+            raise ValueError(f"the pipeline function printed more than {MOST_PRINTED:,} characters")
+        return super().write(text)
+
+
+def challenge(
+    text: str,
+    *,
+    goals: Sequence[Goal],
+    hints: Sequence[str] = (),
+    solution: str = "",
+    pipeline: Callable[..., Any] | None = None,
+    **controls: Any,
+) -> Challenge | Explore:
+    """A task with goals, each a number with a limit.
+
+    With a *pipeline* function and controls for it, each step of a control is judged at once.
+    Without, the learner's own pipeline function is judged by the `check` of what this
+    returns. *hints* are shown one by one, and the *solution*, as text, when it is asked for.
+    """
+    task = Task(text, tuple(goals), tuple(hints), solution)
+    if pipeline is None:
+        return Challenge(task)
+    return Explore(pipeline, None, HEIGHT, task, **controls)

@@ -1,0 +1,152 @@
+"""`predict`: the learner commits to an answer, and how sure; only then does the run appear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isclose, isfinite
+from typing import Any
+
+from lessonkit.widgets.controls import RefusedError
+from lessonkit.widgets.explore import HEIGHT
+from lessonkit.widgets.page import Page
+from lessonkit.widgets.scene import scene
+from lessonkit.widgets.simulation import Job, job
+from lessonkit.words import number
+
+TOLERANCE = 0.02  # of the right answer
+SURE = ("a guess", "fairly sure", "certain")
+SCALES = {"ms": 1000, "%": 100}  # what the page shows for 1 of ours: seconds, shares
+
+
+@dataclass(frozen=True)
+class Try:
+    """An answer that was given."""
+
+    said: Any
+    sure: str
+    right: bool
+
+
+class Predict(Page):
+    """The widget of `predict`."""
+
+    questions = ("commit", "reveal")
+
+    def __init__(
+        self,
+        question: str,
+        jobs: dict[str, Job],
+        answer: Callable[..., Any],
+        unit: str,
+        choices: Sequence[str],
+        wrong: Sequence[tuple[Any, str]],
+        why: str,
+        tolerance: float,
+    ) -> None:
+        self.question, self.unit, self.choices = question, unit, list(choices)
+        self.wrong, self.why, self.tolerance = list(wrong), why, tolerance
+        self.jobs = jobs
+        self.traces = {name: made.simulate() for name, made in jobs.items()}
+        self.right = answer(*self.traces.values())
+        self.tries: list[Try] = []
+        self.must_be_distinct()
+        limit = "" if choices else f"within {tolerance:.0%}"
+        state = {"question": question, "unit": unit, "choices": self.choices, "sure": SURE, "limit": limit}
+        super().__init__("predict", state | {"height": HEIGHT})
+
+    def must_be_distinct(self) -> None:
+        """A wrong answer that is also right, or two alike, would explain nothing."""
+        known = [self.right]
+        if self.choices and self.right not in self.choices:
+            raise ValueError(f"the answer {self.right!r} is not among the choices")
+        for value, _ in self.wrong:
+            if self.choices and value not in self.choices:
+                raise ValueError(f"{value!r} is not among the choices")
+            if any(self.alike(value, other) for other in known):
+                raise ValueError(f"{self.shown(value)} is also another answer: the two can not be told apart")
+            known.append(value)
+
+    def alike(self, said: Any, value: Any) -> bool:
+        """Whether an answer counts as *value*."""
+        return said == value if self.choices else isclose(said, value, rel_tol=self.tolerance)
+
+    def shown(self, value: Any) -> str:
+        """An answer as the learner would write it."""
+        return (
+            str(value) if self.choices else f"{number(value * SCALES.get(self.unit, 1))} {self.unit}".strip()
+        )
+
+    # ---- what the page asks ----
+
+    def commit(self, said: Any, sure: Any) -> None:
+        """An answer: right, known to be wrong for a reason, or wrong."""
+        if type(sure) is not int or not 0 <= sure < len(SURE):
+            raise RefusedError("say how sure you are")
+        value = self.accepted(said)
+        right = self.alike(value, self.right)
+        self.tries.append(Try(value, SURE[sure], right))
+        tries = [[self.shown(one.said), one.sure, one.right] for one in self.tries]
+        if right:
+            self.tell("verdict", self.revealed("Right."), right=True, tries=tries)
+            return
+        known = next((text for other, text in self.wrong if self.alike(value, other)), "")
+        if not known and not self.choices:
+            known = f"It is {'less' if value > self.right else 'more'} than that."
+        self.tell("verdict", {"text": f"Not {self.shown(value)}. {known}".strip()}, right=False, tries=tries)
+
+    def reveal(self) -> None:
+        """Show it without an answer."""
+        self.tell("verdict", self.revealed(""), right=True, tries=[])
+
+    def accepted(self, said: Any) -> Any:
+        """The answer that the page sent, if it is one."""
+        if self.choices:
+            if type(said) is not int or not 0 <= said < len(self.choices):
+                raise RefusedError("choose one of the answers")
+            return self.choices[said]
+        if (
+            isinstance(said, bool)
+            or not isinstance(said, (int, float))
+            or not isfinite(said)
+            or abs(said) > 1e12
+        ):
+            raise RefusedError("the answer must be a number")
+        return said / SCALES.get(self.unit, 1)
+
+    def revealed(self, begin: str) -> dict[str, Any]:
+        """The right answer and the run; if there are several, the last over the first."""
+        (*_, last), (first, *_) = self.traces.items(), self.traces.items()
+        pictures = [
+            scene(trace, self.jobs[name].dataset, self.jobs[name].options.get("machine"))
+            for name, trace in (last, first)
+        ]
+        text = f"{begin} The answer is {self.shown(self.right)}. {self.why}".strip()
+        return {"text": text, "scene": pictures[0], "pinned": pictures[1] if len(self.traces) > 1 else None}
+
+    def in_words(self) -> str:
+        """The question; the answer would spoil it."""
+        return "\n".join([f"Predict: {self.question}", *(f"- {choice}" for choice in self.choices)])
+
+
+def predict(
+    question: str,
+    *pipelines: Any,
+    answer: Callable[..., Any] = lambda trace, *others: trace.duration,
+    unit: str = "ms",
+    choices: Sequence[str] = (),
+    wrong: Sequence[tuple[Any, str]] = (),
+    why: str = "",
+    tolerance: float = TOLERANCE,
+) -> Predict:
+    """Ask before the run is shown.
+
+    *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
+    `benchmark`. *answer* gets the traces of their runs and returns the right answer: one of the
+    *choices*, or a number, in seconds for "ms" and as a share for "%". *wrong* has for each known
+    misconception the answer it leads to, and the sentence that explains it.
+    """
+    if not pipelines:
+        raise ValueError("predict: there must be a pipeline to run")
+    jobs = {str(place): job(made) for place, made in enumerate(pipelines)}
+    return Predict(question, jobs, answer, unit, choices, wrong, why, tolerance)
