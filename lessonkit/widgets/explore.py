@@ -18,7 +18,7 @@ from lessonkit.widgets.simulation import Job, made_by, said
 from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
-HEIGHT = 240  # pixels of a timeline
+HEIGHT = 220  # pixels of a timeline
 
 
 class Explore(Page):

@@ -34,9 +34,11 @@ class Page(anywidget.AnyWidget):
     role = traitlets.Unicode().tag(sync=True)
     state = traitlets.Unicode("{}").tag(sync=True)
     questions: tuple[str, ...] = ()
+    large = traitlets.Bool(False).tag(sync=True)
+    in_classroom = False
 
     def __init__(self, role: str, state: dict[str, Any]) -> None:
-        super().__init__(role=role, state=packed(state))
+        super().__init__(role=role, state=packed(state), large=Page.in_classroom)
         self.on_msg(self.hear)
 
     def hear(self, _: Any, content: Any, buffers: Any) -> None:
@@ -61,3 +63,8 @@ class Page(anywidget.AnyWidget):
     def in_words(self) -> str:
         """What it shows, as text."""
         return self.role
+
+
+def classroom(on: bool = True) -> None:
+    """Show everything from now on in large type and with thick bars, for a projector."""
+    Page.in_classroom = on

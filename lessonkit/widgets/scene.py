@@ -44,6 +44,7 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
         "events": events(trace),
         "figures": figures(trace, dataset, machine),
         "summary": summary(trace, laid),
+        "note": decides(laid),
         "data": ", ".join(seen(trace, dataset).words),
         "busy": {row.stage: round(trace.busy(row.stage), 4) for row in laid.rows},
         "perSample": trace.per_sample if trace.samples else None,
@@ -108,21 +109,26 @@ def figures(trace: Trace, dataset: Dataset, machine: Machine | None) -> list[tup
     ]
 
 
+def decides(laid: Layout) -> str:
+    """Which stage to look at first, in a sentence."""
+    shares: dict[str, int] = {}
+    for step in laid.path:
+        shares[step.stage] = shares.get(step.stage, 0) + step.end - step.start
+    if not shares:
+        return ""
+    slowest = max(shares, key=lambda stage: shares[stage])
+    return f"{slowest} decides {percent(shares[slowest] / laid.duration)} of the time."
+
+
 def summary(trace: Trace, laid: Layout) -> str:
     """The picture in words, for who can not see it."""
     if not trace.samples:
         return f"No samples in {milliseconds(trace.duration)}."
-    shares: dict[str, int] = {}
-    for step in laid.path:
-        shares[step.stage] = shares.get(step.stage, 0) + step.end - step.start
-    slowest = max(shares, key=lambda stage: shares[stage], default="")
-    said = (
+    return (
         f"{trace.samples} samples in {milliseconds(trace.duration)}, {milliseconds(trace.per_sample)} each; "
-        f"the accelerator is busy {percent(trace.busy('Train'))} of the time."
-    )
-    if slowest:
-        said += f" {slowest} decides {percent(shares[slowest] / laid.duration)} of it."
-    return said + (" Cancelled." if trace.cancelled else "")
+        f"the accelerator is busy {percent(trace.busy('Train'))} of the time. {decides(laid)}"
+        + (" Cancelled." if trace.cancelled else "")
+    ).strip()
 
 
 def packed(content: Any) -> str:

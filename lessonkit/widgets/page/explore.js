@@ -18,7 +18,6 @@ class Explore {
       button("code", "Show this pipeline as a program", () => this.ask("code")),
       this.runButton,
     );
-    el.classList.add("lk");
     if (state.task) this.task = new Task(state.task);
     el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;

@@ -4,6 +4,8 @@ const ROLES = { explore: Explore, predict: Predict, challenge: Challenge, outcom
 
 export default {
   render({ model, el }) {
+    el.classList.add("lk");
+    el.classList.toggle("lk-large", model.get("large"));
     new ROLES[model.get("role")](model, el);
   },
 };

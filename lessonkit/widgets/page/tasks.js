@@ -13,7 +13,6 @@ class Predict {
     this.tries = html("div", { class: "lk-tries" });
     this.height = height;
     this.el = el;
-    el.classList.add("lk");
     el.append(
       html("div", { class: "lk-card-of lk-predict" },
         html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
@@ -92,7 +91,6 @@ class Task {
 
 class Challenge {
   constructor(model, el) {
-    el.classList.add("lk");
     el.append(new Task(JSON.parse(model.get("state")).task).node);
   }
 }
@@ -102,7 +100,6 @@ class Outcome {
     const { verdict, scene, height } = JSON.parse(model.get("state"));
     const task = new Task({ text: "", goals: [], hints: [], solution: "" });
     task.judge(verdict);
-    el.classList.add("lk");
     el.append(html("div", { class: "lk-card-of" }, task.said, task.goals));
     if (!scene) return;
     const view = new View(height);

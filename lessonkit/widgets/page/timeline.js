@@ -52,7 +52,7 @@ class Timeline {
     const { rows } = this.scene;
     const lanes = rows.reduce((sum, row) => sum + row[1], 0);
     const room = this.height - TOP - BOTTOM - GAP * rows.length;
-    this.lane = Math.max(2, Math.min(30, room / Math.max(1, lanes)));
+    this.lane = Math.max(2, Math.min(38, room / Math.max(1, lanes)));
     this.tops = [];
     let top = TOP + GAP / 2;
     for (const row of rows) {
@@ -304,7 +304,8 @@ class Timeline {
 
   inside(event) {
     const frame = this.svg.getBoundingClientRect();
-    return [event.clientX - frame.left, event.clientY - frame.top];
+    const scale = this.width / frame.width; // the page may be zoomed
+    return [(event.clientX - frame.left) * scale, (event.clientY - frame.top) * scale];
   }
 
   key(event) {

@@ -88,8 +88,8 @@ class View {
 
   say(bar) {
     if (bar < 0) {
-      const { summary, data } = this.scene;
-      return this.said.replaceChildren(`${summary.split("; ")[1] ?? summary} `, html("b", {}, data && `What the model sees: ${data}.`));
+      const { note, data } = this.scene;
+      return this.said.replaceChildren(`${note} `, html("b", {}, data && `What the model sees: ${data}.`));
     }
     const [subject, rest] = sentence(this.scene, bar);
     return this.said.replaceChildren(html("b", {}, subject), ` ${rest}`);
