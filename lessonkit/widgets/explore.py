@@ -38,15 +38,13 @@ class Explore(Page):
         self.task = task
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled: threading.Event | None = None  # of the real run that is under way
-        start = {name: control.start for name, control in self.controls.items()}
+        self.start = self.values({control.name: control.start for control in self.controls.values()})
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
         state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
-        self.trace: Trace | None = None  # of the first run
         try:
-            state["scene"] = self.picture(start)
+            state["scene"] = self.picture(self.start)
             if pinned is not None:
-                numbers = {name: self.controls[name].number(value) for name, value in pinned.items()}
-                state["pinned"] = self.picture(start | numbers)
+                state["pinned"] = self.picture(self.start | pinned)
         except Exception as error:
             state["error"] = said(error)
         super().__init__("explore", state)
@@ -59,21 +57,23 @@ class Explore(Page):
         try:
             if type(id) is not int:
                 raise RefusedError("a question needs a number")
-            answer = self.picture(values)
+            answer = self.picture(self.values(values))
         except Exception as error:
             answer = {"error": said(error)}
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
 
     def code(self, values: Any) -> None:
         """The pipeline of the moment as programs."""
-        made = self.job(values)
-        self.tell("code", {"lessonkit": repr(made.dataset)})
+        made = made_by(self.pipeline, **self.values(values))
+        shown = {name: made.options[name] for name in ("train", "num_epochs") if name in made.options}
+        languages = ("lessonkit", "tf.data")
+        self.tell("code", {language: made.dataset.code(language, **shown) for language in languages})
 
     def run(self, values: Any) -> None:
         """Run it for real, beside the kernel's own thread, which would not hear a cancel."""
         if self.cancelled is not None:
             raise RefusedError("a run is under way")
-        made = self.job(values)
+        made = made_by(self.pipeline, **self.values(values))
         self.cancelled = threading.Event()
         threading.Thread(target=self.run_real, args=(made, self.cancelled), daemon=True).start()
 
@@ -84,23 +84,19 @@ class Explore(Page):
 
     # ---- how it is answered ----
 
-    def job(self, values: Any) -> Job:
-        """The pipeline for values as the page has them."""
-        if not isinstance(values, dict) or set(values) != set(self.controls):
+    def values(self, numbers: Any) -> dict[str, Any]:
+        """What the page's numbers stand for."""
+        if not isinstance(numbers, dict) or set(numbers) != set(self.controls):
             raise RefusedError("values must name every control, and nothing else")
-        return made_by(
-            self.pipeline, **{name: self.controls[name].value(value) for name, value in values.items()}
-        )
+        return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
-    def picture(self, values: Any) -> dict[str, Any]:
-        """The run for values as the page has them, as it draws it."""
-        made = self.job(values)
+    def picture(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The run for these values, as the page draws it."""
+        made = made_by(self.pipeline, **values)
         trace = made.simulate()
-        self.trace = self.trace or trace
         drawn = scene(trace, made.dataset, made.options.get("machine"))
         if self.task:
-            start = {name: control.start for name, control in self.controls.items()}
-            drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, values, start))
+            drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, values, self.start))
         return drawn
 
     def run_real(self, made: Job, cancelled: threading.Event) -> None:
@@ -166,9 +162,8 @@ def explore(
 
 def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:
     """Show the run of one pipeline, and below it that of another one if it is *pinned*."""
-    names = {"this": dataset} | ({} if pinned is None else {"pinned": pinned})
 
-    def pipeline(which: str = "this") -> Any:
-        return names[which], options
+    def pipeline(made: Any = dataset) -> Any:
+        return made, options
 
-    return Explore(pipeline, None, height)
+    return Explore(pipeline, None if pinned is None else {"made": pinned}, height)

@@ -36,9 +36,9 @@ def patience(seconds: float, what: str) -> Iterator[None]:
     timer = threading.Timer(seconds, stop)
     timer.daemon = True
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer.start()
     try:
         try:
+            timer.start()
             yield
         finally:
             with lock:

@@ -1,0 +1,180 @@
+import json
+import re
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pages import Said
+
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.layout import layout
+from lessonkit.widgets import cards, explore, seconds, show, slider
+
+
+def pipeline(buffer: int = 1, calls: int = 2, read: float = 0.015) -> Dataset:
+    return ArtificialDataset(6, read=read).map(cost=0.02, num_parallel_calls=calls).prefetch(buffer)
+
+
+def lab() -> Any:
+    return explore(pipeline, buffer=(0, 8), calls=slider(1, 8), read=seconds(0.005, 0.03, 0.005))
+
+
+VALUES = {"buffer": 1, "calls": 1, "read": 2}
+
+
+def test_the_first_picture_is_that_of_the_defaults() -> None:
+    state = json.loads(lab().state)
+    assert [spec["value"] for spec in state["controls"]] == [1, 1, 2]
+    laid = layout(benchmark(pipeline()))
+    bars = state["scene"]["bars"]
+    assert bars["start"] == [round(bar.start / 1000) for bar in laid.bars]
+    assert bars["label"] == [bar.label for bar in laid.bars]
+    assert [row[0] for row in state["scene"]["rows"]] == ["Open", "Read", "Map", "Train"]
+
+
+def test_a_question_is_answered_with_the_picture_of_its_values() -> None:
+    said = Said(lab())
+    about, scene = said.ask({"do": "show", "id": 7, "values": {"buffer": 0, "calls": 0, "read": 0}})
+    assert (about["about"], about["id"]) == ("picture", 7)
+    assert scene["end"] == round(benchmark(pipeline(0, 1, 0.005)).duration * 1e6)
+
+
+def test_a_picture_of_200_spans_is_small() -> None:
+    said = Said(explore(lambda n=44: ArtificialDataset(n).map(cost=0.01).prefetch(1), n=(40, 50)))
+    said.ask({"do": "show", "id": 1, "values": {"n": 5}})
+    assert len(json.dumps(said.messages[-1][1])) < 40_000
+
+
+def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
+    def broken(size: int = 1) -> Dataset:
+        return Dataset.range(3).batch(size - 1)
+
+    said = Said(explore(broken, size=(1, 4)))
+    assert "batch_size=0: must be 1 or more" in json.loads(said.widget.state)["error"]
+    assert "return Dataset.range(3).batch(size - 1)" in json.loads(said.widget.state)["error"]
+    assert said.ask({"do": "show", "id": 1, "values": {"size": 1}})[1]["samples"] == 6
+    assert "batch_size=0" in said.ask({"do": "show", "id": 2, "values": {"size": 0}})[1]["error"]
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (lambda n=1: None, "must return a Dataset"),
+        (lambda n=1: (Dataset.range(3), {"clock": "real"}), "clock='real': must be one of num_epochs"),
+        (lambda n=1: Dataset.range(3).repeat(), "never ends"),
+        (lambda n=1: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda n=1: [None for _ in iter(int, 1)], "took longer than 2 s"),
+        (
+            lambda n=1: (Dataset.range(10**6).map(cost=0.001), {"num_epochs": 1}),
+            "took longer than 2 s|200,000 spans",
+        ),
+    ],
+)
+def test_what_can_not_be_shown_is_said(made: Any, sentence: str) -> None:
+    said = Said(explore(made, n=(1, 3)))
+    assert re.search(sentence, said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1]["error"])
+
+
+def test_a_baseline_is_there_from_the_start() -> None:
+    state = json.loads(explore(pipeline, pinned={"calls": 1}, calls=(1, 4)).state)
+    assert state["pinned"]["end"] == round(benchmark(pipeline(calls=1)).duration * 1e6)
+
+
+def test_one_pipeline_is_shown_without_controls() -> None:
+    state = json.loads(show(pipeline(), pinned=pipeline(calls=1), num_epochs=1).state)
+    assert state["controls"] == []
+    assert state["scene"]["samples"] == 6
+    assert state["pinned"]["end"] > state["scene"]["end"]
+
+
+def test_cards_reach_the_pipeline_in_their_order() -> None:
+    def puzzle(order: Any) -> Dataset:
+        data: Dataset = Dataset.range(8)
+        for step in order:
+            data = step(data)
+        return data
+
+    def shuffle(data: Dataset) -> Dataset:
+        return data.shuffle(4)
+
+    def repeat(data: Dataset) -> Dataset:
+        return data.repeat(2)
+
+    said = Said(explore(puzzle, order=cards(shuffle=shuffle, repeat=repeat)))
+    assert "blur" not in json.loads(said.widget.state)["scene"]["data"]
+    assert said.ask({"do": "show", "id": 1, "values": {"order": [1, 0]}})[1]["data"] == "epochs blur"
+
+
+def test_a_real_run_is_laid_over_the_prediction() -> None:
+    said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.001, read=0.001), n=(1, 3)))
+    said.ask({"do": "run", "values": {"n": 1}})
+    _, answer = wait_for(said, "real")
+    assert answer["scene"]["samples"] == 4
+    assert [row[0] for row in answer["rows"]] == ["Open", "Read", "Train"]
+    assert answer["total"][0] == "total"
+
+
+def test_a_real_run_can_be_cancelled() -> None:
+    said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.05, read=0.05), n=(1000, 1001)))
+    said.ask({"do": "run", "values": {"n": 0}})
+    assert said.ask({"do": "run", "values": {"n": 0}})[0]["text"] == "a run is under way"
+    said.ask({"do": "cancel"})
+    about, _ = wait_for(said, "stopped")
+    assert about["text"].startswith("Cancelled after")
+
+
+def test_an_error_in_a_real_run_is_told() -> None:
+    def explode(value: Any) -> Any:
+        raise OSError("no such file")
+
+    said = Said(explore(lambda n=1: Dataset.range(3).map(explode), n=(1, 2)))
+    said.ask({"do": "run", "values": {"n": 0}})
+    assert wait_for(said, "stopped")[0]["text"].startswith("OSError: no such file")
+
+
+def wait_for(said: Said, about: str) -> tuple[dict[str, Any], Any]:
+    for _ in range(2000):
+        for message in said.messages:
+            if message[0]["about"] == about:
+                return message
+        time.sleep(0.005)
+    raise AssertionError(said.messages)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+NEAR = st.fixed_dictionaries(
+    {"do": st.sampled_from(["show", "code", "cancel", "hear", "__init__", "run "]) | JSON},
+    optional={
+        "id": JSON,
+        "values": st.just(VALUES) | JSON | st.fixed_dictionaries(dict.fromkeys(VALUES, JSON)),
+    },
+)
+WIDGET = Said(lab())
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(JSON | NEAR)
+def test_nothing_that_a_page_may_send_breaks_the_widget(content: Any) -> None:
+    before = len(WIDGET.messages)
+    WIDGET.widget.hear(WIDGET.widget, content, [])
+    assert len(WIDGET.messages) - before <= 1
+    assert WIDGET.ask({"do": "show", "id": 1, "values": VALUES})[1]["samples"] == 12
+
+
+def test_a_message_far_too_large_is_refused() -> None:
+    said = Said(lab())
+    huge = "x" * 10**6
+    assert "error" in said.ask({"do": "show", "id": 1, "values": {huge: 1}})[1]
+    assert said.ask({"do": huge})[0]["text"] == "there is no such question"
+    assert len(said.messages[-1][0]["text"]) < 200
+
+
+def test_what_is_shown_is_the_same_text_on_every_run() -> None:
+    assert repr(lab()) == repr(lab())
+    assert "0x" not in repr(lab())
