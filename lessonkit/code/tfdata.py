@@ -15,7 +15,7 @@ from lessonkit.code.functions import Functions
 from lessonkit.code.tfdata_text import HELPERS, PROGRAM, UNLIKE
 from lessonkit.dataset import Dataset
 from lessonkit.element import Element, arguments, stack
-from lessonkit.node import Node, cardinality
+from lessonkit.node import Node, cardinality, walk
 from lessonkit.operators.interleave import cycle_length
 from lessonkit.work import Machine, charge, jitter, per_sample, price, straggler
 
@@ -38,8 +38,11 @@ def tfdata(node: Node, train: Any, num_epochs: int) -> str:
         step += "(tf.nest.map_structure(plain, element)) or 0"
     definitions = [*writer.functions.definitions.values(), chain]
     body = "\n".join([*definitions, step])
+    has_bytes = any("bytes" in nested(writer.example(part), type) for part in walk(node))
     for name, helper in reversed(HELPERS.items()):
         if re.search(rf"\b{name}\b", body):
+            if name == "plain" and has_bytes:
+                helper = helper.replace("value.decode()", "value")
             definitions.insert(0, helper.strip())
             body += helper
     used = {"import time"} | {f"import {name}" for name in ("random", "zlib") if f"{name}." in body}
@@ -65,7 +68,9 @@ class Writer:
             case "range":
                 return [f"{begin}range({', '.join(map(repr, said['args']))})"]
             case "from_list":
-                columns = nested(stack(said["values"]), column) if said["values"] else "tf.zeros(0, tf.int64)"
+                columns = (
+                    nested(stack(said["values"]), self.column) if said["values"] else "tf.zeros(0, tf.int64)"
+                )
                 return [f"{begin}from_tensor_slices({columns})"]
             case "from_generator":
                 return [f"{begin}from_generator({self.generator(node)})"]
@@ -108,6 +113,19 @@ class Writer:
             behind = [f".map({self.slow('read', said['read'], 'wait', node, '')})"]
             said["read"] = 0
         return [f"ArtificialDataset({', '.join(parameters(node.replace(**said), text))})", *behind]
+
+    def column(self, values: Any) -> str:
+        """Values of one type as a tensor; many in arrays are left to the reader."""
+        if hasattr(values, "tolist"):
+            if values.size > ENOUGH:
+                rest = f"tf.zeros({values.shape}, {dtype(values)})  # put your own data here"
+                return self.functions.define("data", f"NAME = {rest}")
+            return f"tf.constant({values.tolist()!r}, {dtype(values)})"
+        types = {dtype(value) for value in values}
+        if len(types) > 1:
+            raise TypeError(f"elements are of types {' and '.join(sorted(types))}: in tf.data all have one")
+        is_ragged = isinstance(values[0], list) and len({*map(len, values)}) > 1
+        return f"tf.{'ragged.' * is_ragged}constant({values!r}, {types.pop()})"
 
     def generator(self, node: Node) -> str:
         """A generator function; in an inner data set, what it is called with travels as tensors."""
@@ -162,7 +180,8 @@ class Writer:
             case per_sample() if made(before, 1)[1] <= 1:
                 return repr(cost.per_call + cost.seconds)
             case per_sample():
-                body = f"{cost.per_call} + {cost.seconds} * len(tf.nest.flatten(value)[0])"
+                each = cost.seconds * (made(before, 1)[1] // len(first_of("", self.example(before))[1]))
+                body = f"{cost.per_call} + {each} * len(tf.nest.flatten(value)[0])"
             case straggler():
                 body = f"{cost.slow} if {which} % {cost.every} == {cost.every - 1} else {cost.usual}"
             case jitter():
@@ -272,12 +291,22 @@ def in_tfdata(name: str, value: Any) -> str:
     return text(name, value).replace("AUTOTUNE", "tf.data.AUTOTUNE")
 
 
+def first_of(name: str, value: Any) -> tuple[str, Any]:
+    """The first part of a structure, as an expression and as what it is."""
+    while isinstance(value, (tuple, dict)):
+        key = min(value) if isinstance(value, dict) else 0
+        name, value = f"{name}[{key!r}]", value[key]
+    return name, value
+
+
 def number(name: str, value: Any) -> str:
     """The number by which costs tell a value from others, as an expression."""
-    while isinstance(value, dict) or (hasattr(value, "__len__") and not isinstance(value, str)):
-        key = next(iter(value)) if isinstance(value, dict) else 0
-        name, value = f"{name}[{key!r}]", value[key]
-    return f"zlib.crc32({name}.encode())" if isinstance(value, str) else f"int({name})"
+    if isinstance(value, dict):
+        key = next(iter(value))
+        return number(f"{name}[{key!r}]", value[key])
+    if isinstance(value, (str, bytes)):
+        return f"zlib.crc32({name}{'.encode()' * isinstance(value, str)})"
+    return number(f"{name}[0]", value[0]) if hasattr(value, "__len__") else f"int({name})"
 
 
 def nested(value: Any, leaf: Any) -> str:
@@ -303,12 +332,3 @@ def dtype(value: Any) -> str:
     if known is None and type(value) not in TYPES:
         raise TypeError(f"{value!r}: tf.data has no elements of type {type(value).__name__}")
     return f"tf.{TYPES[type(value)] if known is None else 'string' if known.kind in 'SU' else known}"
-
-
-def column(values: Any) -> str:
-    """Values of one type as a tensor."""
-    values = values.tolist() if hasattr(values, "tolist") else values
-    types = {dtype(value) for value in values}
-    if len(types) > 1:
-        raise TypeError(f"elements are of types {' and '.join(sorted(types))}: in tf.data all have one")
-    return f"tf.constant({values!r}, {types.pop()})"
