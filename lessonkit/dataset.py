@@ -42,6 +42,26 @@ class Dataset:
 
         return code(self.node)
 
+    def code(self, language: str = "lessonkit", train: Any = 0.010, num_epochs: int = 2) -> str:
+        """The whole program, as text: for this package, or for real `"tf.data"`.
+
+        For the latter the functions are called on a few elements, to see what they give.
+
+        >>> print(Dataset.range(3).prefetch(1).code())
+        from lessonkit import Dataset, benchmark
+        <BLANKLINE>
+        dataset = Dataset.range(3).prefetch(1)
+        print(benchmark(dataset, num_epochs=2, train=0.01))
+        <BLANKLINE>
+        """
+        check.integer("num_epochs", num_epochs, least=0)
+        check.cost("train", train)
+        if check.one_of("language", language, ("lessonkit", "tf.data")) == "lessonkit":
+            from lessonkit.code import program as write
+        else:
+            from lessonkit.code.tfdata import tfdata as write
+        return write(self.node, train, num_epochs)
+
     def _then(self, method: str, *others: Node, **arguments: Any) -> Dataset:
         return Dataset(Node(method, (self.node, *others), arguments))
 

@@ -1,0 +1,233 @@
+"""A pipeline as a whole program: for this package, and for tf.data."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from random_pipelines import pipeline
+
+from lessonkit import ArtificialDataset, Dataset, benchmark, jitter, per_sample, straggler, work
+
+SCALE = 3
+
+
+def scaled(x: int) -> int:
+    return x * SCALE
+
+
+def is_even(x: int) -> bool:
+    return x % 2 == 0  # a comment
+
+
+def first(x: int) -> int:
+    SCALE = [x, x]  # noqa: N806 - its own, not the global one
+    return SCALE[0]
+
+
+def count_down(x: int) -> int:
+    return count_down(x - 1) if x else 0
+
+
+def read_file(samples: int) -> Iterator[int]:
+    work(0.030, stage="Open")
+    for sample in range(samples):
+        work(0.015, stage="Read")
+        yield sample
+
+
+def built(text: str) -> Dataset:
+    """The data set of a program, which is run without its last line."""
+    names: dict[str, Any] = {}
+    exec(text[: text.rindex("print(")], names)
+    assert isinstance(names["dataset"], Dataset)
+    return names["dataset"]
+
+
+# ---- for this package ----
+
+
+def test_a_function_stands_with_all_that_it_needs() -> None:
+    def around(offset: int) -> Callable[[int], int]:
+        return lambda x: x + offset
+
+    dataset = Dataset.range(5).filter(is_even).map(scaled).map(around(7)).map(math.sqrt)
+    assert dataset.code() == (
+        "import math\n"
+        "from lessonkit import Dataset, benchmark\n"
+        "\n"
+        "def is_even(x: int) -> bool:\n"
+        "    return x % 2 == 0  # a comment\n"
+        "\n"
+        "def scaled(x: int) -> int:\n"
+        "    return x * 3\n"
+        "\n"
+        "dataset = (\n"
+        "    Dataset.range(5)\n"
+        "    .filter(is_even)\n"
+        "    .map(scaled)\n"
+        "    .map(lambda x: x + 7)\n"
+        "    .map(math.sqrt)\n"
+        ")\n"
+        "print(benchmark(dataset, num_epochs=2, train=0.01))\n"
+    )
+
+
+@pytest.mark.parametrize("function", [first, count_down, lambda x, k=SCALE: (lambda y: y + k)(x)])
+def test_a_function_does_the_same_in_the_program(function: Callable[[int], int]) -> None:
+    dataset = Dataset.range(4).map(function)
+    assert list(built(dataset.code())) == list(dataset)
+
+
+def test_two_functions_of_one_name_are_told_apart() -> None:
+    def number(x: int) -> int:
+        return x
+
+    one = number
+
+    def number(x: int) -> int:  # type: ignore[no-redef]
+        return -x
+
+    dataset = Dataset.range(3).map(one).map(number)
+    assert ".map(number).map(number_2)" in dataset.code()
+    assert list(built(dataset.code())) == list(dataset)
+
+
+@pytest.mark.parametrize("language", ["lessonkit", "tf.data"])
+def test_what_has_no_text_is_left_to_the_reader(language: str) -> None:
+    names: dict[str, Any] = {}
+    exec("def decode(x): return 2 * x", names)
+    assert "def decode(*args):  # put its source here" in Dataset.range(2).map(names["decode"]).code(language)
+    model = object()
+    assert "model = None  # put the object here" in Dataset.range(2).map(lambda x: (x, model)[0]).code(
+        language
+    )
+
+
+def test_the_program_builds_the_same_pipeline() -> None:
+    for seed in range(150):
+        dataset = pipeline(seed)
+        text = dataset.code()
+        again = built(text)
+        assert repr(again) == repr(dataset)
+        if not ("zip" in text or "concatenate" in text):  # what is used twice has a cache of its own each
+            ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
+            assert ours.duration == theirs.duration, text
+            assert [epoch.elements for epoch in ours.epochs] == [epoch.elements for epoch in theirs.epochs]
+
+
+# ---- for tf.data ----
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_program_for_tf_data_is_complete_and_always_the_same(failing: bool) -> None:
+    for seed in range(150):
+        text = pipeline(seed, failing=failing).code("tf.data")
+        compile(text, "program", "exec")
+        assert "lessonkit" not in text
+        assert " at 0x" not in text
+        assert text == pipeline(seed, failing=failing).code("tf.data")
+
+
+NAIVE = '''import time
+
+import tensorflow as tf
+
+
+def ArtificialDataset(num_samples=3, open=0.03, read=0.015):
+    """A file that is slow on purpose: it takes seconds to open it, and to read each sample."""
+
+    def samples(num_samples, open, read):
+        time.sleep(float(open))
+        for sample in range(num_samples):
+            time.sleep(float(read))
+            yield sample
+
+    return tf.data.Dataset.from_generator(
+        samples, args=(num_samples, open, read), output_signature=tf.TensorSpec((), tf.int64)
+    )
+
+
+dataset = ArtificialDataset()
+
+# Without these two, tf.data would add a prefetch of its own, and let few calls sleep at once.
+options = tf.data.Options()
+options.experimental_optimization.apply_default_optimizations = False
+options.threading.private_threadpool_size = 16
+dataset = dataset.with_options(options)
+
+start = time.perf_counter()
+for epoch in range(2):
+    for element in dataset:
+        time.sleep(0.01)  # the training step
+print(f"{time.perf_counter() - start:.3f} s")
+'''
+MAPPED = """def mapped(x):
+    tf.py_function(lambda: time.sleep(0.03), [], [])
+    return x
+
+
+dataset = ArtificialDataset().map(mapped, num_parallel_calls=2).prefetch(1)
+"""
+INTERLEAVED = """dataset = (
+    tf.data.Dataset.range(2)
+    .interleave(lambda x: ArtificialDataset(5).map(lambda i: 10 * x + i), cycle_length=2)
+    .filter(is_even)
+    .prefetch(tf.data.AUTOTUNE)
+)
+"""
+
+
+def test_programs_for_tf_data_read_like_tf_data() -> None:
+    assert ArtificialDataset().code("tf.data") == NAIVE
+    mapped = ArtificialDataset().map(cost=0.03, num_parallel_calls=2).prefetch(1)
+    assert mapped.code("tf.data") == NAIVE.replace("dataset = ArtificialDataset()\n", MAPPED)
+    interleaved = Dataset.range(2).interleave(
+        lambda x: ArtificialDataset(5).map(lambda i: 10 * x + i), cycle_length=2
+    )
+    assert INTERLEAVED in interleaved.filter(is_even).prefetch(-1).code("tf.data")
+
+
+X = Dataset.range(4)
+WRITTEN: list[tuple[Dataset, str]] = [
+    (X.map(lambda x: (x / 2, str(x))), ".map(in_python(mapped, (tf.float64, tf.string)))"),
+    (X.map(cost=straggler(0.1, every=3, slow=1.0)), "return 1.0 if int(value) % 3 == 2 else 0.1"),
+    (X.batch(2).map(cost=per_sample(0.1)), "return 0 + 0.1 * len(tf.nest.flatten(value)[0])"),
+    (X.map(cost=0.1, kind="native"), "# only waits; native work would hold a core"),
+    (X.map(nbytes=5).take(2), ".map(lambda x: x).take(2)"),
+    (
+        X.interleave(lambda f: ArtificialDataset([5, 2, 4, 1][f], open=jitter(0))),
+        ".interleave(lambda f: ArtificialDataset(tf.constant([5, 2, 4, 1], tf.int64)[f], open=0.0), "
+        "cycle_length=4)",
+    ),
+    (X.flat_map(lambda x: Dataset.range(x, x + 3)), "(lambda x: tf.data.Dataset.range(x, tf.constant("),
+    (X.flat_map(lambda x: X.take(x) if x else X.repeat(x)), "# Not every data set inside is as written"),
+    (
+        X.flat_map(lambda x: Dataset.from_generator(read_file, x)),
+        "from_generator(lambda arg_0: read_file(arg_0), args=(x,), output_signature=",
+    ),
+    (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".map(lambda x: x, num_parallel_calls=1).batch(2)"),
+    (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".shuffle(3).repeat(2)"),
+    (X.repeat(), "for element in dataset.take(100):"),
+]
+
+
+@pytest.mark.parametrize(("dataset", "expected"), WRITTEN, ids=[str(at) for at in range(len(WRITTEN))])
+def test_what_stands_in_a_program_for_tf_data(dataset: Dataset, expected: str) -> None:
+    assert expected in "".join(line.strip() if line[:5] == "    ." else line for line in split(dataset))
+
+
+def split(dataset: Dataset) -> list[str]:
+    return dataset.code("tf.data").splitlines()
+
+
+def test_training_may_depend_on_the_batch() -> None:
+    text = X.batch(2).code("tf.data", train=per_sample(0.1))
+    assert "time.sleep(train(tf.nest.map_structure(plain, element)) or 0)" in text
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"tf\.data has no elements of type object"):
+        Dataset.from_list([object()]).code("tf.data")
+    with pytest.raises(ValueError, match="language='jax': must be one of lessonkit"):
+        X.code("jax")
