@@ -12,7 +12,7 @@ from lessonkit.widgets.explore import HEIGHT
 from lessonkit.widgets.page import Page
 from lessonkit.widgets.scene import scene
 from lessonkit.widgets.simulation import Job, job
-from lessonkit.words import number
+from lessonkit.words import number, percent
 
 TOLERANCE = 0.02  # of the right answer
 SURE = ("a guess", "fairly sure", "certain")
@@ -45,13 +45,15 @@ class Predict(Page):
         tolerance: float,
     ) -> None:
         self.question, self.unit, self.choices = question, unit, list(choices)
-        self.wrong, self.why, self.tolerance = list(wrong), why, tolerance
+        self.why, self.tolerance = why, tolerance
         self.jobs = jobs
         self.traces = {name: made.simulate() for name, made in jobs.items()}
-        self.right = answer(*self.traces.values())
+        traces = list(self.traces.values())
+        self.right = answer(*traces)
+        self.wrong = [(value(*traces) if callable(value) else value, text) for value, text in wrong]
         self.tries: list[Try] = []
         self.must_be_distinct()
-        limit = "" if choices else f"within {tolerance:.0%}"
+        limit = "" if choices else f"within {percent(tolerance)}"
         state = {"question": question, "unit": unit, "choices": self.choices, "sure": SURE, "limit": limit}
         super().__init__("predict", state | {"height": HEIGHT})
 
@@ -144,7 +146,8 @@ def predict(
     *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
     `benchmark`. *answer* gets the traces of their runs and returns the right answer: one of the
     *choices*, or a number, in seconds for "ms" and as a share for "%". *wrong* has for each known
-    misconception the answer it leads to, and the sentence that explains it.
+    misconception the answer it leads to, or a function of the traces that gives it, and the
+    sentence that explains it.
     """
     if not pipelines:
         raise ValueError("predict: there must be a pipeline to run")

@@ -1,0 +1,138 @@
+import json
+from typing import Any
+
+import pytest
+from pages import Said
+
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.widgets import challenge, goals, slider
+from lessonkit.widgets.goals import Attempt, Goal
+
+
+def attempt(dataset: Dataset, **options: Any) -> Attempt:
+    return Attempt(dataset, benchmark(dataset, **options))
+
+
+def files(lanes: int) -> Dataset:
+    return Dataset.range(8).interleave(
+        lambda file: ArtificialDataset(open=0.3), cycle_length=lanes, num_parallel_calls=lanes
+    )
+
+
+TASK: Any = challenge(
+    "Read faster, with few files open.",
+    goals=[goals.per_sample(at_most=0.0325), goals.open_files(at_most=6), goals.calls(at_most=4)],
+    hints=["One.", "Two.", "Three."],
+)
+
+
+def test_it_passes_within_every_limit() -> None:
+    outcome = TASK.check(lambda: files(2))
+    assert outcome.passed
+    assert repr(outcome).splitlines() == [
+        "Passed: every goal is met.",
+        "- met: time per sample: 31.2 ms (at most 32.5 ms)",
+        "- met: files open at once: 6 (at most 6)",
+        "- met: calls at once: 2 (at most 4)",
+    ]
+
+
+def test_the_message_says_what_is_missing_and_by_how_much() -> None:
+    assert repr(TASK.check(lambda: files(3))).splitlines()[0] == (
+        "Not yet. Files open at once: 8 (at most 6), 2 too much."
+    )
+    assert repr(TASK.check(lambda: files(1))).splitlines()[0] == (
+        "Not yet. Time per sample: 45.6 ms (at most 32.5 ms), 13.1 ms too much."
+    )
+
+
+def loops() -> None:
+    while True:
+        pass
+
+
+def talks() -> Dataset:
+    for _ in range(10**6):
+        print("a line of text")
+    return Dataset.range(3)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "sentence"),
+    [
+        (lambda: None, "must return a Dataset"),
+        (lambda: [1, 2], "must return a Dataset"),
+        (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
+        (loops, "loops took longer than 2 s, and was stopped"),
+        (talks, "printed more than 10,000 characters"),
+        (lambda: Dataset.range(3).batch(0), "batch_size=0: must be 1 or more"),
+        (lambda: Dataset.range(3).repeat(), "never ends"),
+        (lambda: Dataset.range(0), "no element reached the training loop"),
+    ],
+)
+def test_what_can_not_be_judged_is_said(pipeline: Any, sentence: str) -> None:
+    outcome = TASK.check(pipeline)
+    assert not outcome.passed
+    assert sentence in repr(outcome)
+
+
+def test_with_controls_every_step_is_judged() -> None:
+    def pipeline(buffer: int = 0) -> Dataset:
+        return ArtificialDataset(20, read=0.005).prefetch(buffer)
+
+    said = Said(
+        challenge("Hide it.", goals=[goals.busy(at_least=0.8)], pipeline=pipeline, buffer=slider(0, 4))
+    )
+    state = json.loads(said.widget.state)
+    assert state["task"]["goals"] == ["accelerator busy: at least 80 %"]
+    assert not state["scene"]["verdict"]["passed"]
+    verdict = said.ask({"do": "show", "id": 1, "values": {"buffer": 1}})[1]["verdict"]
+    assert verdict["passed"]
+
+
+def judged(goal: Goal, tried: Attempt) -> str:
+    return goal.judge(tried).said
+
+
+def test_goals_measure_what_their_names_say() -> None:
+    naive = attempt(ArtificialDataset(), num_epochs=2)
+    assert judged(goals.total(at_most=0.2), naive) == "total: 210 ms (at most 200 ms), 10 ms too much"
+    assert judged(goals.first_element(at_most=0.045), naive) == "first element after: 45 ms (at most 45 ms)"
+    assert (
+        judged(goals.busy(at_least=0.5), naive) == "accelerator busy: 28.6 % (at least 50 %), 21.4 % missing"
+    )
+    cached = attempt(ArtificialDataset(3, nbytes=100).cache().prefetch(2))
+    assert judged(goals.cached(at_most=200), cached) == "cached: 300 B (at most 200 B), 100 B too much"
+    assert judged(goals.buffered(at_most=1), cached) == "places to prefetch: 2 (at most 1), 1 too much"
+    assert judged(goals.in_memory(at_most=500), cached) == "memory: 500 B (at most 500 B)"
+    assert goals.held(at_most=4).judge(cached).met is False
+
+
+def test_changes_of_controls_are_counted() -> None:
+    tried = attempt(ArtificialDataset())._replace(values={"a": 1, "b": 2}, start={"a": 1, "b": 1})
+    assert judged(goals.changed(at_most=0), tried) == "controls changed: 1 (at most 0), 1 too much"
+
+
+def test_other_elements_are_noticed() -> None:
+    goal = goals.same_elements(Dataset.range(4))
+    assert goal.judge(attempt(Dataset.range(4).shuffle(3))).met
+    assert not goal.judge(attempt(Dataset.range(3))).met
+    assert not goal.judge(attempt(Dataset.range(4).map(lambda x: x + 1))).met
+
+
+def test_faults_in_the_data_are_counted() -> None:
+    def augmented(data: Dataset) -> Dataset:
+        return data.map(cost=0.001, random=True)
+
+    data = Dataset.range(8)
+    good = augmented(data.cache().shuffle(8)).repeat(3)
+    bad = augmented(data.shuffle(8)).cache().repeat(3)
+    assert goals.good_data().judge(attempt(good, num_epochs=1)).met
+    assert judged(goals.good_data(), attempt(bad, num_epochs=1)).startswith("faults in the data: 2")
+
+
+def test_a_goal_has_one_limit() -> None:
+    with pytest.raises(ValueError, match="either at_most= or at_least="):
+        goals.goal("x", lambda tried: 1)
+    with pytest.raises(ValueError, match="either at_most= or at_least="):
+        goals.goal("x", lambda tried: 1, at_most=1, at_least=1)

@@ -1,0 +1,143 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import Said
+
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.widgets import predict
+
+NAIVE = ArtificialDataset()
+
+
+def question(**changes: Any) -> Any:
+    wrong = [(0.105, "That is one epoch."), (lambda trace: trace.duration - 0.060, "Training is not free.")]
+    return predict("How long?", NAIVE, **({"wrong": wrong, "why": "Everything adds up."} | changes))
+
+
+def test_the_right_answer_is_computed_and_shows_the_run() -> None:
+    said = Said(question())
+    about, answer = said.ask({"do": "commit", "said": 210, "sure": 2})
+    assert about == {"about": "verdict", "right": True, "tries": [["210 ms", "certain", True]]}
+    assert answer["text"] == "Right. The answer is 210 ms. Everything adds up."
+    assert answer["scene"]["samples"] == 6
+
+
+def test_a_known_misconception_gets_its_own_sentence_and_not_the_run() -> None:
+    said = Said(question())
+    assert said.ask({"do": "commit", "said": 105, "sure": 0})[1] == {"text": "Not 105 ms. That is one epoch."}
+    assert said.ask({"do": "commit", "said": 150, "sure": 0})[1] == {
+        "text": "Not 150 ms. Training is not free."
+    }
+
+
+def test_any_other_answer_is_told_the_direction() -> None:
+    said = Said(question())
+    assert (
+        said.ask({"do": "commit", "said": 300, "sure": 1})[1]["text"] == "Not 300 ms. It is less than that."
+    )
+    assert said.ask({"do": "commit", "said": 20, "sure": 1})[1]["text"] == "Not 20 ms. It is more than that."
+
+
+def test_the_tolerance_is_stated_and_kept() -> None:
+    made = question()
+    assert json.loads(made.state)["limit"] == "within 2 %"
+    said = Said(made)
+    assert [
+        said.ask({"do": "commit", "said": value, "sure": 0})[0]["right"] for value in (206, 214, 205, 215)
+    ] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_tries_are_kept() -> None:
+    said = Said(question())
+    for value in (105, 210):
+        said.ask({"do": "commit", "said": value, "sure": 0})
+    assert [(one.said, one.sure, one.right) for one in said.widget.tries] == [
+        (0.105, "a guess", False),
+        (0.21, "a guess", True),
+    ]
+
+
+def test_a_choice_is_computed_too() -> None:
+    def slower(deep: Any, shallow: Any) -> str:
+        return "shallow" if shallow.duration > deep.duration else "the same"
+
+    made = predict(
+        "Which is slower?",
+        NAIVE.prefetch(8),
+        NAIVE,
+        answer=slower,
+        choices=["deep", "shallow", "the same"],
+        wrong=[("deep", "A buffer never costs time here.")],
+    )
+    said = Said(made)
+    assert (
+        said.ask({"do": "commit", "said": 0, "sure": 1})[1]["text"]
+        == "Not deep. A buffer never costs time here."
+    )
+    about, answer = said.ask({"do": "commit", "said": 1, "sure": 1})
+    assert about["right"]
+    assert answer["scene"]["end"] == round(benchmark(NAIVE).duration * 1e6)
+    assert answer["pinned"]["end"] == round(benchmark(NAIVE.prefetch(8)).duration * 1e6)
+
+
+def test_it_can_be_shown_without_an_answer() -> None:
+    said = Said(question())
+    about, answer = said.ask({"do": "reveal"})
+    assert answer["text"].startswith("The answer is 210 ms")
+    assert about["tries"] == []
+
+
+def test_the_page_does_not_know_the_answer_before() -> None:
+    assert "210" not in question().state
+
+
+def test_shares_are_asked_for_in_percent() -> None:
+    said = Said(predict("Busy?", NAIVE, answer=lambda trace: trace.busy("Train"), unit="%"))
+    assert said.ask({"do": "commit", "said": 28.6, "sure": 1})[0]["right"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"wrong": [(0.211, "x")]}, "211 ms is also another answer"),
+        ({"wrong": [(0.1, "x"), (0.101, "y")]}, "101 ms is also another answer"),
+        ({"choices": ["a"], "wrong": []}, "not among the choices"),
+        (
+            {"choices": ["a", "b"], "answer": lambda trace: "a", "wrong": [("c", "x")]},
+            "not among the choices",
+        ),
+    ],
+)
+def test_questions_that_could_not_be_told_apart_are_refused(changes: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        question(**changes)
+
+
+def test_there_must_be_a_run() -> None:
+    with pytest.raises(ValueError, match="there must be a pipeline"):
+        predict("How long?")
+    with pytest.raises(TypeError, match="must return a Dataset"):
+        predict("How long?", 3)
+
+
+ANYTHING = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.integers())
+)
+NUMBER = Said(question())
+CHOICE = Said(predict("Which?", Dataset.range(2), answer=lambda trace: "b", choices=["a", "b"]))
+
+
+@given(ANYTHING, ANYTHING)
+def test_nothing_that_a_page_may_send_breaks_it(said: Any, sure: Any) -> None:
+    for widget in (NUMBER, CHOICE):
+        about, _ = widget.ask({"do": "commit", "said": said, "sure": sure})
+        assert about["about"] in ("verdict", "error")
+        assert widget.ask({"do": "commit", "said": 1, "sure": 1})[0]["about"] == "verdict"
