@@ -4,7 +4,7 @@ import argparse
 from itertools import chain
 
 from benchmarks import __doc__ as subject
-from benchmarks import autotune, threads, virtual
+from benchmarks import autotune, pictures, threads, virtual
 from benchmarks.measure import line
 
 
@@ -14,7 +14,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repeats: under half a minute")
     quick = parser.parse_args().quick
     print(line("what / peer", "ours", "peer", "ratio", "goal", "goal is"), flush=True)
-    for row in chain(virtual.rows(quick), autotune.rows(quick), threads.rows(quick)):
+    for row in chain(virtual.rows(quick), autotune.rows(quick), pictures.rows(quick), threads.rows(quick)):
         print(row, flush=True)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import string
 import zlib
-from bisect import bisect_right, insort
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,16 +80,18 @@ def layout(trace: Trace) -> Layout:
     spans, end = trace.spans, ended(trace)
     names = labels(trace, {span.element for span in spans if span.element})
     stages = {stage: row for row, stage in enumerate(trace.stages)}
+    calling = {span.stage for span in spans if span.is_wait and span.stage not in ACCELERATOR}
     lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
-    bars, rows_of = [], {}
+    bars = []
     for index, span in sorted(enumerate(spans), key=lambda item: (item[1].start, item[1].lane)):
         if not span.is_wait and span.end > span.start:
             row = stages[span.stage]
+            if span.stage in calling:  # each call keeps its lane, and its waits have a place there
+                lanes[row] += [0] * (span.lane + 1 - len(lanes[row]))
             lane = free_lane(lanes[row], span.lane, span.start)
             lanes[row][lane] = span.end
-            rows_of[index] = (row, lane)
             bars.append(Bar(row, lane, span.start, span.end, "work", names[span.element], index, ""))
-    bars += waiting(spans, rows_of, bars)
+    bars += waiting(spans, stages, bars)
     if "Train" in stages:
         bars += [idle(stages["Train"], gap) for gap in idle_stretches(spans, end)]
     colours = colours_of(list(stages))
@@ -112,32 +115,34 @@ def free_lane(ends: list[int], wanted: int, start: int) -> int:
     return len(ends) - 1
 
 
-def waiting(spans: list[Span], rows_of: dict[int, tuple[int, int]], work: list[Bar]) -> list[Bar]:
-    """The waits that can be seen as a stage's: directly before work that they held up, in its lane.
+def waiting(spans: list[Span], stages: dict[str, int], work: list[Bar]) -> list[Bar]:
+    """The waits that can be seen as a stage's: of its own calls, and of a helper before work that it held up.
 
-    The others are those of helpers that only hand elements on, like a prefetch that waits
-    for them. The accelerator's are shown as idle time.
+    A helper that waits for elements to hand on, like a prefetch, holds up nobody. The
+    accelerator's waits are shown as idle time.
     """
-    held_up: dict[tuple[int, int], list[tuple[str, tuple[int, int]]]] = {}
-    for index, place in rows_of.items():
-        span = spans[index]
-        if span.stage not in ACCELERATOR:
-            held_up.setdefault((span.start, span.cause), []).append((span.stage, place))
-    reached: dict[tuple[int, int], list[int]] = {}  # when the bars of a lane end
+    reached: dict[tuple[int, int], list[tuple[int, int]]] = {}  # the bars of a lane, in order
+    held_up = {}
     for bar in work:
-        reached.setdefault((bar.row, bar.lane), []).append(bar.end)
+        reached.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
+        span = spans[bar.span]
+        if span.stage not in ACCELERATOR:
+            held_up[span.start, span.cause, span.lane] = (bar.row, bar.lane)
+    waited: dict[tuple[int, int], int] = {}  # until when, in a lane
     bars = []
     for index, span in enumerate(spans):
-        if not span.is_wait:
+        if not span.is_wait or span.stage in ACCELERATOR:
             continue
-        for stage, place in held_up.get((span.end, span.cause), ()):
-            ends = reached[place]
-            before = ends[bisect_right(ends, span.end) - 1] if ends[0] <= span.end else 0
-            if before < span.end and (stage == span.stage or span.kind != WAITS[0]):
-                start = max(span.start, before)
+        place = (stages.get(span.stage, -1), span.lane)
+        if span.stage not in stages and span.kind != WAITS[0]:
+            place = held_up.get((span.end, span.cause, span.lane), place)
+        if place in reached:
+            before = bisect_left(reached[place], (span.end, 0))
+            worked = reached[place][before - 1][1] if before else 0
+            start = max(span.start, worked, waited.get(place, 0))
+            if start < span.end:
                 bars.append(Bar(*place, start, span.end, span.kind, "", index, span.place))
-                insort(ends, span.end)
-                break
+                waited[place] = span.end
     return bars
 
 
@@ -157,9 +162,18 @@ def labels(trace: Trace, elements: set[int]) -> dict[int, str]:
 
     found = {0: ""}
     for element in elements:
-        first, *others = (name(trace.identity(sample)) for sample in trace.members(element))
-        found[element] = f"{first}-{others[-1]}" if others else first
+        found[element] = joined([trace.identity(sample) for sample in trace.members(element)], name)
     return found
+
+
+def joined(members: list[Identity], name: Callable[[Identity], str]) -> str:
+    """The samples of a batch, from the first to the last; if others stand between them, one by one."""
+    first, last = members[0], members[-1]
+    if len(members) == 1:
+        return name(first)
+    if members == [first._replace(sample=first.sample + place) for place in range(len(members))]:
+        return f"{name(first)}-{last.sample}"
+    return " ".join([name(who) for who in members[:4]] + ["..."] * (len(members) > 4))
 
 
 def letter_of(place: int) -> str:

@@ -59,6 +59,7 @@ class Curve:
 
     knob: Knob
     points: tuple[tuple[int, float], ...]
+    samples: tuple[int, ...]  # how many were trained on, for each value: a batch may drop some
 
     @property
     def best(self) -> float:
@@ -92,7 +93,10 @@ def curve(dataset: Dataset, knob: Knob, values: Iterable[int] = range(1, 9), **o
     >>> curve(dataset, knobs(dataset)[0], values=[1, 2, 3, 4]).knee
     3
     """
-    return Curve(knob, tuple((value, _seconds(turned(dataset, knob, value), **options)) for value in values))
+    values = list(values)
+    runs = [benchmark(turned(dataset, knob, value), record=False, **options) for value in values]
+    points = tuple((value, run.duration) for value, run in zip(values, runs, strict=True))
+    return Curve(knob, points, tuple(run.samples for run in runs))
 
 
 def _seconds(dataset: Dataset, **options: Any) -> float:

@@ -1,0 +1,193 @@
+"""Where the bars of a timeline are, and what they are called."""
+
+import threading
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_pipelines import pipeline
+from random_runs import COSTS, MS
+
+from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, straggler
+from lessonkit.analysis import waits
+from lessonkit.layout import IDLE, Layout, colours_of, ink_on, joined, layout, letter_of
+from lessonkit.trace import Identity
+
+
+def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, str]]:
+    """What is to be seen in a lane, in milliseconds: the label of work, the kind of a wait."""
+    row = [row.stage for row in found.rows].index(stage)
+    bars = [bar for bar in found.bars if (bar.row, bar.lane) == (row, lane)]
+    return sorted((bar.start / MS, bar.end / MS, bar.label or bar.kind) for bar in bars)
+
+
+def test_one_file_and_a_prefetch() -> None:
+    found = layout(benchmark(ArtificialDataset(2).prefetch(1), num_epochs=2))
+    assert [(row.stage, row.lanes) for row in found.rows] == [("Open", 1), ("Read", 1), ("Train", 1)]
+    assert shown(found, "Open") == [(0, 30, "work"), (70, 100, "work")]
+    assert shown(found, "Read") == [(30, 45, "0"), (45, 60, "1"), (100, 115, "0"), (115, 130, "1")]
+    assert shown(found, "Train")[:4] == [(0, 45, IDLE), (45, 55, "0"), (55, 60, IDLE), (60, 70, "1")]
+    assert [start / MS for start in found.epochs] == [0, 70]
+    assert found.duration / MS == 140
+    assert found.lanes == 3
+
+
+def test_a_call_keeps_its_lane_and_waits_there() -> None:
+    """Sample 1 is slow; its call then finds the other one reading, and waits for its turn."""
+    cost = straggler(0.010, every=2, slow=0.050)
+    dataset = ArtificialDataset(4, open=0, read=0.010).map(cost=cost, num_parallel_calls=2)
+    found = layout(benchmark(dataset, 1, 0.010))
+    assert shown(found, "Map", 0) == [(10, 20, "0"), (30, 40, "2"), (50, 100, "3")]
+    assert shown(found, "Map", 1) == [(20, 70, "1"), (70, 80, "buffer full")]
+
+
+def test_calls_wait_for_the_interpreter_lock_each_in_its_lane() -> None:
+    dataset = ArtificialDataset(3, open=0, read=0).map(cost=0.010, kind="python", num_parallel_calls=3)
+    found = layout(benchmark(dataset, 1, 0))
+    assert shown(found, "Map", 0) == [(0, 10, "0")]
+    assert shown(found, "Map", 1) == [(0, 10, "interpreter lock held"), (10, 20, "1")]
+    assert shown(found, "Map", 2) == [(0, 20, "interpreter lock held"), (20, 30, "2")]
+
+
+def test_a_full_prefetch_holds_up_the_reader() -> None:
+    found = layout(benchmark(ArtificialDataset(4, open=0, read=0.002).prefetch(1), 1, 0.010))
+    assert shown(found, "Read") == [
+        (0, 2, "0"),
+        (2, 4, "1"),
+        (4, 12, "buffer full"),
+        (12, 14, "2"),
+        (14, 22, "buffer full"),
+        (22, 24, "3"),
+    ]
+
+
+def test_several_files_have_letters() -> None:
+    files = Dataset.range(2).interleave(
+        lambda _: ArtificialDataset(2, open=0.010, read=0.005), cycle_length=2, num_parallel_calls=2
+    )
+    found = layout(benchmark(files, 1, 0.005))
+    assert shown(found, "Open", 0) == [(0, 10, "A")]
+    assert shown(found, "Open", 1) == [(0, 10, "B")]
+    assert [label for _, _, label in shown(found, "Train")] == [IDLE, "A0", "B0", "A1", "B1"]
+    assert (letter_of(25), letter_of(26)) == ("Z", "26.")
+
+
+def test_batches_name_who_is_in_them() -> None:
+    found = layout(benchmark(ArtificialDataset(5, open=0).batch(2), 1))
+    assert [label for *_, label in shown(found, "Train") if label != IDLE] == ["0-1", "2-3", "4"]
+
+
+def test_a_batch_of_others_than_neighbours_names_each() -> None:
+    def name(who: Identity) -> str:
+        return f"{'AB'[who.instance]}{who.sample}"
+
+    members = [Identity(0, 0, sample) for sample in (3, 1, 2, 0, 4)]
+    assert joined(members[:3], name) == "A3 A1 A2"
+    assert joined(members, name) == "A3 A1 A2 A0 ..."
+    assert joined(members[1:3], name) == "A1-2"
+    assert joined([Identity(0, 0, 1), Identity(1, 0, 2)], name) == "A1 B2"
+
+
+def test_loading_stands_before_training() -> None:
+    found = layout(benchmark(ArtificialDataset(1, open=0), 1, load=0.005))
+    assert [row.stage for row in found.rows] == ["Read", "Load", "Train"]
+    assert shown(found, "Train") == [(0, 15, IDLE), (20, 30, "0")]
+
+
+def test_nothing_happened() -> None:
+    found = layout(benchmark(Dataset.range(0), 1))
+    assert (found.rows, found.bars, found.path, found.duration, found.lanes) == ((), (), (), 0, 0)
+
+
+def test_training_that_takes_no_time_has_no_row() -> None:
+    found = layout(benchmark(ArtificialDataset(1), 1, 0))
+    assert shown(found, "Read") == [(30, 45, "0")]
+    assert [row.stage for row in found.rows] == ["Open", "Read"]
+
+
+def test_a_run_that_was_not_recorded_says_what_to_do() -> None:
+    with pytest.raises(ValueError, match="run it again without record=False"):
+        layout(benchmark(ArtificialDataset(), record=False))
+
+
+def test_a_cancelled_run_has_what_was_done() -> None:
+    stop = threading.Event()
+
+    def stop_at_once(_: int, __: float) -> None:
+        stop.set()
+
+    dataset = ArtificialDataset(9, open=0, read=0.001).prefetch(2)
+    trace = benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)
+    assert trace.cancelled
+    assert shown(layout(trace), "Read")[0][2] == "0"
+
+
+def test_stages_have_the_same_colours_everywhere() -> None:
+    first, second = colours_of(["Read", "Crop", "Train"]), colours_of(["Crop", "Open", "Read", "Train"])
+    assert all(second[stage] == colour for stage, colour in first.items())
+    many = colours_of([f"stage {number}" for number in range(8)])
+    assert len(set(many.values())) == 8
+
+
+def test_text_is_dark_on_light_and_white_on_dark() -> None:
+    assert [ink_on(colour) for colour in ("#ccbb44", "#66ccee", "#ee6677")] == ["#000000"] * 3
+    assert [ink_on(colour) for colour in ("#4477aa", "#aa3377", "#228833")] == ["#ffffff"] * 3
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> Trace:
+    dataset = pipeline(draw(st.integers(0, 100_000)), COSTS)
+    train, load = draw(st.sampled_from([0.010, 0, 0.050])), draw(st.sampled_from([0, 0.003]))
+    machine = Machine(draw(st.sampled_from([1, 2, 4])))
+    return benchmark(dataset, draw(st.integers(1, 3)), train, load, machine=machine)
+
+
+@settings(deadline=None)
+@given(traces())
+def test_bars_of_a_lane_never_overlap(trace: Trace) -> None:
+    found = layout(trace)
+    lanes: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for bar in found.bars:
+        assert 0 <= bar.start < bar.end <= found.duration
+        assert 0 <= bar.lane < found.rows[bar.row].lanes
+        lanes.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
+    for bars in lanes.values():
+        for (_, end), (start, _) in pairwise(sorted(bars)):
+            assert end <= start
+
+
+@settings(deadline=None)
+@given(traces())
+def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_were(trace: Trace) -> None:
+    found, spans = layout(trace), trace.spans
+    work = [index for index, span in enumerate(spans) if not span.is_wait and span.end > span.start]
+    assert sorted(bar.span for bar in found.bars if bar.kind == "work") == work
+    for bar in found.bars:
+        if bar.kind == "work":
+            assert (bar.start, bar.end) == (spans[bar.span].start, spans[bar.span].end)
+            assert found.rows[bar.row].stage == spans[bar.span].stage
+        elif bar.kind != IDLE:
+            assert spans[bar.span].start <= bar.start < bar.end == spans[bar.span].end
+            assert (bar.kind, bar.note) == (spans[bar.span].kind, spans[bar.span].place)
+
+
+@settings(deadline=None)
+@given(traces())
+def test_idle_bars_fill_the_gaps_of_the_accelerator(trace: Trace) -> None:
+    found = layout(trace)
+    idle = sum(bar.end - bar.start for bar in found.bars if bar.kind == IDLE)
+    steps = [bar for bar in found.bars if found.rows[bar.row].stage in ("Load", "Train")]
+    busy = sum(bar.end - bar.start for bar in steps if bar.kind == "work")
+    if "Train" in trace.stages:
+        assert idle + busy == found.duration
+        assert idle == waits(trace).idle_time
+    else:
+        assert idle == 0
+
+
+@settings(deadline=None)
+@given(traces())
+def test_the_path_is_as_long_as_the_run(trace: Trace) -> None:
+    found = layout(trace)
+    assert sum(step.end - step.start for step in found.path) == found.duration

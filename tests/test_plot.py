@@ -1,0 +1,252 @@
+"""Pictures: what is on them, that they are the same each time, and what bad input says."""
+
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from hashlib import sha256
+
+import matplotlib as mpl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from random_pipelines import pipeline
+from random_runs import COSTS
+
+from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
+from lessonkit.analysis import curve, knobs
+from lessonkit.analysis.what_if import Curve
+from lessonkit.plot import (
+    DARK,
+    DEFAULTS,
+    LIGHT,
+    Look,
+    Picture,
+    plot_curve,
+    plot_memory,
+    plot_timeline,
+    plot_timelines,
+    plot_waterfall,
+    png,
+)
+
+STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]
+
+
+def run(count: int = 6, epochs: int = 1) -> Trace:
+    return benchmark(ArtificialDataset(count, nbytes=1000).prefetch(1), epochs)
+
+
+def texts(picture: Figure) -> list[str]:
+    """All that is written in a picture and that is not the number of an axis."""
+    shown = [text.get_text() for axes in picture.axes for text in axes.texts]
+    keys = [text.get_text() for legend in picture.legends for text in legend.get_texts()]
+    return [text.strip() for text in shown + keys]
+
+
+def plots() -> dict[str, Callable[..., Picture]]:
+    dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
+    found = curve(dataset, knobs(dataset)[0], [1, 2, 3, 4])
+    return {
+        "timeline": lambda **look: plot_timeline(run(epochs=2), path=True, buffers=True, **look),
+        "timelines": lambda **look: plot_timelines({"one": run(), "two": run(9)}, **look),
+        "memory": lambda **look: plot_memory(run(), **look),
+        "curve": lambda **look: plot_curve(found, **look),
+        "waterfall": lambda **look: plot_waterfall(STEPS, **look),
+    }
+
+
+def test_a_timeline_says_what_it_shows() -> None:
+    picture = plot_timeline(run(3), title="prefetched", path=True)
+    assert repr(picture) == (
+        "timeline: prefetched: 3 samples in 85 ms, 28.3 ms a sample. Read decides 53 % of your time."
+    )
+    shown = texts(picture)
+    assert shown[:5] == ["prefetched", repr(picture)[22:], "Open", "Read", "Train"]
+    assert shown.count("0") == shown.count("1") == shown.count("2") == 2
+    assert shown[-2:] == ["waits for input", "what decided the time"]
+    assert "waits for Open" in shown
+    assert [tick.get_text() for tick in picture.axes[0].get_xticklabels()][:2] == ["0 ms", "20"]
+
+
+def test_lanes_are_counted_and_epochs_are_marked() -> None:
+    dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=2)
+    shown = texts(plot_timeline(benchmark(dataset, 2)))
+    assert {"Map ×2", "epoch 1", "epoch 2"} <= set(shown)
+
+
+def test_each_kind_of_waiting_has_its_key() -> None:
+    dataset = ArtificialDataset(4, open=0, read=0).map(cost=0.01, kind="python", num_parallel_calls=2)
+    shown = texts(plot_timeline(benchmark(dataset.prefetch(1), 1, 0.05)))
+    assert {"waits for input", "waits for room", "waits for the interpreter lock"} <= set(shown)
+
+
+def test_timelines_share_their_time() -> None:
+    picture = plot_timelines({"naive": run(9), "short": run(3)})
+    assert [axes.get_xlim() for axes in picture.axes] == [(0, 175), (0, 175)]
+    assert repr(picture) == (
+        "timeline: naive: 9 samples in 175 ms, 19.4 ms a sample; "
+        "short: 3 samples in 85 ms, 28.3 ms a sample, 0.69 times as fast as naive"
+    )
+
+
+def test_long_runs_are_shown_in_seconds() -> None:
+    long, short = (plot_timeline(run(count)).axes[0] for count in (700, 200))
+    assert long.get_xlim()[1] == pytest.approx(10.54)
+    assert short.get_xlim()[1] == pytest.approx(3040)
+    assert [axes.get_xticklabels()[0].get_text() for axes in (long, short)] == ["0 s", "0 ms"]
+
+
+def test_a_timeline_has_few_artists_however_many_bars() -> None:
+    few, many = (plot_timeline(run(count), path=True).axes[0] for count in (5, 150))
+    assert len(many.collections) == len(few.collections) == 2
+    work = many.collections[0]
+    assert isinstance(work, PolyCollection)
+    assert len(work.get_paths()) == 301  # one opening, and each sample is read and trained on
+
+
+def test_memory_names_each_buffer_and_the_peak() -> None:
+    picture = plot_memory(benchmark(ArtificialDataset(3, nbytes=1000).cache().prefetch(2), 1))
+    assert repr(picture) == "memory: 4 kB at most, at 75 ms, most of it in cache"
+    assert {"cache", "at most 3", "prefetch(2)", "at most 1 of 2", "4 kB"} <= set(texts(picture))
+
+
+def test_memory_without_sizes_or_without_buffers_says_so() -> None:
+    assert repr(plot_memory(benchmark(ArtificialDataset(3, nbytes=0).prefetch(2), 1))).endswith(
+        "nobody said how many bytes an element has"
+    )
+    assert repr(plot_memory(benchmark(ArtificialDataset(3), 1))).endswith("there is no buffer and no cache")
+
+
+def test_a_curve_says_where_its_knee_is() -> None:
+    dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
+    knob = knobs(dataset)[0]
+
+    def words(*totals: float) -> str:
+        points = tuple((value + 1, total) for value, total in enumerate(totals))
+        return repr(plot_curve(Curve(knob, points, (4,) * len(points))))
+
+    assert words(0.4, 0.2, 0.2) == (
+        "curve: num_parallel_calls=2 is enough: 50 ms a sample, within 2 % of the best"
+    )
+    assert words(0.4, 0.4) == "curve: more does not help: 100 ms a sample with num_parallel_calls=1"
+    assert words(0.4, 0.2) == (
+        "curve: more may help still: 50 ms a sample with num_parallel_calls=2, the last that was tried"
+    )
+    with pytest.raises(ValueError, match="no values"):
+        words()
+
+
+def test_a_waterfall_says_what_each_step_brought() -> None:
+    shown = texts(plot_waterfall(STEPS))
+    assert {"420 ms", "360 ms, 60 ms less", "400 ms, 40 ms more", "80 ms, 320 ms less"} <= set(shown)
+    for steps in ([], [("nothing", 0.0)]):
+        with pytest.raises(ValueError, match="no step, or one that takes no time"):
+            plot_waterfall(steps)
+
+
+# ---- what is stored ----
+
+
+@pytest.mark.parametrize("name", plots())
+def test_the_same_picture_has_the_same_bytes(name: str) -> None:
+    first, second = png(plots()[name]()), png(plots()[name]())
+    assert first == second
+    assert first.startswith(b"\x89PNG")
+    assert b"Software" not in first
+    looks = {first, png(plots()[name](dark=True)), png(plots()[name](large=True))}
+    assert len(looks) == 3
+
+
+def test_the_bytes_are_the_same_in_another_process_and_under_other_settings() -> None:
+    code = "import matplotlib, hashlib, sys; sys.path.insert(0, 'tests'); import test_plot as t;"
+    code += "matplotlib.rcParams['font.size'] = 20; matplotlib.rcParams['axes.facecolor'] = 'red';"
+    code += "print(*(hashlib.sha256(t.png(plot())).hexdigest() for plot in t.plots().values()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [sha256(png(plot())).hexdigest() for plot in plots().values()]
+
+
+def test_a_notebook_gets_a_picture_with_its_size_and_words() -> None:
+    picture = plot_timeline(run())
+    data, size = picture._repr_mimebundle_(include=None, exclude=None)
+    assert data == {"image/png": png(picture), "text/plain": repr(picture)}
+    assert size["image/png"]["width"] == 1000
+
+
+def test_drawing_leaves_no_trace_in_matplotlib() -> None:
+    before = dict(mpl.rcParams)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(25):  # pyplot would warn of so many open figures
+            plot_timeline(run(1))
+    assert dict(mpl.rcParams) == before
+    code = "import sys, lessonkit.plot; sys.exit('matplotlib.pyplot' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_classroom_makes_all_pictures_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = png(plot_timeline(run(), large=True))
+    monkeypatch.setitem(DEFAULTS, "large", True)
+    assert png(plot_timeline(run())) == large
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK])
+def test_text_can_be_read_on_its_page(look: Look) -> None:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+
+    for text, page in ((look.ink, look.paper), (look.quiet, look.paper), (look.quiet, look.wait)):
+        low, high = sorted((luminance(text), luminance(page)))
+        assert (high + 0.05) / (low + 0.05) > 4.5
+
+
+# ---- bad input ----
+
+
+def test_a_run_in_which_nothing_happened_says_so() -> None:
+    picture = plot_timeline(benchmark(Dataset.range(0).prefetch(1), 1), path=True, buffers=True)
+    assert repr(picture) == "timeline: 0 samples in 0 ms: nothing took any time"
+    assert png(picture)
+
+
+def test_any_title_can_be_drawn() -> None:
+    for title in ("costs $5 and $6", "a title that is longer than the page is wide " * 4):
+        assert png(plot_timeline(run(1), title=title, large=True))
+
+
+def test_one_element() -> None:
+    assert repr(plot_timeline(run(1))) == "timeline: 1 sample in 55 ms, 55 ms a sample"
+
+
+def test_a_cancelled_run_says_so() -> None:
+    stop = threading.Event()
+
+    def stop_at_once(_: int, __: float) -> None:
+        stop.set()
+
+    dataset = ArtificialDataset(9, open=0, read=0.001).prefetch(2)
+    trace = benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)
+    picture = plot_timeline(trace, path=True, buffers=True)
+    assert ", cancelled" in repr(picture)
+    assert png(picture)
+
+
+def test_what_can_not_be_drawn_says_why() -> None:
+    unrecorded = benchmark(ArtificialDataset(), record=False)
+    for plot in (plot_timeline, plot_memory):
+        with pytest.raises(ValueError, match="run it again without record=False"):
+            plot(unrecorded)
+    with pytest.raises(ValueError, match="there is no run to draw"):
+        plot_timelines({})
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 100_000))
+def test_any_run_can_be_drawn(seed: int) -> None:
+    trace = benchmark(pipeline(seed, COSTS), 2)
+    assert png(plot_timeline(trace, path=True, buffers=True))
