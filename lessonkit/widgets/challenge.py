@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
+from lessonkit.trace import Trace
 from lessonkit.widgets.explore import HEIGHT, Explore
 from lessonkit.widgets.goals import Attempt, Goal, Task
 from lessonkit.widgets.page import Page
@@ -30,9 +31,10 @@ class Challenge(Page):
                 made = made_by(pipeline)
                 trace = made.simulate()
             verdict = self.task.judge(Attempt(made.dataset, trace))
-            return Outcome(verdict, scene(trace, made.dataset, made.options.get("machine")))
+            drawn = scene(trace, made.dataset, made.options.get("machine"))
+            return Outcome(verdict, drawn, {"": trace})
         except Exception as error:
-            return Outcome({"passed": False, "goals": [], "message": said(error)}, None)
+            return Outcome({"passed": False, "goals": [], "message": said(error)}, None, {})
 
     def in_words(self) -> str:
         """What it asks for."""
@@ -42,9 +44,9 @@ class Challenge(Page):
 class Outcome(Page):
     """What came of an attempt: which goals it meets, and its run."""
 
-    def __init__(self, verdict: dict[str, Any], drawn: dict[str, Any] | None) -> None:
+    def __init__(self, verdict: dict[str, Any], drawn: dict[str, Any] | None, runs: dict[str, Trace]) -> None:
         self.verdict = verdict
-        super().__init__("outcome", {"verdict": verdict, "scene": drawn, "height": HEIGHT})
+        super().__init__("outcome", {"verdict": verdict, "scene": drawn, "height": HEIGHT}, runs)
 
     @property
     def passed(self) -> bool:

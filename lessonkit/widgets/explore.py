@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from time import perf_counter
@@ -41,13 +42,14 @@ class Explore(Page):
         self.start = self.values({control.name: control.start for control in self.controls.values()})
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
         state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
+        runs: dict[str, Trace] = {}
         try:
-            state["scene"] = self.picture(self.start)
             if pinned is not None:
-                state["pinned"] = self.picture(self.start | pinned)
+                runs["pinned"], state["pinned"] = self.picture(self.start | pinned)
+            runs["now" if runs else ""], state["scene"] = self.picture(self.start)
         except Exception as error:
             state["error"] = said(error)
-        super().__init__("explore", state)
+        super().__init__("explore", state, runs)
 
     # ---- what the page asks ----
 
@@ -57,7 +59,7 @@ class Explore(Page):
         try:
             if type(id) is not int:
                 raise RefusedError("a question needs a number")
-            answer = self.picture(self.values(values))
+            _, answer = self.picture(self.values(values))
         except Exception as error:
             answer = {"error": said(error)}
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
@@ -90,14 +92,14 @@ class Explore(Page):
             raise RefusedError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
-    def picture(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The run for these values, as the page draws it."""
+    def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
+        """The run for these values, and how the page draws it."""
         made = made_by(self.pipeline, **values)
         trace = made.simulate()
         drawn = scene(trace, made.dataset, made.options.get("machine"))
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, values, self.start))
-        return drawn
+        return trace, drawn
 
     def run_real(self, made: Job, cancelled: threading.Event) -> None:
         """Run on threads, saying how far it has come; then send what was measured beside the prediction."""
@@ -123,13 +125,16 @@ class Explore(Page):
             self.cancelled = None
 
     def in_words(self) -> str:
-        """What it shows, as text."""
-        at = ", ".join(
+        """Where the controls begin, and what the run there is like."""
+        at = [
             f"{control.label} {control.texts[control.start]}"
             for control in self.controls.values()
             if control.kind in ("range", "choice")
-        )
-        return f"explore({at})"
+        ]
+        state = json.loads(self.state)
+        scene = state["scene"]
+        text = scene["summary"] if scene else state["error"]
+        return f"{', '.join(at)}: {text}" if at else text
 
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Any
 import anywidget
 import traitlets
 
+from lessonkit.plot import plot_timelines
+from lessonkit.trace import Trace
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.scene import packed
 from lessonkit.widgets.simulation import said
@@ -36,8 +38,10 @@ class Page(anywidget.AnyWidget):
     questions: tuple[str, ...] = ()
     large = traitlets.Bool(False).tag(sync=True)
     in_classroom = False
+    runs: dict[str, Trace]  # what the kept picture shows
 
-    def __init__(self, role: str, state: dict[str, Any]) -> None:
+    def __init__(self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None) -> None:
+        self.runs = runs or {}
         super().__init__(role=role, state=packed(state), large=Page.in_classroom)
         self.on_msg(self.hear)
 
@@ -55,6 +59,15 @@ class Page(anywidget.AnyWidget):
         """Tell the page something; what is large goes as bytes, which nobody has to look through."""
         buffers = None if answer is None else [packed(answer).encode()]
         self.send({"about": about, **more}, buffers=buffers)
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The widget, and what a notebook shows where no widget can run: a picture, or the text."""
+        widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
+        kept = {"text/plain": repr(self)}
+        if self.runs:
+            picture, size = plot_timelines(self.runs, large=self.large)._repr_mimebundle_()
+            kept, metadata = picture | kept, metadata | size
+        return widget | kept, metadata
 
     def __repr__(self) -> str:
         """The same on every run, for a notebook keeps it."""

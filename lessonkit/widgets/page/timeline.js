@@ -146,8 +146,8 @@ class Timeline {
       const { x, y, width, height } = this.box(bar);
       const [, , colour, ink] = rows[bars.row[bar]];
       const wait = bars.kind[bar] !== "";
-      const label = bars.label[bar];
-      const fits = label && height >= 11 && width >= 7 * label.length + 4 ? label : "";
+      const label = bars.kind[bar] === "idle" && bars.note[bar] ? `waits for ${bars.note[bar].split(",")[0]}` : bars.label[bar];
+      const fits = label && height >= 11 && width >= 7 * label.length + (wait ? 24 : 4) ? label : "";
       tell(rect, said, "x", x.toFixed(1));
       tell(rect, said, "y", y.toFixed(1));
       tell(rect, said, "width", width.toFixed(1));
@@ -159,7 +159,7 @@ class Timeline {
       tell(rect, said, "data-stage", rows[bars.row[bar]][0]);
       if (said.label !== fits) text.textContent = said.label = fits;
       if (!fits) continue;
-      tell(text, (said.text ??= {}), "class", ink === "#ffffff" ? "lk-white" : "");
+      tell(text, (said.text ??= {}), "class", wait ? "lk-why" : ink === "#ffffff" ? "lk-white" : "");
       tell(text, said.text, "x", (x + width / 2).toFixed(1));
       tell(text, said.text, "y", (y + height / 2 + 4).toFixed(1));
     }
