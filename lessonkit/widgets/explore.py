@@ -75,7 +75,11 @@ class Explore(Page):
         """Run it for real, beside the kernel's own thread, which would not hear a cancel."""
         if self.cancelled is not None:
             raise RefusedError("a run is under way")
-        made = made_by(self.pipeline, **self.values(values))
+        try:
+            made = made_by(self.pipeline, **self.values(values))
+        except Exception as error:
+            self.tell("stopped", text=said(error))
+            return
         self.cancelled = threading.Event()
         threading.Thread(target=self.run_real, args=(made, self.cancelled), daemon=True).start()
 

@@ -16,12 +16,12 @@ from lessonkit.work import Machine
 
 LIMITS = {
     "accelerator": "its own work",
-    "first element": "first sample, then training",
-    "source": "one reader a file",
+    "first element": "first sample",
+    "source": "the reader",
     "slowest sample": "the slowest sample",
     "cores": "the cores",
     "interpreter lock": "the interpreter lock",
-    "epochs": "one epoch after another",
+    "epochs": "epoch by epoch",
 }
 
 

@@ -68,7 +68,7 @@ class Explore {
 
   run() {
     if (this.running) return this.model.send({ do: "cancel" });
-    this.running = this.pictures.paused = true;
+    this.running = this.pictures.paused = this.controls.node.inert = true; // it would disturb the run
     this.runButton.textContent = "cancel";
     return this.ask("run");
   }
@@ -79,7 +79,7 @@ class Explore {
     if (message.about === "real") this.showReal(unpack(buffers));
     if (message.about === "error") this.refuse(message.text);
     if (message.about === "real" || message.about === "stopped") {
-      this.running = this.pictures.paused = false;
+      this.running = this.pictures.paused = this.controls.node.inert = false;
       this.runButton.textContent = "run for real";
       if (message.about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
     }

@@ -89,7 +89,8 @@ class View {
   say(bar) {
     if (bar < 0) {
       const { note, data } = this.scene;
-      return this.said.replaceChildren(`${note} `, html("b", {}, data && `What the model sees: ${data}.`));
+      const thin = this.real ? "Thin bars: the real run. " : this.pinned ? "Thin bars: the pinned run. " : "";
+      return this.said.replaceChildren(`${note} ${thin}`, html("b", {}, data && `What the model sees: ${data}.`));
     }
     const [subject, rest] = sentence(this.scene, bar);
     return this.said.replaceChildren(html("b", {}, subject), ` ${rest}`);
