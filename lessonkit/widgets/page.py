@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from lessonkit.plot import plot_timelines
+from lessonkit.plot import DEFAULTS, plot_timelines
 from lessonkit.trace import Trace
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.scene import packed
@@ -65,7 +65,7 @@ class Page(anywidget.AnyWidget):
         widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         kept = {"text/plain": repr(self)}
         if self.runs:
-            picture, size = plot_timelines(self.runs, large=self.large)._repr_mimebundle_()
+            picture, size = plot_timelines(self.runs)._repr_mimebundle_()
             kept, metadata = picture | kept, metadata | size
         return widget | kept, metadata
 
@@ -80,4 +80,4 @@ class Page(anywidget.AnyWidget):
 
 def classroom(on: bool = True) -> None:
     """Show everything from now on in large type and with thick bars, for a projector."""
-    Page.in_classroom = on
+    Page.in_classroom = DEFAULTS["large"] = on
