@@ -5,6 +5,7 @@ from lessonkit.analysis.compare import compare
 from lessonkit.analysis.critical_path import critical_path
 from lessonkit.analysis.limits import limits
 from lessonkit.analysis.memory import memory
+from lessonkit.analysis.probe import probe
 from lessonkit.analysis.seen import seen
 from lessonkit.analysis.waits import waits
 from lessonkit.analysis.what_if import curve, knobs, turned, what_if
@@ -17,6 +18,7 @@ __all__ = [
     "knobs",
     "limits",
     "memory",
+    "probe",
     "seen",
     "turned",
     "waits",
