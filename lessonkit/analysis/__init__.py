@@ -4,6 +4,7 @@ from lessonkit.analysis.advise import advise
 from lessonkit.analysis.compare import compare
 from lessonkit.analysis.critical_path import critical_path
 from lessonkit.analysis.limits import limits
+from lessonkit.analysis.measure import measure
 from lessonkit.analysis.memory import memory
 from lessonkit.analysis.probe import probe
 from lessonkit.analysis.seen import seen
@@ -17,6 +18,7 @@ __all__ = [
     "curve",
     "knobs",
     "limits",
+    "measure",
     "memory",
     "probe",
     "seen",
