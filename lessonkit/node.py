@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,17 +33,21 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
 
 
+def rebuilt(node: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
+    """What becomes of a description when each of its nodes is changed, from its sources on.
+
+    *change* gets a node as it was, and as it is with the inputs that it has now. What is
+    used twice stays one node, and its cache with it; what is not changed stays the same one.
+    """
+    if node not in done:
+        inputs = tuple(rebuilt(part, change, done) for part in node.inputs)
+        done[node] = change(node, node if inputs == node.inputs else node.replace(*inputs))
+    return done[node]
+
+
 def swap(root: Node, old: Node, new: Node) -> Node:
     """The description with *new* in the place of *old*; what does not lead to *old* stays the same."""
-    made = {old: new}  # a node that is used twice stays one, and its cache with it
-
-    def rebuilt(node: Node) -> Node:
-        if node not in made:
-            inputs = tuple(rebuilt(part) for part in node.inputs)
-            made[node] = node if inputs == node.inputs else node.replace(*inputs)
-        return made[node]
-
-    return rebuilt(root)
+    return rebuilt(root, lambda _, node: node, {old: new})
 
 
 def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
+from os import PathLike
 from typing import Any, NamedTuple
 
 WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
@@ -241,6 +242,12 @@ class Trace:
     def records(self) -> list[dict[str, Any]]:
         """Every span as a dictionary, for a table or a file."""
         return [span._asdict() for span in self.spans]
+
+    def to_perfetto(self, path: str | PathLike[str]) -> None:
+        """Write a file that Perfetto and `chrome://tracing` open."""
+        from lessonkit.analysis.perfetto import to_perfetto  # a trace knows nothing of who reads it
+
+        to_perfetto(self, path)
 
     def __repr__(self) -> str:
         elements = sum(epoch.count for epoch in self.epochs)

@@ -30,8 +30,8 @@ LAYERS = [
     "plot",
     "widgets",
 ]
-# What a description offers for convenience, and looks up only when it is asked for.
-LATE = {("dataset", "iteration"), ("dataset", "code"), ("runtime", "operators")}
+# What a description or a trace offers for convenience, and looks up only when it is asked for.
+LATE = {("dataset", "iteration"), ("dataset", "code"), ("runtime", "operators"), ("trace", "analysis")}
 
 
 def imports(path: Path) -> set[str]:

@@ -25,7 +25,8 @@ def what_if(
 ) -> dict[str, dict[float, float]]:
     """For each stage, the seconds in all if its cost were so many times what it is.
 
-    It is run again for each; *options* are those of `benchmark`.
+    It is run again for each, so a learner's functions run many times; *options* are those
+    of `benchmark`.
 
     >>> from lessonkit import ArtificialDataset
     >>> what_if(ArtificialDataset().prefetch(1))["Read"]
@@ -86,7 +87,7 @@ def turned(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:
 
 
 def curve(dataset: Dataset, knob: Knob, values: Iterable[int] = range(1, 9), **options: Any) -> Curve:
-    """The seconds in all against the values of a knob.
+    """The seconds in all against the values of a knob; the pipeline is run for each.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)

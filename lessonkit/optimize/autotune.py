@@ -11,9 +11,8 @@ from lessonkit import check
 from lessonkit.benchmark import benchmark
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
-from lessonkit.node import Node, walk
+from lessonkit.node import Node, rebuilt, walk
 from lessonkit.operators.interleave import cycle_length
-from lessonkit.optimize.rewrite import rebuilt
 from lessonkit.optimize.search import Knob, Result, Search, Setting, Step
 from lessonkit.work import Cost, Machine
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from lessonkit import check
 from lessonkit.code import code
 from lessonkit.dataset import Dataset
-from lessonkit.node import Node
+from lessonkit.node import Node, rebuilt
 from lessonkit.optimize.rules import RULES
 
 
@@ -68,15 +68,3 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Rewritten:
 
     node = rebuilt(dataset.node, change, done)
     return Rewritten(dataset if node is dataset.node else Dataset(node), applied)
-
-
-def rebuilt(node: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
-    """What becomes of a description when each of its nodes is changed, from its sources on.
-
-    *change* gets a node as it was, and as it is with the inputs that it has now. What is
-    used twice stays one node, and what is not changed stays the same one.
-    """
-    if node not in done:
-        inputs = tuple(rebuilt(part, change, done) for part in node.inputs)
-        done[node] = change(node, node if inputs == node.inputs else node.replace(*inputs))
-    return done[node]

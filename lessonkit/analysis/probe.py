@@ -1,0 +1,157 @@
+"""The three-run test of any training loop: the loader alone, the step alone, and both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from itertools import islice, repeat
+from statistics import median
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from lessonkit import check
+
+ALL, NOTHING = 0.75, 0.25  # of the shorter run: if more is hidden it counts as all, if less as nothing
+SMALL = 0.1  # of the longer run; it does not matter whether a run as short as this is hidden
+SLOWED = 1.25  # times both runs in a row; who takes longer is slowed down by company
+NOISE = 0.1  # of the longest run: rounds that differ by more are not to be trusted
+ROUNDS = 5  # of the three runs, at most
+
+ADVICE = {
+    "no overlap": "loader and step take turns: prefetch, or load in workers; if it does that, in processes",
+    "data-bound": "the step waits for the loader: make the slowest part of the loader cheaper or parallel",
+    "compute-bound": "the loader keeps up with the step: stop, a faster loader brings nothing",
+    "bursts or contention": "the loader gives in bursts and its buffer is too shallow, "
+    "or both want the same cores, disk or lock",
+}
+
+
+class Verdict(NamedTuple):
+    """What the three runs took, in seconds a batch, how many samples that is, and what follows."""
+
+    loader: float
+    step: float
+    both: float
+    samples: float
+
+    @property
+    def kind(self) -> str:
+        """One of: no overlap, data-bound, compute-bound, bursts or contention."""
+        shorter, longer = sorted((self.loader, self.step))
+        apart = self.loader + self.step
+        hidden = (apart - self.both) / shorter if shorter > SMALL * longer else 1
+        if NOTHING <= hidden < ALL or self.both > SLOWED * apart:
+            return "bursts or contention"
+        if hidden < NOTHING:
+            return "no overlap"
+        return "data-bound" if self.loader > self.step else "compute-bound"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, and what to do about it."""
+        loader, step, both = (f"{seconds * 1e3:.3g}" for seconds in self[:3])
+        return f"{self.kind} ({loader} and {step} ms a batch alone, {both} together): {ADVICE[self.kind]}"
+
+    def __str__(self) -> str:
+        lines = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
+        for name, seconds in zip(self._fields, self[:3], strict=False):
+            lines.append(f"{name:<8}{seconds * 1e3:>12.3f}{seconds * 1e3 / self.samples:>12.3f}")
+        return "\n".join([*lines, self.sentence])
+
+
+def probe(
+    loader: Any,
+    step: Callable[[Any], Any],
+    *,
+    synchronise: Callable[[], Any] | None = None,
+    batches: int = 20,
+    skip: int = 2,
+    clock: Callable[[], float] = perf_counter,
+) -> Verdict:
+    """Say which side of `for batch in loader: step(batch)` decides how long it takes.
+
+    Three runs of *batches*, after *skip* that do not count: the loader alone, the step
+    alone on one batch again and again, and both. What counts is the whole time of a run,
+    for a loader that gives in bursts has no usual batch. Since the machine may hiccup, all
+    three are repeated until two rounds in a row agree, five times at most, and medians
+    count. The step is really called each time: give it a model that may be trained.
+
+    *loader* is what a `for` loop goes over, more than once, or a function that makes it.
+    *synchronise* waits until the accelerator has done what *step* only started.
+    """
+    check.function("step", step)
+    check.integer("batches", batches, least=1)
+    check.integer("skip", skip, least=0)
+    wait = check.function("synchronise", synchronise or (lambda: None))
+
+    def run(source: Generator[Any, None, None], each: Callable[[Any], Any]) -> tuple[float, Any]:
+        """The seconds that a batch takes, and the last one."""
+        with closing(source):
+            for batch in islice(source, skip):
+                each(batch)
+            wait()
+            began = clock()
+            for batch in islice(source, batches):
+                each(batch)
+            wait()
+            return (clock() - began) / batches, batch
+
+    rounds: list[Verdict] = []
+    while not _settled(rounds):
+        loading, batch = run(_batches(loader, skip + batches, again=bool(rounds)), lambda batch: None)
+        stepping, _ = run((same for same in repeat(batch)), step)
+        both, _ = run(_batches(loader, skip + batches, again=True), step)
+        rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
+    return _median(rounds)
+
+
+def _median(rounds: list[Verdict]) -> Verdict:
+    return Verdict(*map(median, zip(*rounds, strict=True)))
+
+
+def _settled(rounds: list[Verdict]) -> bool:
+    """Whether the last two rounds agree, with each other and with the medians of all."""
+    if len(rounds) in (0, 1, ROUNDS):
+        return len(rounds) == ROUNDS
+    last, before = rounds[-2:]
+    apart = max(abs(one - other) for one, other in zip(last[:3], before[:3], strict=True))
+    same = last.kind == before.kind == _median(rounds).kind
+    return same and apart <= NOISE * max(last[:3] + before[:3])
+
+
+def _samples(batch: Any) -> int:
+    """How many samples a batch holds; if it has parts, as many as the first one."""
+    if isinstance(batch, Mapping):
+        batch = tuple(batch.values())
+    # PyTorch makes of pairs a list of two arrays.
+    has_arrays = isinstance(batch, list) and len(batch) > 0 and getattr(batch[0], "shape", ()) != ()
+    if has_arrays or isinstance(batch, tuple):
+        return _samples(batch[0]) if batch else 0
+    try:
+        return 1 if isinstance(batch, (str, bytes)) else len(batch)
+    except TypeError:
+        return 1
+
+
+def _batches(loader: Any, needed: int, *, again: bool) -> Generator[Any, None, None]:
+    """One pass over the loader; if it ends too soon, an error that says why."""
+    is_function = isinstance(loader, type) or (callable(loader) and not hasattr(loader, "__iter__"))
+    made = loader() if is_function else loader
+    if not hasattr(made, "__iter__") and not hasattr(made, "__getitem__"):
+        raise TypeError(f"loader={made!r}: must be what a for loop goes over, or a function that makes it")
+    iterator, given = iter(made), 0
+    if iterator is loader:
+        raise ValueError(f"loader={loader!r}: can be read only once; give the function that makes it")
+    try:
+        for batch in iterator:
+            given += 1
+            yield batch
+    except Exception as error:
+        raise RuntimeError(f"the loader raised after {given} batches: {error!r}") from error
+    finally:
+        getattr(iterator, "close", lambda: None)()
+    if again:
+        why = "when read again: give a function that makes a new one"
+    else:
+        why = f"where {needed} are needed: ask for fewer by batches=" if given else "at all"
+    raise ValueError(f"the loader gave {given or 'no'} batches {why}")

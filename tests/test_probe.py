@@ -1,0 +1,232 @@
+"""The verdicts of the three-run test, on a clock that only moves when it is told to."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from lessonkit.analysis import probe
+from lessonkit.analysis.probe import Verdict
+
+
+class Clock:
+    """Time that goes on when somebody spends it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def spend(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Loader:
+    """Makes batches one after the other up to *depth* ahead; each takes the next of *times*."""
+
+    def __init__(self, clock: Clock, times: list[float], depth: int = 0, batch: Any = 0) -> None:
+        self.clock, self.times, self.depth, self.batch = clock, times, depth, batch
+        self.hiccups: dict[int, float] = {}  # passes over it, and what the machine adds to one
+        self.passes = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.passes += 1
+        extra = self.hiccups.get(self.passes, 0.0)
+        ready = [self.clock()]  # when each batch is there, or will be
+        taken: list[float] = []
+        while True:
+            number = len(taken)
+            place = taken[number - self.depth - 1] if number > self.depth else ready[0]
+            began = max(ready[-1], place) if self.depth else self.clock()
+            took = self.times[number % len(self.times)] + (extra if number == 7 else 0)
+            ready.append(began + took)
+            self.clock.now = max(self.clock.now, ready[-1])
+            taken.append(self.clock.now)
+            yield self.batch
+
+
+def verdict(
+    times: list[float], step: float, depth: int = 0, hiccups: dict[int, float] | None = None
+) -> Verdict:
+    clock = Clock()
+    loader = Loader(clock, times, depth)
+    loader.hiccups = hiccups or {}
+    return probe(loader, lambda batch: clock.spend(step), clock=clock)
+
+
+def test_a_loader_and_a_step_that_take_turns_do_not_overlap() -> None:
+    said = verdict([0.025], 0.010)
+    assert said.kind == "no overlap"
+    assert [round(seconds, 6) for seconds in said[:3]] == [0.025, 0.010, 0.035]
+    assert said.sentence.startswith("no overlap (25 and 10 ms a batch alone, 35 together): ")
+
+
+def test_a_step_that_waits_is_data_bound() -> None:
+    assert verdict([0.025], 0.010, depth=2).kind == "data-bound"
+
+
+def test_a_loader_that_keeps_up_is_compute_bound() -> None:
+    assert verdict([0.010], 0.025, depth=2).kind == "compute-bound"
+    assert verdict([0.0], 0.025).kind == "compute-bound"
+
+
+def test_bursts_behind_a_shallow_buffer_are_told_from_both_bounds() -> None:
+    assert verdict([0.080, 0, 0, 0], 0.020, depth=1).kind == "bursts or contention"
+    assert verdict([0.080, 0, 0, 0], 0.020, depth=8).kind in ("data-bound", "compute-bound")
+
+
+def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
+    clock = Clock()
+    last = ""
+
+    def spend(name: str) -> None:
+        nonlocal last
+        clock.spend(0.010 if last in ("", name) else 0.030)
+        last = name
+
+    def loader() -> Iterator[int]:
+        while True:
+            spend("loader")
+            yield 0
+
+    assert probe(loader, lambda batch: spend("step"), clock=clock).kind == "bursts or contention"
+
+
+@pytest.mark.parametrize("run", range(1, 5))
+def test_one_hiccup_of_the_machine_does_not_change_the_verdict(run: int) -> None:
+    for times, step, depth, kind in [
+        ([0.025], 0.010, 0, "no overlap"),
+        ([0.025], 0.010, 2, "data-bound"),
+        ([0.010], 0.025, 2, "compute-bound"),
+        ([0.080, 0.0, 0.0, 0.0], 0.020, 1, "bursts or contention"),
+    ]:
+        said, clean = verdict(times, step, depth, hiccups={run: 0.5}), verdict(times, step, depth)
+        assert said.kind == kind
+        for one, other in zip(said[:3], clean[:3], strict=True):
+            assert one == pytest.approx(other)
+
+
+def test_a_verdict_that_is_clear_takes_two_rounds_and_none_more_than_five() -> None:
+    def passes(times: list[float], step: float, hiccups: dict[int, float]) -> int:
+        clock = Clock()
+        loader = Loader(clock, times, depth=2)
+        loader.hiccups = hiccups
+        probe(loader, lambda batch: clock.spend(step), clock=clock)
+        return loader.passes  # two in each round
+
+    assert passes([0.025], 0.010, {}) == 4
+    assert passes([0.025], 0.010, {1: 0.5}) == 6
+    assert passes([0.025], 0.024, {run: 0.5 * (run % 3) for run in range(20)}) == 10
+
+
+def test_the_first_batches_do_not_count() -> None:
+    clock = Clock()
+
+    def loader() -> Iterator[int]:
+        clock.spend(3.0)  # workers start
+        while True:
+            clock.spend(0.010)
+            yield 0
+
+    assert probe(loader, lambda batch: None, clock=clock).loader == pytest.approx(0.010)
+    slow = probe(loader, lambda batch: None, clock=clock, skip=0, batches=10)
+    assert slow.loader == pytest.approx(0.310)
+
+
+def test_the_accelerator_is_waited_for_at_the_end_of_a_run() -> None:
+    clock = Clock()
+    queued = 0.0
+
+    def step(batch: int) -> None:
+        nonlocal queued
+        queued = max(queued, clock.now) + 0.020  # only begun
+
+    def synchronise() -> None:
+        clock.now = max(clock.now, queued)
+
+    loader = Loader(clock, [0.010])
+    assert probe(loader, step, synchronise=synchronise, clock=clock).kind == "compute-bound"
+
+
+class Array:
+    """As much of an array as counts here."""
+
+    def __init__(self, *shape: int) -> None:
+        self.shape = shape
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+@pytest.mark.parametrize(
+    ("batch", "samples"),
+    [
+        (7, 1),
+        ([1, 2, 3], 3),
+        (([1, 2, 3], [4, 5, 6]), 3),
+        ({"image": Array(4, 8), "label": Array(4)}, 4),
+        ([Array(5, 8, 8), Array(5)], 5),  # as PyTorch puts images and labels together
+        ({}, 1),
+        ("text", 1),
+    ],
+    ids=repr,
+)
+def test_a_batch_is_as_many_samples_as_its_first_part(batch: Any, samples: int) -> None:
+    clock = Clock()
+    said = probe(Loader(clock, [0.012], batch=batch), lambda batch: None, clock=clock)
+    assert said.samples == samples
+
+
+def test_the_table_is_for_people() -> None:
+    assert str(verdict([0.025], 0.010)).splitlines()[:4] == [
+        "ms           a batch    a sample",
+        "loader        25.000      25.000",
+        "step          10.000      10.000",
+        "both          35.000      35.000",
+    ]
+
+
+class Shared:
+    """A loader whose passes share one iterator."""
+
+    def __init__(self) -> None:
+        self.batches = iter(range(30))
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self.batches
+
+
+def raising() -> Iterator[int]:
+    yield from range(3)
+    raise OSError("disk gone")
+
+
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    ((x for x in range(99)), ValueError, "can be read only once; give the function that makes it"),
+    (Shared(), ValueError, "gave 8 batches when read again: give a function that makes a new one"),
+    (list, ValueError, "the loader gave no batches at all"),
+    (range(21), ValueError, "the loader gave 21 batches where 22 are needed: ask for fewer by batches="),
+    (raising, RuntimeError, "the loader raised after 3 batches: OSError('disk gone')"),
+    (None, TypeError, "loader=None: must be what a for loop goes over, or a function that makes it"),
+    (lambda: 3, TypeError, "loader=3: must be what a for loop goes over, or a function that makes it"),
+]
+
+
+@pytest.mark.parametrize(("loader", "error", "message"), REFUSED, ids=[message for *_, message in REFUSED])
+def test_a_loader_that_cannot_be_probed_is_refused(loader: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as raised:
+        probe(loader, lambda batch: None)
+    assert message in str(raised.value)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    wrong: Any = [{"step": 3}, {"batches": 0}, {"skip": -1}, {"synchronise": 3}]
+    for options in wrong:
+        with pytest.raises((TypeError, ValueError)):
+            probe(range(99), **{"step": print} | options)
+
+
+def test_an_error_of_the_step_comes_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        probe(range(99), lambda batch: 1 / 0)
