@@ -1,0 +1,58 @@
+"""What several tests share: a browser and servers, started with the first test that asks, and once."""
+
+from collections.abc import Iterator
+
+import pytest
+from browser import Browser, Visit, missing
+from servers import LAB, VOILA, Server, serve
+
+WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests in a browser come last: they are the slowest, and playwright keeps an event loop running."""
+    items.sort(key=lambda item: WATCHED in getattr(item, "fixturenames", ()))
+    if missing():
+        watched = [item for item in items if WATCHED in getattr(item, "fixturenames", ())]
+        config.stash[LEFT_OUT] = len(watched)
+        for item in watched:
+            item.add_marker(pytest.mark.skip(reason=missing()))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say at the end, where nobody overlooks it, what was not tested."""
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.section("NOT TESTED", sep="!", red=True)
+        terminalreporter.line(f"{count} tests in a browser were left out: {missing()}")
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Server]:
+    """JupyterLab."""
+    with serve(LAB) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def voila() -> Iterator[Server]:
+    """Voilà, with the template that asks nobody else for anything."""
+    with serve(VOILA) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The browser that all pages are opened in."""
+    shared = Browser()
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """A page of our own that asks for nothing from elsewhere, and in which no script fails."""
+    with browser.visit() as visited:
+        yield visited
+    assert not visited.elsewhere()
+    assert not visited.errors

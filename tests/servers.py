@@ -1,0 +1,163 @@
+"""JupyterLab and Voilà for tests and benchmarks: on this computer only, with nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+START, STOP = 60, 10  # s, for a server or a browser
+HOST = "127.0.0.1"
+TEMPLATES = Path(__file__).parent.parent / "share" / "jupyter"
+
+# Keep from JupyterLab what it would ask somebody who opens it for the first time; and let all
+# cells be in the page at once, also those that cannot be seen.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
+
+
+class Program(NamedTuple):
+    """A server program: how it is started, and the paths where it answers."""
+
+    module: str
+    options: tuple[str, ...]
+    started: str
+    page: str  # of a notebook
+
+
+LAB = Program(
+    "jupyterlab",
+    ("--ServerApp.port_retries=0", "--IdentityProvider.token=", "--allow-root"),
+    "/api/status",
+    "/lab/tree/{}?reset",  # reset: forget how the last page was left
+)
+VOILA = Program("voila", ("--Voila.port_retries=0", "--template=lessons"), "/", "/voila/render/{}")
+
+
+@contextmanager
+def process(command: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A program in a group of its own; when we are done with it the whole group ends."""
+    # Who ends us interrupts us: then what was started is stopped, as after Ctrl+C.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with log.open("wb") as output:
+        child = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        yield child
+    finally:
+        child.terminate()  # a server then stops its kernels, which are groups of their own
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(STOP)
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        signal.signal(signal.SIGTERM, before)
+
+
+def await_start(name: str, child: subprocess.Popen[bytes], log: Path, started: Callable[[], bool]) -> None:
+    """Wait until it has *started*, or say why it has not."""
+    deadline = monotonic() + START
+    while not started():
+        if child.poll() is not None or monotonic() > deadline:
+            raise RuntimeError(f"{name} did not start; it said:\n{log.read_text()[-2000:]}")
+        sleep(0.05)
+
+
+@dataclass
+class Server:
+    """Where a server is, and the folder with all that it uses."""
+
+    program: Program
+    url: str
+    folder: Path
+
+    def write(self, name: str, *cells: str) -> str:
+        """Store a notebook with these cells; the address of its page."""
+        path = self.folder / "notebooks" / f"{name}.ipynb"
+        path.write_text(notebook(cells))
+        return self.url + self.program.page.format(path.name)
+
+    def settings(self, chosen: dict[str, dict[str, Any]]) -> None:
+        """Choose settings of JupyterLab for the pages opened from now on."""
+        for name, values in chosen.items():
+            path = self.folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(values))
+
+    def theme(self, name: str) -> None:
+        """Choose JupyterLab's theme: Light or Dark."""
+        self.settings({"apputils-extension/themes": {"theme": f"JupyterLab {name}"}})
+
+    def answers(self, path: str) -> bool:
+        """True if it can be asked for *path*."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=2):
+                return True
+        except OSError:
+            return False
+
+
+def notebook(cells: tuple[str, ...]) -> str:
+    """A notebook that has not been run, as it is stored."""
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    code: dict[str, Any] = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+    return json.dumps(
+        {
+            "cells": [code | {"id": f"cell-{place}", "source": cell} for place, cell in enumerate(cells)],
+            "metadata": {"kernelspec": kernel},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+    )
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Nothing of what this user has set up for Jupyter, and nothing left in his folders."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    return kept | {
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "JUPYTER_PATH": str(TEMPLATES),
+        "IPYTHONDIR": str(folder / "ipython"),
+    }
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as held:
+        held.bind((HOST, 0))
+        port: int = held.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serve(program: Program) -> Iterator[Server]:
+    """Start a server; in the end it is stopped, and its folder removed."""
+    with TemporaryDirectory(prefix="lessonkit-", ignore_cleanup_errors=True) as temporary:
+        folder, port = Path(temporary), free_port()
+        notebooks, log = folder / "notebooks", folder / "log"
+        notebooks.mkdir()
+        server = Server(program, f"http://{HOST}:{port}", folder)
+        server.settings(SETTINGS)
+        command = [sys.executable, "-m", program.module, *program.options]
+        command += ["--no-browser", f"--port={port}", str(notebooks)]
+        with process(command, environment(folder), log) as child:
+            await_start(program.module, child, log, lambda: server.answers(program.started))
+            yield server

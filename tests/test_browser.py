@@ -1,0 +1,39 @@
+"""The helpers for tests in a browser see what they are to see."""
+
+import pytest
+from browser import Browser, HungError, Visit, open_notebook, run_all, serious_violations
+from servers import Server
+
+# A page whose script never ends cannot be asked for anything, not even to be closed.
+FOR_EVER = "() => { for (;;); }"
+
+
+def test_a_page_that_hangs_ends_with_a_sentence(browser: Browser) -> None:
+    with pytest.raises(HungError, match="not done after 2 s"), browser.visit(seconds=2) as hanging:
+        hanging.page.evaluate(FOR_EVER)
+    with browser.visit() as fresh:
+        assert fresh.page.evaluate("1 + 1") == 2
+
+
+def test_a_request_to_elsewhere_is_seen(browser: Browser) -> None:
+    with browser.visit() as other:
+        other.page.set_content("<img src='https://example.org/picture.png'>")
+        assert other.elsewhere() == ["https://example.org/picture.png"]
+
+
+def test_a_slider_without_a_name_is_a_serious_violation(visit: Visit) -> None:
+    visit.page.set_content("<p><input type=range></p><div><input type=range aria-label=buffer></div>")
+    assert [found["id"] for found in serious_violations(visit.page, "p")] == ["label"]
+    assert not serious_violations(visit.page, "div")
+
+
+def test_a_cell_that_fails_is_told(visit: Visit, lab: Server) -> None:
+    open_notebook(visit.page, lab.write("failing", "1 / 0", "1 + 1"))
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        run_all(visit.page)
+
+
+def test_voila_asks_nobody_else(visit: Visit, voila: Server) -> None:
+    visit.page.goto(voila.write("plain", "print('hello')"))
+    visit.page.get_by_text("hello").wait_for()
+    assert visit.requests
