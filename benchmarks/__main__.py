@@ -1,20 +1,26 @@
-"""`python -m benchmarks [--quick]`: print the table, each line as soon as it is measured."""
+"""`python -m benchmarks [--quick] [part ...]`: print the table, each line as soon as it is measured."""
 
 import argparse
 
 from benchmarks import __doc__ as subject
-from benchmarks import autotune, pictures, predict, probe, threads, virtual
+from benchmarks import autotune, pictures, predict, probe, threads, view, virtual
 from benchmarks.measure import line
+
+MODULES = (virtual, autotune, pictures, threads, probe, predict, view)
+PARTS = {module.__name__.split(".")[-1]: module for module in MODULES}
 
 
 def main() -> None:
-    """Measure everything."""
+    """Measure everything, or the parts that are named."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=subject)
-    parser.add_argument("--quick", action="store_true", help="fewer repeats: about a minute and a half")
-    quick = parser.parse_args().quick
+    parser.add_argument("--quick", action="store_true", help="fewer repeats: about two minutes and a half")
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
+    given = parser.parse_args()
+    if unknown := set(given.parts) - set(PARTS):
+        parser.error(f"{', '.join(unknown)}: must be of {', '.join(PARTS)}")
     print(line("what / peer", "ours", "peer", "ratio", "goal", "goal is"), flush=True)
-    for part in (virtual, autotune, pictures, threads, probe, predict):
-        for row in part.rows(quick):
+    for name in given.parts or PARTS:
+        for row in PARTS[name].rows(given.quick):
             print(row, flush=True)
 
 

@@ -46,7 +46,7 @@ ALL_RUN = """(complaints) => {
 }"""
 
 SERIOUS = ("serious", "critical")
-OURS = ".lk-view"
+VIEW = ".lk"
 LOOKS = """async (selector) => {
     const found = await axe.run(selector, {resultTypes: ["violations"]});
     return found.violations.map(({impact, id, help, nodes}) => ({impact, id, help, html: nodes[0].html}));
@@ -182,7 +182,7 @@ def run_all(page: Page, seconds: float = STEP) -> None:
     assert not complaints, complaints[0]
 
 
-def serious_violations(page: Page, selector: str = OURS) -> list[dict[str, Any]]:
+def serious_violations(page: Page, selector: str = VIEW) -> list[dict[str, Any]]:
     """What axe-core finds that keeps somebody from using our part of the page."""
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text())
     return [found for found in page.evaluate(LOOKS, selector) if found["impact"] in SERIOUS]
