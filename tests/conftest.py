@@ -4,10 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 from browser import Browser, Visit, missing
+from hypothesis import settings
 from servers import LAB, VOILA, Server, serve
 
 WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
 LEFT_OUT = pytest.StashKey[int]()
+
+# A computer that is slow for a moment is no fault in what is tested.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
