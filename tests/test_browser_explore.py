@@ -213,6 +213,5 @@ def test_nothing_is_cut_off_in_a_narrow_window(narrow: Shown, tmp_path: Path) ->
     assert drawn[2] <= frame[2] <= NARROW
 
 
-@pytest.mark.xfail(reason="a plumbing that is wider than the page can not be scrolled with the keyboard")
 def test_everybody_can_use_it_in_a_narrow_window(narrow: Shown) -> None:
     assert not serious_violations(narrow.page)

@@ -5,7 +5,7 @@ const CALLS = 6;
 
 class Plumbing {
   constructor() {
-    this.node = html("div", { class: "lk-plumbing", role: "group", "aria-label": "The pipeline at the time of the playhead" });
+    this.node = html("div", { class: "lk-plumbing", role: "group", tabindex: 0, ...KEYS, "aria-label": "The pipeline at the time of the playhead" });
     this.parts = [];
   }
 
