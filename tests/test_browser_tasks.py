@@ -1,0 +1,163 @@
+"""Predicting, challenges, cards and real runs, in a page as a learner meets them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browser import Browser, open_notebook, run_all, serious_violations
+from servers import Server
+
+BEGIN = """
+from lessonkit import ArtificialDataset, Dataset
+from lessonkit.widgets import cards, challenge, explore, goals, predict, slider
+naive = ArtificialDataset()
+"""
+PREDICT = """
+predict("How long?", naive, wrong=[(0.105, "That is one epoch.")], why="Everything adds up.")
+"""
+CHALLENGE = """
+def deeper(buffer=0):
+    return ArtificialDataset(20, open=0.01, read=0.005).prefetch(buffer), dict(num_epochs=1)
+
+challenge("Hide the reading.", goals=[goals.busy(at_least=0.9)], hints=["Turn it.", "More."],
+          solution="buffer = 1", pipeline=deeper, buffer=slider(0, 4))
+"""
+CODE = """
+task = challenge("Be quick.", goals=[goals.total(at_most=0.180)])
+task
+"""
+CHECK = """
+task.check(lambda: naive.prefetch(1))
+"""
+PUZZLE = """
+def puzzle(order):
+    data = Dataset.range(8)
+    for step in order:
+        data = step(data)
+    return data
+
+explore(puzzle, order=cards(shuffle=lambda data: data.shuffle(8), repeat=lambda data: data.repeat(2)))
+"""
+REAL = """
+explore(lambda samples=2: ArtificialDataset(samples, open=0.01, read=0.01), samples=[2, 2000])
+"""
+HOSTILE = """
+def label(value="<img src=x onerror=alert(1)>"):
+    return Dataset.range(3).map(cost=0.01, stage=value)
+
+explore(label, value=["<img src=x onerror=alert(1)>", "<b>bold</b>"])
+"""
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, lab: Server) -> Iterator[Any]:
+    """One notebook with everything in it."""
+    address = lab.write("tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE)
+    with browser.visit() as visit:
+        visit.page.set_viewport_size({"width": 1400, "height": 5000})  # JupyterLab draws what is in sight
+        open_notebook(visit.page, address)
+        run_all(visit.page)
+        visit.page.locator(".lk").nth(6).wait_for()
+        yield visit.page
+    assert not visit.elsewhere()
+    assert not visit.errors
+
+
+def widget(page: Any, place: int) -> Any:
+    return page.locator(".lk").nth(place)
+
+
+def test_a_prediction_comes_before_the_run(page: Any) -> None:
+    asked = widget(page, 0)
+    said = asked.locator(".lk-verdict")
+    commit = asked.get_by_role("button", name="Commit to this answer")
+    assert asked.locator(".lk-timeline").count() == 0
+    commit.click()
+    assert said.inner_text() == "Say what you expect first."
+    asked.get_by_label("Your answer in ms").fill("105")
+    commit.click()
+    assert said.inner_text() == "Say how sure you are."
+    asked.get_by_label("certain").check()
+    commit.click()
+    said.get_by_text("Not 105 ms. That is one epoch.").wait_for()
+    assert asked.locator(".lk-timeline").count() == 0
+    asked.get_by_label("Your answer in ms").fill("210")
+    asked.get_by_label("Your answer in ms").press("Enter")
+    said.get_by_text("Right. The answer is 210 ms. Everything adds up.").wait_for()
+    asked.locator(".lk-timeline").wait_for()
+    assert asked.locator(".lk-tries").inner_text().split("\n")[1:] == [
+        "✗ 105 ms, certain",
+        "✓ 210 ms, certain",
+    ]
+
+
+def test_a_challenge_is_failed_and_passed_with_its_slider(page: Any) -> None:
+    task = widget(page, 1)
+    said = task.locator(".lk-verdict")
+    said.get_by_text("Not yet. Accelerator busy: ").wait_for()
+    hint = task.get_by_role("button", name="Show the next hint")
+    hint.click()
+    task.get_by_text("Turn it.").wait_for()
+    assert task.get_by_text("More.").count() == 0
+    hint.click()
+    task.get_by_text("More.").wait_for()
+    assert hint.is_disabled()
+    assert not task.get_by_text("buffer = 1").is_visible()
+    task.get_by_text("a solution").click()
+    assert task.get_by_text("buffer = 1").is_visible()
+    task.get_by_role("slider", name="buffer").focus()
+    page.keyboard.press("ArrowRight")
+    said.get_by_text("Passed: every goal is met.").wait_for()
+
+
+def test_a_pipeline_of_ones_own_is_judged(page: Any) -> None:
+    assert "total: at most 180 ms" in widget(page, 2).inner_text()
+    outcome = widget(page, 3)
+    assert "Passed: every goal is met." in outcome.inner_text()
+    assert "total: 170 ms (at most 180 ms)" in outcome.inner_text()
+
+
+def test_cards_are_moved_by_key_and_by_pointer(page: Any) -> None:
+    puzzle = widget(page, 4)
+    blurred = puzzle.get_by_text("What the model sees: epochs blur.")
+    assert blurred.count() == 0
+    puzzle.get_by_role("button", name="shuffle, 1 of 2").focus()
+    page.keyboard.press("ArrowRight")
+    blurred.wait_for()
+    first = puzzle.get_by_role("button", name="repeat, 1 of 2").bounding_box()
+    card = puzzle.get_by_role("button", name="shuffle, 2 of 2").bounding_box()
+    page.mouse.move(card["x"] + 10, card["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(first["x"] + 2, first["y"] + 10, steps=6)
+    page.mouse.up()
+    blurred.wait_for(state="detached")
+    puzzle.get_by_role("button", name="shuffle, 1 of 2").wait_for()
+
+
+def test_a_real_run_is_compared_with_the_prediction(page: Any) -> None:
+    lab = widget(page, 5)
+    lab.get_by_role("button", name="Run this pipeline").click()
+    lab.get_by_role("row", name="Train").wait_for()
+    assert lab.locator(".lk-ghosts rect").count() == 10  # two epochs: open, two reads, two steps
+    assert lab.get_by_role("row", name="total").locator("td").nth(2).inner_text().endswith("%")
+
+
+def test_a_real_run_is_cancelled(page: Any) -> None:
+    lab = widget(page, 5)
+    lab.get_by_label("samples").select_option("1")
+    lab.get_by_role("button", name="Run this pipeline").click()
+    lab.get_by_text("elements after").wait_for()
+    lab.get_by_role("button", name="Run this pipeline").click()
+    lab.get_by_text("Cancelled after").wait_for()
+    lab.get_by_label("samples").select_option("0")
+    lab.locator(".lk-figures", has_text="for 4 samples").wait_for()
+
+
+def test_a_name_is_never_markup(page: Any) -> None:
+    lab = widget(page, 6)
+    assert lab.locator("img, b b, option b").count() == 0
+    assert "<img src=x onerror=alert(1)>" in lab.locator(".lk-plumbing").inner_text()
+
+
+def test_everybody_can_use_them(page: Any) -> None:
+    assert not serious_violations(page)
