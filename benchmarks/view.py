@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter, sleep
@@ -24,6 +25,8 @@ WATCH = Path(__file__).with_name("view.js").read_text()
 
 ROUNDS, STEPS = 4, 14  # the peer and ours are stepped by turns: so many turns, of so many steps
 MOVES, MOVES_A_SECOND = 180, 60  # of the pointer while it drags
+GRIP = 6  # pixels from the end of a slider, where its handle is
+REST = 1.5  # s
 DRAGS = 3
 SECONDS = 600  # s, for everything in the page
 
@@ -122,15 +125,19 @@ class Output:
 
     def drag(self, back: bool = False) -> Film:
         """Drag the first slider once over its whole length, or *back* again."""
+        self.handles.first.focus()
+        self.page.keyboard.press("End" if back else "Home")
+        sleep(REST)
         mouse, track = self.page.mouse, self.tracks.first.bounding_box()
         assert track
-        stops = [track["x"] + track["width"] * stop / MOVES for stop in range(1, MOVES)]
+        left, width = track["x"] + GRIP, track["width"] - 2 * GRIP
+        stops = [left + width * stop / MOVES for stop in range(MOVES + 1)]
         y = track["y"] + track["height"] / 2
         if back:
             stops.reverse()
         mouse.move(stops[0], y)
         mouse.down()
-        sleep(1)  # the first touch is a jump, not a drag
+        sleep(REST)  # what the touch itself brings is over
         self.page.evaluate(f"() => {{ {self.watch}.film(); }}")
         began = perf_counter()
         for place, stop in enumerate(stops):
@@ -138,7 +145,7 @@ class Output:
             mouse.move(stop, y)
         film = self.page.evaluate(f"{self.watch}.cut()")
         mouse.up()
-        sleep(1)
+        sleep(REST)
         return Film(film["pictures"] / film["seconds"], film["blank"], film["heights"])
 
 
@@ -246,9 +253,14 @@ def in_browser(rounds: int) -> tuple[list[Figures], list[int]]:
         return measured(outputs, wire, rounds), bars
 
 
+def times(one: float, other: float) -> float:
+    """How many times *other* goes into *one*; there may have been no picture at all."""
+    return one / other if other else inf
+
+
 def faster(what: str, ours: float, peer: float, goal: float | None = None, unit: str = "ms") -> str:
     """A line that compares times, or pictures a second."""
-    ratio = ours / peer if unit == "/s" else peer / ours
+    ratio = times(ours, peer) if unit == "/s" else times(peer, ours)
     if goal is None:
         return line(what, number(ours, unit), number(peer, unit), f"{ratio:.2f}", "-", "-")
     return compared(what, number(ours, unit), number(peer, unit), ratio, f">= {goal}", ratio >= goal)
@@ -256,7 +268,7 @@ def faster(what: str, ours: float, peer: float, goal: float | None = None, unit:
 
 def slower(what: str, many: float, few: float, unit: str) -> str:
     """A line on what more bars cost."""
-    ratio = few / many if unit == "/s" else many / few
+    ratio = times(few, many) if unit == "/s" else times(many, few)
     return compared(what, number(many, unit), number(few, unit), ratio, f"<= {SLOWER}", ratio <= SLOWER)
 
 
