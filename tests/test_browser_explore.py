@@ -163,9 +163,9 @@ def test_arrow_keys_step_the_playhead(shown: Shown) -> None:
 def test_play_goes_to_the_end(shown: Shown) -> None:
     shown.page.get_by_label("How many times slower").select_option("1")
     shown.button("Play").click()
-    shown.button("Pause").wait_for()
-    shown.button("Play").wait_for()
-    assert shown.at() == f"{expected(buffer=1, calls=2).duration / 1e6:g} ms"
+    end = f"{expected(buffer=1, calls=2).duration / 1e6:g} ms"
+    shown.page.locator(f".lk-timeline[aria-valuetext='{end}']").wait_for()
+    shown.button("Play").wait_for()  # it was called Pause, but a slow computer may not show that
 
 
 def test_a_bar_says_what_it_is(shown: Shown) -> None:
