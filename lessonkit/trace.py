@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from os import PathLike
 from typing import Any, NamedTuple
@@ -164,13 +165,13 @@ class Trace:
             raise ValueError("this run was not recorded: run it again without record=False")
         return self._recorder
 
-    @property
+    @cached_property
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
         records = self._records()
         return [Span._make((*span, *records.identity(span[5]))) for span in records.rows()]
 
-    @property
+    @cached_property
     def events(self) -> list[BufferEvent]:
         """Everything that came into a buffer or left one, in the order of time."""
         return [BufferEvent(*event) for event in _rows(self._records().events, 5)]

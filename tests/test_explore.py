@@ -47,6 +47,12 @@ def test_a_picture_of_200_spans_is_small() -> None:
     assert len(json.dumps(said.messages[-1][1])) < 40_000
 
 
+def test_of_very_many_bars_the_first_are_drawn() -> None:
+    scene = json.loads(show(Dataset.range(6000), num_epochs=1).state)["scene"]
+    assert len(scene["bars"]["row"]) == 5000
+    assert scene["note"].startswith("Only the first 5,000 of 6,000 bars are drawn.")
+
+
 def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
     def broken(size: int = 1) -> Dataset:
         return Dataset.range(3).batch(size - 1)

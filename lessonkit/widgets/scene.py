@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from lessonkit.analysis.limits import limits
@@ -14,6 +15,7 @@ from lessonkit.trace import Span, Trace
 from lessonkit.words import milliseconds, percent, size
 from lessonkit.work import Machine
 
+MOST_BARS = 5000  # that a page draws well, and anybody can see
 LIMITS = {
     "accelerator": "its own work",
     "first element": "first sample",
@@ -28,6 +30,11 @@ LIMITS = {
 def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dict[str, Any]:
     """Everything that the page shows of a run; times in microseconds."""
     laid, spans = layout(trace), trace.spans
+    note = decides(laid)
+    if len(laid.bars) > MOST_BARS:
+        note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
+        first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
+        laid = replace(laid, bars=tuple(first))
     names = {row.stage: number for number, row in enumerate(laid.rows)}
     return {
         "end": micros(laid.duration),
@@ -44,7 +51,7 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
         "events": events(trace),
         "figures": figures(trace, dataset, machine),
         "summary": summary(trace, laid),
-        "note": decides(laid),
+        "note": note,
         "data": ", ".join(seen(trace, dataset).words),
         "busy": {row.stage: round(trace.busy(row.stage), 4) for row in laid.rows},
         "perSample": trace.per_sample if trace.samples else None,

@@ -26,6 +26,16 @@ function svg(tag, given = {}, ...children) {
 // JupyterLab takes arrow keys and letters for itself unless the element that has the focus says this.
 const KEYS = { "data-lm-suppress-shortcuts": "true" };
 
+// That would take Ctrl+S too, so with a Ctrl or Command key held down JupyterLab gets its keys back.
+function giveBack(event) {
+  const { target } = event;
+  if (!["Control", "Meta"].includes(event.key) || !target.hasAttribute("data-lm-suppress-shortcuts")) return;
+  target.removeAttribute("data-lm-suppress-shortcuts");
+  const keep = () => attributes(target, KEYS);
+  addEventListener("keyup", keep, { once: true });
+  addEventListener("blur", keep, { once: true });
+}
+
 function button(text, title, act, given = {}) {
   return html("button", { type: "button", title, "aria-label": title, onclick: act, ...KEYS, ...given }, text);
 }

@@ -38,13 +38,15 @@ class Explore {
   }
 
   show(scene) {
-    this.error.textContent = "";
+    this.refuse("");
     this.task?.judge(scene.verdict);
     this.view.draw(scene);
   }
 
+  // The last good picture stays, and is not to be taken for that of the new values.
   refuse(text) {
     this.error.textContent = text;
+    for (const node of this.view.nodes) node.classList.toggle("lk-stale", text !== "");
   }
 
   pin() {
@@ -62,7 +64,7 @@ class Explore {
   }
 
   ask(what) {
-    this.error.textContent = "";
+    this.refuse("");
     this.model.send({ do: what, values: this.controls.values });
   }
 
@@ -88,7 +90,7 @@ class Explore {
   showReal({ scene, rows, total }) {
     this.view.real = scene;
     this.view.draw(this.view.scene);
-    const head = html("tr", {}, ...["stage", "predicted", "measured", "off by"].map((text) => html("th", { scope: "col" }, text)));
+    const head = html("tr", {}, ...["stage", "predicted", "measured", "prediction"].map((text) => html("th", { scope: "col" }, text)));
     const lines = [...rows, total].map(([stage, ...cells]) => html("tr", {}, html("th", { scope: "row" }, stage), ...cells.map((text) => html("td", {}, text))));
     this.panel.replaceChildren(html("p", {}, "The real run is the thin line below each bar."), html("table", {}, head, ...lines));
   }

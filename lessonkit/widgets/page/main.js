@@ -6,6 +6,7 @@ export default {
   render({ model, el }) {
     el.classList.add("lk");
     el.classList.toggle("lk-large", model.get("large"));
+    el.addEventListener("keydown", (event) => giveBack(event), true);
     new ROLES[model.get("role")](model, el);
   },
 };

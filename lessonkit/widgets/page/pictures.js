@@ -5,6 +5,7 @@ const SLOW = 150; // ms; a simulation that takes longer waits until the control 
 const AHEAD = 60; // ms; one that takes longer is not done ahead
 const KEPT = 300; // pictures
 const REST = 250; // ms
+const STILL_FOR = 150; // ms without a new picture, before any is fetched ahead
 
 class Pictures {
   constructor(model, { show, refuse }) {
@@ -25,6 +26,11 @@ class Pictures {
     this.wanted = values;
     this.ahead = near;
     clearTimeout(this.timer);
+    if (this.asked?.key === JSON.stringify(values)) {
+      this.asked.ahead = false; // on its way already
+      this.wanted = null;
+      return undefined;
+    }
     const known = this.kept.get(JSON.stringify(values));
     if (known) {
       this.wanted = null;
@@ -46,9 +52,9 @@ class Pictures {
     this.model.send({ do: "show", id: this.asked.id, values });
   }
 
-  rested() {
+  rested(wait = STILL_FOR) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.took < AHEAD && this.kept.size < KEPT && this.ask(), this.wanted ? 0 : 30);
+    this.timer = setTimeout(() => this.took < AHEAD && this.kept.size < KEPT && this.ask(), wait);
   }
 
   hear(message, buffers) {
@@ -60,12 +66,12 @@ class Pictures {
     if (answer.error && !ahead) this.refuse(answer.error);
     if (!answer.error) {
       this.kept.set(key, answer);
-      if (!ahead && !this.wanted) this.show(answer);
+      if (!ahead) this.show(answer); // also while newer values wait: a hand that moves is to see something
     }
     // An error ahead of need is kept too, as nothing: it is asked for again only if it is wanted.
     else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
     if (this.wanted) this.ask();
-    else this.rested();
+    else this.rested(ahead ? 0 : STILL_FOR);
   }
 }
 

@@ -165,24 +165,27 @@ class Timeline {
     }
   }
 
-  // The other run, thin, below the bars of the same stage.
+  // The other run, thin, below the bars of the same stage: one shape for each stage.
   drawGhosts() {
     this.layer.ghosts.replaceChildren();
     if (!this.other) return;
-    const rows = new Map(this.scene.rows.map((row, index) => [row[0], index]));
-    const { bars } = this.other;
+    const { bars, rows: theirs } = this.other;
+    const rows = theirs.map(([stage]) => this.scene.rows.findIndex((row) => row[0] === stage));
+    const shapes = theirs.map(() => "");
     for (let bar = 0; bar < bars.row.length; bar++) {
-      const [stage, lanes, colour] = this.other.rows[bars.row[bar]];
-      const row = rows.get(stage);
-      if (row === undefined || bars.kind[bar]) continue;
+      const row = rows[bars.row[bar]];
+      if (row < 0 || bars.kind[bar]) continue;
       const lane = Math.min(bars.lane[bar], this.scene.rows[row][1] - 1);
       const x = this.x(bars.start[bar]);
       const width = Math.max(1, this.x(bars.start[bar] + bars.length[bar]) - x - 1);
       const y = this.tops[row] + (lane + 0.74) * this.lane;
-      this.layer.ghosts.append(svg("rect", { x, y, width, height: Math.max(1, this.lane * 0.2), fill: colour }));
+      shapes[bars.row[bar]] += `M${x.toFixed(1)},${y.toFixed(1)}h${width.toFixed(1)}v${(this.lane * 0.2).toFixed(1)}h${-width.toFixed(1)}z`;
     }
-    const x = this.x(this.other.end);
-    this.layer.ghosts.append(svg("line", { x1: x, x2: x, y1: TOP - 4, y2: this.floor }));
+    const end = this.x(this.other.end);
+    this.layer.ghosts.append(
+      ...shapes.map((d, row) => svg("path", { d, fill: theirs[row][2] })),
+      svg("line", { x1: end, x2: end, y1: TOP - 4, y2: this.floor }),
+    );
   }
 
   drawPath() {

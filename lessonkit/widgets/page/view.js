@@ -13,7 +13,7 @@ class View {
     this.said = html("div", { class: "lk-said", "aria-live": "polite" });
     this.plumbing = new Plumbing();
     this.timeline = new Timeline({ height, onTime: (at, quiet) => this.at(at, quiet), onBar: (bar) => this.say(bar) });
-    this.playButton = button("▶", "Play", () => this.play());
+    this.playButton = button("play", "Play", () => this.play());
     this.slower = html("select", { "aria-label": "How many times slower than the run", ...KEYS }, ...SLOWER.map((times) => html("option", { value: times }, `${times}× slower`)));
     const switches = [["path", "critical path"], ["waits", "waits"], ["memory", "memory"]].map(([name, text]) => this.toggle(name, text));
     this.tools = html(
@@ -71,7 +71,7 @@ class View {
     const shown = [...scene.figures];
     if (pinned && scene.perSample) {
       const factor = pinned.perSample / scene.perSample;
-      shown.splice(1, 0, [`${factor.toFixed(2)}×`, factor >= 1 ? "faster than pinned" : "the speed of pinned"]);
+      shown.splice(1, 0, [`${factor.toFixed(2)}×`, "the pinned speed"]);
     }
     while (this.figures.children.length < shown.length) this.figures.append(html("div", {}, html("b"), html("span")));
     while (this.figures.children.length > shown.length) this.figures.lastChild.remove();
@@ -101,7 +101,7 @@ class View {
     const { timeline } = this;
     if (timeline.time >= timeline.end) timeline.seek(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.playButton.textContent = "⏸";
+    this.playButton.textContent = "pause";
     attributes(this.playButton, { title: "Pause", "aria-label": "Pause" });
     let before = performance.now();
     const frame = (now) => {
@@ -120,7 +120,7 @@ class View {
   stop() {
     cancelAnimationFrame(this.playing);
     this.playing = 0;
-    this.playButton.textContent = "▶";
+    this.playButton.textContent = "play";
     attributes(this.playButton, { title: "Play", "aria-label": "Play" });
   }
 }
