@@ -34,7 +34,7 @@ PARTS = [
     "Further",
 ]
 CPU_LIMIT = 10.0  # seconds for one notebook
-RANDOM_TIME = 1.0  # seconds for the random settings of one lab
+RANDOM_TIME = 0.5  # seconds for the random settings of one lab
 NONSENSE: tuple[Any, ...] = (None, True, "many", float("nan"), float("inf"), 1e15, -1e15, [1], {})
 
 each = pytest.mark.parametrize("name", WRITTEN)
