@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import lru_cache
 from io import StringIO
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,6 +117,13 @@ def run(source: str, names: dict[str, Any], file: str) -> Any:
         if not isinstance(last, ast.Expr):
             return None
         return eval(compile(ast.Expression(last.value), file, "eval"), names)
+
+
+def passing(task: Explore) -> list[dict[str, Any]]:
+    """Every setting of a challenge's controls that passes it."""
+    choices = [control.values for control in task.controls.values()]
+    settings = [dict(zip(task.controls, values, strict=True)) for values in product(*choices)]
+    return [values for values in settings if task.picture(values)[1]["verdict"]["passed"]]
 
 
 @lru_cache

@@ -73,6 +73,8 @@ def test_every_cell_was_run(name: str) -> None:
     for cell in lesson(name).cells:
         shows = isinstance(lesson(name).values.get(cell.id), (Explore, Predict, Challenge, Outcome))
         assert cell.cell_type != "code" or cell.outputs or not shows, cell.id
+        if isinstance(lesson(name).values.get(cell.id), Explore):
+            assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.id
         tags = cell.metadata.get("tags", ())
         assert ("real-clock" in tags) == ("nbval-ignore-output" in tags), cell.id
         assert ("real-clock" in tags) >= ('clock="real"' in cell.source and cell.cell_type == "code"), cell.id
@@ -177,7 +179,7 @@ def everything(control: Control) -> list[Any]:
 def drawn(lab: Explore, values: dict[str, Any]) -> dict[str, Any]:
     """The picture of a setting; it must be one."""
     said = {name: (control.texts, values[name]) for name, control in lab.controls.items()}
-    picture = lab.picture(lab.values(values))
+    _, picture = lab.picture(lab.values(values))
     assert picture["samples"] > 0, said
     bars = picture["bars"]
     assert min(bars["start"]) >= 0, said

@@ -83,8 +83,8 @@ def normalised(outputs: list[Any], count: int) -> list[Any]:
             continue
         if output.output_type == "error":
             raise ValueError(f"an error is among the outputs: {output.ename}: {output.evalue}")
-        output.metadata = {}
         output.data.pop(WIDGET_VIEW, None)
+        output.metadata = {kind: size for kind, size in output.metadata.items() if kind in output.data}
         if "execution_count" in output:
             output.execution_count = count
         if output.data:
