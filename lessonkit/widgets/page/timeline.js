@@ -13,7 +13,7 @@ class Timeline {
     this.bar = -1; // the one that is pointed at
     this.show = { path: false, waits: true, memory: false };
     this.bars = [];
-    this.hatch = `lk-hatch-${crypto.getRandomValues(new Uint32Array(1))[0]}`; // widgets share a page, but not their modules
+    this.hatch = unique("hatch");
     this.layer = Object.fromEntries(
       ["grid", "names", "ghosts", "bars", "path", "track", "axis"].map((name) => [name, svg("g", { class: `lk-${name}` })]),
     );
