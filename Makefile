@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help test bench clean
+.PHONY: help test notebooks bench clean
 
 ## help: list the targets
 help:
@@ -22,6 +22,10 @@ test: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+## notebooks: run the notebooks again, and write them back
+notebooks: .venv/ready
+	$(BIN)/python -m tools.notebooks
 
 ## bench: measure the speed, against peers
 bench: .venv/ready

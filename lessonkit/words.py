@@ -34,6 +34,15 @@ def size(nbytes: float) -> str:
     return f"{number(nbytes)} GB"
 
 
+def samples(count: int) -> str:
+    """How many samples.
+
+    >>> samples(1), samples(20)
+    ('1 sample', '20 samples')
+    """
+    return f"{count} sample{'' if count == 1 else 's'}"
+
+
 def number(value: float) -> str:
     """At most one digit behind the point, and none that says nothing.
 

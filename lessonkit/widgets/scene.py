@@ -12,7 +12,7 @@ from lessonkit.dataset import Dataset
 from lessonkit.layout import Layout, ink_on, labels, layout
 from lessonkit.plumbing import plumbing
 from lessonkit.trace import Span, Trace
-from lessonkit.words import milliseconds, percent, size
+from lessonkit.words import milliseconds, percent, samples, size
 from lessonkit.work import Machine
 
 MOST_BARS = 5000  # that a page draws well, and anybody can see
@@ -109,7 +109,7 @@ def figures(trace: Trace, dataset: Dataset, machine: Machine | None) -> list[tup
     best = found.bounds[0]
     return [
         (milliseconds(trace.per_sample), "per sample"),
-        (milliseconds(trace.duration), f"for {trace.samples} samples"),
+        (milliseconds(trace.duration), f"for {samples(trace.samples)}"),
         (percent(trace.busy("Train")), "accelerator busy"),
         held,
         (milliseconds(best.seconds / trace.samples), f"limit: {LIMITS[best.name]}"),
@@ -132,7 +132,7 @@ def summary(trace: Trace, laid: Layout) -> str:
     if not trace.samples:
         return f"No samples in {milliseconds(trace.duration)}."
     return (
-        f"{trace.samples} samples in {milliseconds(trace.duration)}, {milliseconds(trace.per_sample)} each; "
+        f"{samples(trace.samples)} in {milliseconds(trace.duration)}, {milliseconds(trace.per_sample)} each; "
         f"the accelerator is busy {percent(trace.busy('Train'))} of the time. {decides(laid)}"
         + (" Cancelled." if trace.cancelled else "")
     ).strip()

@@ -53,3 +53,8 @@ function time(micros) {
 function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }
+
+// A name that nothing else on the page has: widgets share the page, but each has its own copy of this program.
+function unique(name) {
+  return `lk-${name}-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
+}

@@ -4,7 +4,7 @@ class Predict {
   constructor(model, el) {
     this.model = model;
     const { question, unit, choices, sure, limit, height } = JSON.parse(model.get("state"));
-    const group = `lk-answer-${++views}`;
+    const group = unique("answer");
     this.unit = unit;
     this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
     this.sure = this.radios(sure, `${group}-s`, "How sure are you?");

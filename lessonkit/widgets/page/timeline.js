@@ -1,7 +1,6 @@
 // The timeline: a row for each stage, a lane for each call, a bar for each piece of work or waiting.
 
 const LEFT = 92, RIGHT = 16, TOP = 36, BOTTOM = 26, GAP = 9, TRACK = 64;
-let views = 0; // for the names of patterns, which a page shares
 
 class Timeline {
   constructor({ onTime, onBar, height }) {
@@ -14,7 +13,7 @@ class Timeline {
     this.bar = -1; // the one that is pointed at
     this.show = { path: false, waits: true, memory: false };
     this.bars = [];
-    this.hatch = `lk-hatch-${++views}`;
+    this.hatch = unique("hatch");
     this.layer = Object.fromEntries(
       ["grid", "names", "ghosts", "bars", "path", "track", "axis"].map((name) => [name, svg("g", { class: `lk-${name}` })]),
     );

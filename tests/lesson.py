@@ -1,0 +1,132 @@
+"""A notebook that was run in this process, so that a test can ask its widgets what a learner would."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from functools import lru_cache
+from io import StringIO
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+
+from lessonkit.widgets.challenge import Challenge
+from lessonkit.widgets.explore import Explore
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+SERIES = (
+    "00_start_here",
+    "01_prefetch",
+    "02_interleave",
+    "03_parallel_map",
+    "04_cache",
+    "05_vectorise",
+    "06_ordering",
+    "07_optimisers",
+    "08_put_it_together",
+)
+WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]
+
+
+BLOCK = re.compile(r"```.*?```", re.S)
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
+HEADING = re.compile(r"^(#+) (.+)$", re.M)
+
+
+class Heading(NamedTuple):
+    level: int
+    text: str
+    cell: Any
+
+
+class Solved(NamedTuple):
+    """A challenge, and the code of the solution that is folded below it."""
+
+    task: Any
+    code: str
+
+
+class Lesson:
+    """The cells of a notebook, what each gave, and the names that they left.
+
+    Cells on the real clock are left out: nothing after them may need what they make.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.path = NOTEBOOKS / f"{name}.ipynb"
+        self.cells = nbformat.read(self.path, as_version=4).cells
+        self.names: dict[str, Any] = {"__name__": name}
+        self.values: dict[str, Any] = {}  # by the id of a cell
+        for cell in self.cells:
+            if cell.cell_type == "code" and "real-clock" not in cell.metadata.get("tags", ()):
+                self.values[cell.id] = run(cell.source, self.names, f"<{name} {cell.id}>")
+
+    def widgets(self, kind: type) -> Iterator[tuple[str, Any]]:
+        """What cells showed that is of a kind, with the id of the cell."""
+        seen: list[Any] = []
+        for cell, value in self.values.items():
+            if isinstance(value, kind) and not any(value is other for other in seen):
+                seen.append(value)
+                yield cell, value
+
+    @property
+    def markdown(self) -> list[Any]:
+        return [cell for cell in self.cells if cell.cell_type == "markdown"]
+
+    @property
+    def prose(self) -> str:
+        """All text, without the code in it."""
+        return CODE.sub("", "\n\n".join(cell.source for cell in self.markdown))
+
+    @property
+    def headings(self) -> list[Heading]:
+        return [
+            Heading(len(marks), text.strip(), cell)
+            for cell in self.markdown
+            for marks, text in HEADING.findall(BLOCK.sub("", cell.source))
+        ]
+
+    def solved(self) -> list[Solved]:
+        """Each challenge with the solution that comes next."""
+        found, tasks = [], []
+        for cell in self.cells:
+            value = self.values.get(cell.id)
+            if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):
+                tasks.append(value)
+            elif tasks and cell.cell_type == "markdown" and "<summary>A solution</summary>" in cell.source:
+                code = re.search(r"```python\n(.*?)```", cell.source, re.S)
+                assert code, f"{cell.id}: there is no code in the solution"
+                found.append(Solved(tasks.pop(), code[1]))
+        assert not tasks, "a challenge has no solution below it"
+        return found
+
+
+def run(source: str, names: dict[str, Any], file: str) -> Any:
+    """Run a cell; the value of its last line, if that is an expression."""
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)  # for inspect
+    body = ast.parse(source).body
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    with redirect_stdout(StringIO()):
+        exec(compile(ast.Module(body, []), file, "exec"), names)
+        if not isinstance(last, ast.Expr):
+            return None
+        return eval(compile(ast.Expression(last.value), file, "eval"), names)
+
+
+def passing(task: Explore) -> list[dict[str, Any]]:
+    """Every setting of a challenge's controls that passes it."""
+    choices = [control.values for control in task.controls.values()]
+    settings = [dict(zip(task.controls, values, strict=True)) for values in product(*choices)]
+    return [values for values in settings if task.picture(values)[1]["verdict"]["passed"]]
+
+
+@lru_cache
+def lesson(name: str) -> Lesson:
+    """A lesson, run once for all tests."""
+    return Lesson(name)

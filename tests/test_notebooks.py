@@ -1,0 +1,292 @@
+"""That the lessons run, say what is so, and hold whatever a learner turns."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import nbformat
+import pytest
+from lesson import NOTEBOOKS, SERIES, WRITTEN, lesson, run
+
+from lessonkit.widgets.challenge import Challenge, Outcome
+from lessonkit.widgets.controls import Control
+from lessonkit.widgets.explore import Explore
+from lessonkit.widgets.predict import SCALES, Predict
+from tools.notebooks import text_of
+
+PARTS = [
+    "The situation",
+    "Predict",
+    "Run and look",
+    "Explain",
+    "Play",
+    "For real",
+    "Challenge",
+    "In the wild",
+    "Recap",
+    "Further",
+]
+CPU_LIMIT = 10.0  # seconds for one notebook
+RANDOM_TIME = 0.5  # seconds for the random settings of one lab
+NONSENSE: tuple[Any, ...] = (None, True, "many", float("nan"), float("inf"), 1e15, -1e15, [1], {})
+
+each = pytest.mark.parametrize("name", WRITTEN)
+
+
+# ---- as they are kept ----
+
+
+# In a process of its own for each notebook, which says at last how long it and its kernel worked.
+AGAIN = """
+import resource, sys, pytest
+options = ["-c", "/dev/null", "-p", "no:cacheprovider", "--nbval", "--nbval-cell-timeout=60", "-q"]
+code = pytest.main([*options, sys.argv[1]])
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(sum(time.ru_utime + time.ru_stime for time in used))
+sys.exit(code)
+"""
+
+
+def again(name: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", AGAIN, str(NOTEBOOKS / f"{name}.ipynb")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=200)
+
+
+@lru_cache
+def all_again() -> dict[str, Future[subprocess.CompletedProcess[str]]]:
+    """Every notebook run again, two at a time."""
+    pool = ThreadPoolExecutor(2)
+    return {name: pool.submit(again, name) for name in WRITTEN}
+
+
+@each
+def test_running_it_again_gives_what_is_kept(name: str) -> None:
+    found = all_again()[name].result()
+    assert found.returncode == 0, found.stdout[-4000:]
+    assert float(found.stdout.splitlines()[-1]) < CPU_LIMIT
+
+
+@each
+def test_it_is_kept_without_what_changes(name: str) -> None:
+    path = NOTEBOOKS / f"{name}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    assert text_of(nbformat.read(path, as_version=4)) == text, "say make notebooks"
+    assert not re.search(r"\bat 0x[0-9a-f]{6,}", text), "an address changes on every run"
+    ids = [cell.id for cell in lesson(name).cells]
+    assert len(set(ids)) == len(ids)
+
+
+@each
+def test_every_cell_was_run(name: str) -> None:
+    for cell in lesson(name).cells:
+        shows = isinstance(lesson(name).values.get(cell.id), (Explore, Predict, Challenge, Outcome))
+        assert cell.cell_type != "code" or cell.outputs or not shows, cell.id
+        if isinstance(lesson(name).values.get(cell.id), Explore):
+            assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.id
+        tags = cell.metadata.get("tags", ())
+        assert ("real-clock" in tags) == ("nbval-ignore-output" in tags), cell.id
+        assert ("real-clock" in tags) >= ('clock="real"' in cell.source and cell.cell_type == "code"), cell.id
+
+
+# ---- prose ----
+
+
+@each
+def test_its_parts_are_those_of_every_lesson(name: str) -> None:
+    first, *others = lesson(name).headings
+    assert first.level == 1
+    assert re.match(rf"{name[:2]} \S", first.text)
+    for begin in ("After this you can", "You need", "Time"):
+        assert f"**{begin}**" in first.cell.source, begin
+    assert [heading.text for heading in others if heading.level == 2] == PARTS
+    further = [heading.text for heading in others].index("Further")
+    assert all(heading.level == 3 for heading in others[further + 1 :])
+    for heading in others[further + 1 :]:
+        assert heading.cell.metadata.get("jp-MarkdownHeadingCollapsed"), f"{heading.text}: is not folded"
+
+
+@each
+def test_what_a_learner_need_not_read_is_hidden(name: str) -> None:
+    for cell in lesson(name).cells:
+        if cell.cell_type == "code" and re.search(r"^(\w+ = )?(predict|challenge)\(", cell.source, re.M):
+            assert cell.metadata.get("jupyter", {}).get("source_hidden"), cell.id
+
+
+@each
+def test_its_links_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", lesson(name).prose):
+        if target.startswith("https://"):
+            continue
+        file, _, anchor = target.partition("#")
+        other = (NOTEBOOKS / file).resolve() if file else lesson(name).path
+        if file.removesuffix(".ipynb") in set(SERIES) - set(WRITTEN):
+            continue
+        assert other.exists(), target
+        if anchor:
+            assert other.suffix == ".ipynb", target
+            anchors = [heading.text.replace(" ", "-") for heading in lesson(other.stem).headings]
+            assert anchor in anchors, target
+
+
+@each
+def test_it_links_to_the_next(name: str) -> None:
+    place = SERIES.index(name)
+    if place + 1 < len(SERIES):
+        assert re.search(rf"\[Next: [^\]]+\]\({SERIES[place + 1]}\.ipynb\)", lesson(name).prose)
+
+
+@each
+def test_pictures_have_words_and_prose_is_calm(name: str) -> None:
+    prose = lesson(name).prose
+    assert not re.search(r"!\[\s*\]", prose), "a picture without words"
+    assert all("alt=" in tag for tag in re.findall(r"<img[^>]*>", prose))
+    text = re.sub(r"<!--.*?-->|!\[|\$[^$]*\$", "", prose, flags=re.S)
+    assert "!" not in text, re.findall(r"[^\n]*![^\n]*", text)
+
+
+def test_the_words_are_spelt_right() -> None:
+    text = "\n".join(cell.source for name in WRITTEN for cell in lesson(name).cells)
+    found = subprocess.run(
+        [sys.executable, "-m", "codespell_lib", "-"], input=text, capture_output=True, text=True, timeout=60
+    )
+    assert not found.stdout, found.stdout
+
+
+NUMBER = re.compile(r"\*\*(?P<shown>[^*\n]+)\*\*<!--\s*(?P<expression>.+?)\s*-->", re.S)
+UNITS = {"ms": 1e3, "µs": 1e6, "%": 1e2, "kB": 1e-3, "MB": 1e-6}
+
+
+@each
+def test_its_numbers_are_what_a_run_gives(name: str) -> None:
+    for cell in lesson(name).markdown:
+        for shown, expression in NUMBER.findall(cell.source):
+            value = eval(expression, lesson(name).names)
+            digits = re.search(r"-?\d[\d,]*(?:\.(\d+))?", shown)
+            assert digits, f"{cell.id}: {shown} is no number"
+            unit = shown[digits.end() :].split()[:1]
+            value *= UNITS.get(unit[0], 1) if unit else 1
+            close = 0.5 * 10 ** -len(digits[1] or "") + 1e-9
+            said = float(digits[0].replace(",", ""))
+            assert abs(value - said) <= close, f"{shown}: {expression} is {value}"
+
+
+# ---- what a learner turns ----
+
+
+def everything(control: Control) -> list[Any]:
+    """Every value of a control as the page says it; of cards a few orders."""
+    if control.kind == "flag":
+        return [False, True]
+    if control.kind == "order":
+        cards = list(range(len(control.values)))
+        turned = [cards[place:] + cards[:place] for place in cards]
+        return turned + [order[::-1] for order in turned]
+    return list(range(len(control.values)))
+
+
+def drawn(lab: Explore, values: dict[str, Any]) -> dict[str, Any]:
+    """The picture of a setting; it must be one."""
+    said = {name: (control.texts, values[name]) for name, control in lab.controls.items()}
+    _, picture = lab.picture(lab.values(values))
+    assert picture["samples"] > 0, said
+    bars = picture["bars"]
+    assert min(bars["start"]) >= 0, said
+    assert max(map(sum, zip(bars["start"], bars["length"], strict=True))) <= picture["end"] + 1, said
+    return picture
+
+
+def settings(lab: Explore) -> list[dict[str, Any]]:
+    """Every value of each control, the others in the middle."""
+    middle = {name: (found := everything(control))[len(found) // 2] for name, control in lab.controls.items()}
+    return [middle | {name: value} for name, control in lab.controls.items() for value in everything(control)]
+
+
+@each
+def test_every_setting_of_every_lab_has_a_picture(name: str) -> None:
+    draw = random.Random(name)
+    for cell, lab in lesson(name).widgets(Explore):
+        assert not json.loads(lab.state)["error"], (cell, json.loads(lab.state)["error"])
+        began = perf_counter()
+        for values in settings(lab):
+            drawn(lab, values)
+        choices = {control: everything(lab.controls[control]) for control in lab.controls}
+        for _ in range(300 if len(choices) > 1 else 0):
+            drawn(lab, {control: draw.choice(values) for control, values in choices.items()})
+            if perf_counter() - began > RANDOM_TIME:
+                break
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, asked: Predict, said: Any) -> tuple[str, dict[str, Any]]:
+    """What a prediction is told."""
+    heard: list[tuple[str, dict[str, Any]]] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            asked, "tell", lambda about, answer=None, **more: heard.append((about, (answer or {}) | more))
+        )
+        asked.hear(None, {"do": "commit", "said": said, "sure": 1}, None)
+    return heard[-1]
+
+
+@each
+def test_every_prediction_explains_what_is_wrong(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cell, asked in lesson(name).widgets(Predict):
+
+        def told(value: Any, asked: Predict = asked) -> tuple[str, dict[str, Any]]:
+            said = asked.choices.index(value) if asked.choices else value * SCALES.get(asked.unit, 1)
+            return answers(monkeypatch, asked, said)
+
+        about, verdict = told(asked.right)
+        assert about == "verdict", cell
+        assert verdict["right"], cell
+        assert asked.wrong, f"{cell}: no misconception is explained"
+        sentences = [sentence for _, sentence in asked.wrong]
+        assert len(set(sentences)) == len(sentences), cell
+        for value, sentence in asked.wrong:
+            about, verdict = told(value)
+            assert (about, verdict["right"]) == ("verdict", False), cell
+            assert verdict["text"].endswith(sentence), cell
+        for nonsense in NONSENSE:
+            assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
+        if asked.choices:
+            assert len(asked.wrong) == len(asked.choices) - 1, f"{cell}: a wrong choice has no explanation"
+
+
+@each
+def test_every_challenge_fails_at_first_and_its_solution_passes(name: str) -> None:
+    found = lesson(name).solved()
+    assert found, "there is no challenge"
+    for task, code in found:
+        names = dict(lesson(name).names)
+        run(code, names, f"<{name} solution>")
+        if isinstance(task, Explore):
+            start = {control.name: control.start for control in task.controls.values()}
+            first = drawn(task, start)["verdict"]
+            solved = start | {key: task.controls[key].number(value) for key, value in names["values"].items()}
+            last = drawn(task, solved)["verdict"]
+        else:
+            last = task.check(names["solution"]).verdict
+            tried = [outcome.verdict for _, outcome in lesson(name).widgets(Outcome)]
+            wanted = {goal.name for goal in task.task.goals}
+            first = next(v for v in tried if {said.split(":")[0] for _, said in v["goals"]} == wanted)
+        assert last["passed"], last["message"]
+        assert not first["passed"], "it passes before anything was done"
+        goals = task.task.goals
+        assert any(goal.name.lower() in first["message"].lower() for goal in goals), first["message"]
+
+
+@each
+def test_the_teacher_has_a_page_for_it(name: str) -> None:
+    page = NOTEBOOKS.parent / "docs" / "teaching" / f"{name[:2]}.md"
+    assert page.exists()
+
+
+def test_there_is_no_notebook_beside_the_series() -> None:
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} <= set(SERIES)

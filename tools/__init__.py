@@ -1,0 +1,1 @@
+"""What the project needs besides its package."""
