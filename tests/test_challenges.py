@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
 from lesson import lesson, passing
+
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.widgets.goals import Attempt
 
 
 def test_00_only_longer_files_and_faster_reading_do() -> None:
@@ -17,3 +24,115 @@ def test_01_four_places_are_the_fewest() -> None:
 
 def test_01_seven_places_are_the_fewest_for_the_rarer_sample() -> None:
     assert passing(lesson("01_prefetch").values["second-challenge"]) == [{"buffer": 7}]
+
+
+# ---- 04 cache ----
+
+Steps = tuple[str, ...]
+
+
+def kept(steps: Steps) -> Dataset:
+    """Twenty images and these steps, the two maps of lesson 04 by what they cost."""
+    dataset: Dataset = ArtificialDataset(20, nbytes=100_000)
+    for step in steps:
+        if step == "decode":
+            dataset = dataset.map(cost=0.028)
+        elif step == "grow":
+            dataset = dataset.map(cost=0.002, nbytes=800_000)
+        else:
+            dataset = dataset.cache() if step == "cache" else dataset.prefetch(int(step))
+    return dataset
+
+
+def pipelines(*extras: str) -> Iterator[Steps]:
+    """Every place for the extra steps beside decode and grow."""
+    for steps in set(itertools.permutations(("decode", "grow", *extras))):
+        if steps.index("decode") < steps.index("grow"):
+            yield steps
+
+
+def places_that_pass(*extras: str) -> dict[Steps, float]:
+    """Which places meet the goals of lesson 04 that a cost is enough for, and their ms a sample."""
+    goals = [goal for goal in lesson("04_cache").names["task"].task.goals if "differ" not in goal.name]
+    found = {}
+    for steps in pipelines(*extras):
+        trace = benchmark(kept(steps), num_epochs=5)
+        if all(goal.judge(Attempt(kept(steps), trace)).met for goal in goals):
+            found[steps] = round(trace.per_sample * 1e3, 3)
+    return found
+
+
+def test_04_only_a_cache_between_the_maps_and_a_prefetch_behind_them_pass() -> None:
+    best = {("decode", "cache", "grow", "1"): 17.48}
+    assert (
+        places_that_pass()
+        == places_that_pass("cache")
+        == places_that_pass("1")
+        == places_that_pass("8")
+        == places_that_pass("cache", "cache")
+        == {}
+    )
+    assert places_that_pass("cache", "1") == best
+    assert set(places_that_pass("cache", "8").values()) == {17.48}
+
+
+def test_04_a_second_prefetch_makes_the_first_epoch_of_the_cache_shorter() -> None:
+    found = places_that_pass("cache", "1", "2")
+    assert min(found.values()) == 14.63
+    for steps in found:
+        assert steps.index("decode") < steps.index("cache") < steps.index("grow"), steps
+
+
+# ---- 05 vectorise ----
+
+
+def test_05_only_batches_of_five_are_in_time_and_not_late() -> None:
+    found = passing(lesson("05_vectorise").values["challenge-task"])
+    assert found == [{"batch": 5, "prefetch": "before unbatch"}]
+
+
+def test_05_batches_of_five_to_seventeen_keep_the_accelerator_busy() -> None:
+    task = lesson("05_vectorise").names["task"]
+    busy = task.task.goals[0]
+    found = []
+    for size in range(1, 41):
+        dataset, options = task.pipeline(batch=size, prefetch="before unbatch")
+        if busy.judge(Attempt(dataset, benchmark(dataset, **options))).met:
+            found.append(size)
+    assert found == list(range(5, 18))
+
+
+# ---- 06 ordering ----
+
+
+def settled(task: Any, **values: Any) -> bool:
+    """Whether a setting of a challenge with controls meets all its goals."""
+    dataset, options = task.pipeline(**values)
+    attempt = Attempt(dataset, benchmark(dataset, **options), values, task.start)
+    return bool(task.task.judge(attempt)["passed"])
+
+
+def test_06_only_two_of_720_orders_are_fast_and_small_and_sound() -> None:
+    names = lesson("06_ordering").names
+    task, cards = names["task"], names["six"]
+    found = {
+        order
+        for order in itertools.permutations(cards)
+        if settled(task, order=[cards[name] for name in order])
+    }
+    assert found == {
+        ("filter", "cache", "shuffle", "augment", "repeat", "prefetch"),
+        ("filter", "cache", "shuffle", "repeat", "augment", "prefetch"),
+    }
+
+
+def test_06_no_sound_order_within_the_memory_is_faster() -> None:
+    names = lesson("06_ordering").names
+    cards, (sound, small, fast) = names["six"], names["task"].task.goals
+    times = []
+    for order in itertools.permutations(cards.values()):
+        dataset, options = names["puzzle"](list(order))
+        attempt = Attempt(dataset, benchmark(dataset, **options))
+        if small.judge(attempt).met and sound.judge(attempt).met:
+            times.append(attempt.trace.duration)
+    assert min(times) == fast.at_most
