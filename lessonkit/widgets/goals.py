@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from lessonkit.analysis.memory import memory
@@ -217,9 +218,13 @@ def same_work(other: Dataset, **options: Any) -> Goal:
                 who[span.stage].update(trace.members(span.element))
         return {stage: nanoseconds / len(who[stage]) for stage, nanoseconds in spent.items()}
 
+    @cache
+    def wanted() -> dict[str, float]:
+        return costs(benchmark(other, **options))
+
     def cheaper(attempt: Attempt) -> int:
-        mine, wanted = costs(attempt.trace), costs(benchmark(other, **options))
-        return sum(mine.get(stage, 0) < cost * (1 - CLOSE) for stage, cost in wanted.items())
+        mine = costs(attempt.trace)
+        return sum(mine.get(stage, 0) < cost * (1 - CLOSE) for stage, cost in wanted().items())
 
     return Goal("stages left out or made cheaper", cheaper, str, at_most=0)
 
