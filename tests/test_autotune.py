@@ -161,9 +161,7 @@ def test_steps_tell_what_was_turned_and_what_came_of_it() -> None:
         (("Map", "prefetch"), (1, 1), (1, 1)),
         (("Map",), (1,), (2,)),
     ]
-    assert (
-        str(accepted[0]) == "+ Map 1 -> 1, prefetch 1 -> 1: 1880.000 ms, 1000 bytes: where the search begins"
-    )
+    assert str(accepted[0]) == "+ Map 1, prefetch 1: 1880.000 ms, 1000 bytes: where the search begins"
     assert str(accepted[1]) == "+ Map 1 -> 2: 1010.000 ms, 1000 bytes: 46.3 % faster"
     assert "- prefetch 1 -> 2: 1010.000 ms, 1000 bytes: no faster" in map(str, steps)
 

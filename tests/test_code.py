@@ -200,6 +200,7 @@ WRITTEN: list[tuple[Dataset, str]] = [
         ".interleave(lambda f: ArtificialDataset(tf.constant([5, 2, 4, 1], tf.int64)[f], open=0.0), "
         "cycle_length=4)",
     ),
+    (X.flat_map(lambda f: ArtificialDataset(5, nbytes=8)), ".flat_map(lambda f: ArtificialDataset(5))"),
     (X.flat_map(lambda x: Dataset.range(x, x + 3)), "(lambda x: tf.data.Dataset.range(x, tf.constant("),
     (X.flat_map(lambda x: X.take(x) if x else X.repeat(x)), "# Not every data set inside is as written"),
     (

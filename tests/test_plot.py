@@ -16,9 +16,11 @@ from matplotlib.figure import Figure
 from random_pipelines import pipeline
 from random_runs import COSTS
 
-from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
+from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
 from lessonkit.analysis.what_if import Curve
+from lessonkit.optimize import autotune
+from lessonkit.optimize.search import Step
 from lessonkit.plot import (
     DARK,
     DEFAULTS,
@@ -27,6 +29,7 @@ from lessonkit.plot import (
     Picture,
     plot_curve,
     plot_memory,
+    plot_search,
     plot_timeline,
     plot_timelines,
     plot_waterfall,
@@ -47,6 +50,11 @@ def texts(picture: Figure) -> list[str]:
     return [text.strip() for text in shown + keys]
 
 
+def searched() -> list[Step]:
+    dataset = ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
+    return autotune(dataset, Machine(cores=2), most_places=2).steps
+
+
 def plots() -> dict[str, Callable[..., Picture]]:
     dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
     found = curve(dataset, knobs(dataset)[0], [1, 2, 3, 4])
@@ -56,6 +64,7 @@ def plots() -> dict[str, Callable[..., Picture]]:
         "memory": lambda **look: plot_memory(run(), **look),
         "curve": lambda **look: plot_curve(found, **look),
         "waterfall": lambda **look: plot_waterfall(STEPS, **look),
+        "search": lambda **look: plot_search(searched(), **look),
     }
 
 
@@ -146,6 +155,16 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
     for steps in ([], [("nothing", 0.0)]):
         with pytest.raises(ValueError, match="no step, or one that takes no time"):
             plot_waterfall(steps)
+
+
+def test_a_search_says_what_it_took() -> None:
+    picture = plot_search(searched())
+    assert repr(picture) == "search: 4 runs, from 1880 ms to 1010 ms, 2 taken"
+    assert {"Map 1, prefetch 1: 1880 ms", "Map 1 -> 2: 1010 ms"} <= set(texts(picture))
+    dots = [line.get_markerfacecolor() for line in picture.axes[0].lines if line.get_marker() == "o"]
+    assert [dot == "#ffffff" for dot in dots] == [not step.accepted for step in searched()]
+    with pytest.raises(ValueError, match="nothing was tried"):
+        plot_search([])
 
 
 # ---- what is stored ----

@@ -108,6 +108,7 @@ class Writer:
         """A file: what opening costs is known here; what reading costs, if that varies, a map spends."""
         said, file = dict(node.arguments), self.file if len(self.file) > 1 else (*self.file, 0)[0]
         said["open"] = charge(price(said["open"], "open"), Element(file)) / 1e9
+        said["nbytes"] = None  # a real file has its bytes
         behind = []
         if callable(said["read"]):
             behind = [f".map({self.slow('read', said['read'], 'wait', node, '')})"]

@@ -49,7 +49,7 @@ def autotune(
     >>> tuned.dataset
     ArtificialDataset(20).map(cost=0.03, num_parallel_calls=2).prefetch(1)
     >>> print(*[step for step in tuned.steps if step.accepted], sep="\n")
-    + Map 1 -> 1, prefetch 1 -> 1: 1880.000 ms, 0 bytes: where the search begins
+    + Map 1, prefetch 1: 1880.000 ms, 0 bytes: where the search begins
     + Map 1 -> 2: 1010.000 ms, 0 bytes: 46.3 % faster
     """
     if not isinstance(dataset, Dataset):

@@ -53,11 +53,18 @@ class Step:
     accepted: bool
     why: str
 
-    def __str__(self) -> str:
+    @property
+    def turns(self) -> str:
+        """Which knobs were turned, and how; at the start, where all of them are."""
         turns = zip(self.knobs, self.before, self.after, strict=True)
-        what = ", ".join(f"{name} {before} -> {after}" for name, before, after in turns)
+        return ", ".join(
+            f"{name} {before} -> {after}" if before != after else f"{name} {after}"
+            for name, before, after in turns
+        )
+
+    def __str__(self) -> str:
         sign = "+" if self.accepted else "-"
-        return f"{sign} {what}: {self.seconds * 1e3:.3f} ms, {self.max_bytes} bytes: {self.why}"
+        return f"{sign} {self.turns}: {self.seconds * 1e3:.3f} ms, {self.max_bytes} bytes: {self.why}"
 
 
 class Search:

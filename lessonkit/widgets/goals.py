@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from lessonkit.analysis.memory import memory
@@ -129,6 +130,16 @@ def calls(*, at_most: int) -> Goal:
     return Goal("calls at once", lambda attempt: _sum(attempt.dataset, "num_parallel_calls"), str, at_most)
 
 
+def threads(*, at_most: int) -> Goal:
+    """What runs beside the training loop: the calls at once of all operators, and one helper a prefetch."""
+
+    def helpers(attempt: Attempt) -> int:
+        prefetches = [node for node in walk(attempt.dataset.node) if node.method == "prefetch"]
+        return _sum(attempt.dataset, "num_parallel_calls") + len(prefetches)
+
+    return Goal("threads beside the training loop", helpers, str, at_most)
+
+
 def buffered(*, at_most: int) -> Goal:
     """Places in the buffers of all prefetches together."""
     return Goal(
@@ -194,6 +205,28 @@ def same_elements(other: Dataset, **options: Any) -> Goal:
         return max((mine - wanted).total(), (wanted - mine).total())
 
     return Goal("elements that differ", differing, str, at_most=0)
+
+
+def same_work(other: Dataset, **options: Any) -> Goal:
+    """Each stage of another pipeline, at its cost for a sample: no map left out, nothing made cheaper."""
+
+    def costs(trace: Trace) -> dict[str, float]:
+        spent, who = Counter[str](), defaultdict[str, set[int]](set)
+        for span in trace.spans:
+            if not span.is_wait:
+                spent[span.stage] += span.end - span.start
+                who[span.stage].update(trace.members(span.element))
+        return {stage: nanoseconds / len(who[stage]) for stage, nanoseconds in spent.items()}
+
+    @cache
+    def wanted() -> dict[str, float]:
+        return costs(benchmark(other, **options))
+
+    def cheaper(attempt: Attempt) -> int:
+        mine = costs(attempt.trace)
+        return sum(mine.get(stage, 0) < cost * (1 - CLOSE) for stage, cost in wanted().items())
+
+    return Goal("stages left out or made cheaper", cheaper, str, at_most=0)
 
 
 def _sum(dataset: Dataset, argument: str, method: str = "") -> int:
