@@ -14,7 +14,7 @@ from lessonkit.widgets.scene import scene
 from lessonkit.widgets.simulation import Job, job
 from lessonkit.words import number, percent
 
-TOLERANCE = 0.02  # of the right answer
+TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
 SURE = ("a guess", "fairly sure", "certain")
 SCALES = {"ms": 1000, "%": 100}  # what the page shows for 1 of ours: seconds, shares
 
@@ -53,7 +53,7 @@ class Predict(Page):
         self.wrong = [(value(*traces) if callable(value) else value, text) for value, text in wrong]
         self.tries: list[Try] = []
         self.must_be_distinct()
-        limit = "" if choices else f"within {percent(tolerance)}"
+        limit = f"within {percent(tolerance)}" if tolerance and not choices else ""
         state = {"question": question, "unit": unit, "choices": self.choices, "sure": SURE, "limit": limit}
         super().__init__("predict", state | {"height": HEIGHT})
 
@@ -139,7 +139,7 @@ def predict(
     choices: Sequence[str] = (),
     wrong: Sequence[tuple[Any, str]] = (),
     why: str = "",
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
 ) -> Predict:
     """Ask before the run is shown.
 
@@ -151,5 +151,7 @@ def predict(
     """
     if not pipelines:
         raise ValueError("predict: there must be a pipeline to run")
+    if tolerance is None:
+        tolerance = TOLERANCE if unit in SCALES else 0
     jobs = {str(place): job(made) for place, made in enumerate(pipelines)}
     return Predict(question, jobs, answer, unit, choices, wrong, why, tolerance)

@@ -43,6 +43,7 @@ class Predict {
       this.said.textContent = said < 0 ? "Say what you expect first." : "Say how sure you are.";
       return;
     }
+    this.said.textContent = "…"; // the kernel may be busy
     this.model.send({ do: "commit", said, sure });
   }
 
