@@ -64,14 +64,8 @@ def places_that_pass(*extras: str) -> dict[Steps, float]:
 
 def test_04_only_a_cache_between_the_maps_and_a_prefetch_behind_them_pass() -> None:
     best = {("decode", "cache", "grow", "1"): 17.48}
-    assert (
-        places_that_pass()
-        == places_that_pass("cache")
-        == places_that_pass("1")
-        == places_that_pass("8")
-        == places_that_pass("cache", "cache")
-        == {}
-    )
+    for extras in ((), ("cache",), ("1",), ("8",), ("cache", "cache")):
+        assert not places_that_pass(*extras)
     assert places_that_pass("cache", "1") == best
     assert set(places_that_pass("cache", "8").values()) == {17.48}
 
