@@ -60,10 +60,10 @@ def plumbing(dataset: Dataset, trace: Trace) -> tuple[Part, ...]:
             calls = int(re.findall(r"\d+", buffered)[-1])
         parts.append(Part(title(node, own, buffered), own, calls, number))
     said = {stage for part in parts for stage in part.stages}
-    for stage in trace.stages[::-1]:  # what functions say they do, or the data sets that they make
-        if stage not in said and stage not in ACCELERATOR:
-            place = host(nodes, stage)
-            parts[place] = parts[place]._replace(stages=(stage, *parts[place].stages))
+    others = [stage for stage in trace.stages if stage not in said and stage not in ACCELERATOR]
+    places = hosts(nodes, others)
+    for stage, place in list(zip(others, places, strict=True))[::-1]:
+        parts[place] = parts[place]._replace(stages=(stage, *parts[place].stages))
     accelerator = tuple(stage for stage in trace.stages if stage in ACCELERATOR)
     return (*parts, Part("accelerator", accelerator or ("Train",), 1, -1))
 
@@ -89,10 +89,16 @@ def title(node: Node, own: tuple[str, ...], buffered: str) -> str:
     return buffered or node.method + (f"({numbers[0]})" if numbers else "")
 
 
-def host(nodes: list[Node], stage: str) -> int:
-    """The operator in which a stage works that no operator has for its own."""
-    files = [index for index, node in enumerate(nodes) if node.method in FILES]
+def hosts(nodes: list[Node], stages: list[str]) -> list[int]:
+    """The operators in which stages work that functions name, or the data sets that they make.
+
+    Functions come in the order in which their stages first worked, as far as can be told.
+    """
+    files = [index for index, node in enumerate(nodes) if node.method in FILES] or [0]
     functions = [index for index, node in enumerate(nodes) if node.arguments.get("fn")]
-    if OF_FILES.fullmatch(stage):
-        return (files or functions or [0])[-1]
-    return (functions[::-1] or files[::-1] or [0])[-1]
+    named = [index for index in functions if nodes[index].method in MAPS] or files
+    others = [stage for stage in stages if not OF_FILES.fullmatch(stage)]
+    return [
+        files[-1] if stage not in others else named[min(others.index(stage), len(named) - 1)]
+        for stage in stages
+    ]

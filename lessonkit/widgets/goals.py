@@ -37,6 +37,7 @@ class Goal:
     text: Callable[[float], str]
     at_most: float | None = None
     at_least: float | None = None
+    missed: Callable[[Attempt], str] | None = None  # says what is wrong, where a number does not
 
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
@@ -54,6 +55,8 @@ class Goal:
         value = self.measure(attempt)
         missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
         said = f"{self.name}: {self.text(value)} ({self.limit})"
+        if missing > CLOSE and self.missed:
+            return Judged(False, f"{self.name}: {self.missed(attempt)}")
         if missing > CLOSE:
             how = "too much" if self.at_most is not None else "missing"
             return Judged(False, f"{said}, {self.text(missing)} {how}")
@@ -188,10 +191,16 @@ def changed(*, at_most: int) -> Goal:
 def good_data() -> Goal:
     """Whole epochs, each in an order of its own, and augmentation that is new each time."""
 
-    def objections(attempt: Attempt) -> int:
-        return len(seen(attempt.trace, attempt.dataset).words)
+    def faults(attempt: Attempt) -> tuple[str, ...]:
+        return seen(attempt.trace, attempt.dataset).words
 
-    return Goal("faults in the data", objections, str, at_most=0)
+    return Goal(
+        "faults in the data",
+        lambda attempt: len(faults(attempt)),
+        str,
+        at_most=0,
+        missed=lambda attempt: ", ".join(faults(attempt)),
+    )
 
 
 def same_elements(other: Dataset, **options: Any) -> Goal:

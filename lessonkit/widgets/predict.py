@@ -48,26 +48,25 @@ class Predict(Page):
         self.why, self.tolerance = why, tolerance
         self.jobs = jobs
         self.traces = {name: made.simulate() for name, made in jobs.items()}
-        traces = list(self.traces.values())
-        self.right = answer(*traces)
-        self.wrong = [(value(*traces) if callable(value) else value, text) for value, text in wrong]
+        self.right = answer(*self.traces.values())
+        if choices and self.right not in choices:
+            raise ValueError(f"the answer {self.right!r} is not among the choices")
+        self.wrong = self.distinct(wrong)
         self.tries: list[Try] = []
-        self.must_be_distinct()
         limit = f"within {percent(tolerance)}" if tolerance and not choices else ""
         state = {"question": question, "unit": unit, "choices": self.choices, "sure": SURE, "limit": limit}
         super().__init__("predict", state | {"height": HEIGHT})
 
-    def must_be_distinct(self) -> None:
-        """A wrong answer that is also right, or two alike, would explain nothing."""
-        known = [self.right]
-        if self.choices and self.right not in self.choices:
-            raise ValueError(f"the answer {self.right!r} is not among the choices")
-        for value, _ in self.wrong:
+    def distinct(self, wrong: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+        """The misconceptions that can be told apart; with other numbers two may come to the same answer."""
+        traces, found = self.traces.values(), [(self.right, "")]
+        for given, text in wrong:
+            value = given(*traces) if callable(given) else given
             if self.choices and value not in self.choices:
                 raise ValueError(f"{value!r} is not among the choices")
-            if any(self.alike(value, other) for other in known):
-                raise ValueError(f"{self.shown(value)} is also another answer: the two can not be told apart")
-            known.append(value)
+            if not any(self.alike(value, other) for other, _ in found):
+                found.append((value, text))
+        return found[1:]
 
     def alike(self, said: Any, value: Any) -> bool:
         """Whether an answer counts as *value*."""

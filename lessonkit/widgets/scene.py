@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lessonkit.analysis.limits import limits
+from lessonkit.analysis.memory import memory
 from lessonkit.analysis.seen import seen
 from lessonkit.dataset import Dataset
 from lessonkit.layout import Layout, ink_on, labels, layout
@@ -47,7 +48,10 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
             [part.name, [names[stage] for stage in part.stages if stage in names], part.calls, part.buffer]
             for part in plumbing(dataset, trace)
         ],
-        "buffers": [[buffer.name, buffer.capacity] for buffer in trace.buffers],
+        "buffers": [
+            [buffer.name, buffer.capacity, max((held for _, held in steps), default=0)]
+            for buffer, steps in zip(trace.buffers, memory(trace).elements.steps.values(), strict=True)
+        ],
         "events": events(trace),
         "figures": figures(trace, dataset, machine),
         "summary": summary(trace, laid),

@@ -1,6 +1,6 @@
 // The plumbing: the parts of the pipeline, and at one moment what each holds and does.
 
-const SLOTS = 12; // a larger buffer shows how full it is
+const SLOTS = 8; // a larger buffer shows how full it is
 const CALLS = 6;
 
 class Plumbing {
@@ -29,8 +29,8 @@ class Plumbing {
         part.box.append(title, html("div", { class: "lk-chips" }, ...part.chips), part.said);
       } else part.box.append(title);
       if (buffer >= 0) {
-        const [, capacity] = scene.buffers[buffer];
-        const shown = Math.min(SLOTS, capacity ?? SLOTS);
+        const [, capacity, most] = scene.buffers[buffer];
+        const shown = Math.min(SLOTS, capacity ?? Math.max(1, most));
         part.slots = Array.from({ length: shown }, () => html("i", { class: "lk-slot" }));
         part.held = html("span");
         const slots = html("div", { class: "lk-slots" }, ...part.slots);

@@ -114,11 +114,13 @@ class Timeline {
       lines.push(svg("line", { x1: x, x2: x, y1: TOP - 4, y2: this.floor }));
       marks.push(svg("text", { x, y: this.floor + 16, "text-anchor": "middle" }, text));
     }
+    let free = 0; // where there is room for the next label
     for (const [number, start] of this.scene.epochs.entries()) {
       if (this.scene.epochs.length < 2) break;
       const x = this.x(start);
+      if (x >= free) marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, `epoch ${number + 1}`));
+      if (x >= free) free = x + 60;
       lines.push(svg("line", { class: "lk-epoch", x1: x, x2: x, y1: 2, y2: this.floor }));
-      marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, `epoch ${number + 1}`));
     }
     this.layer.grid.replaceChildren(...lines);
     this.layer.axis.replaceChildren(...marks);
