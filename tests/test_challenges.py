@@ -9,7 +9,7 @@ from typing import Any
 from lesson import lesson, passing
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
-from lessonkit.widgets.goals import Attempt
+from lessonkit.widgets.goals import Attempt, Judged
 
 
 def test_00_only_longer_files_and_faster_reading_do() -> None:
@@ -130,3 +130,80 @@ def test_06_no_sound_order_within_the_memory_is_faster() -> None:
         if small.judge(attempt).met and sound.judge(attempt).met:
             times.append(attempt.trace.duration)
     assert min(times) == fast.at_most
+
+
+# ---- 07 the optimisers ----
+
+
+def judged(name: str, cell: str, dataset: Dataset, **options: Any) -> dict[str, Judged]:
+    """What the goals of a challenge say about a pipeline."""
+    attempt = Attempt(dataset, benchmark(dataset, **options))
+    return {goal.name: goal.judge(attempt) for goal in lesson(name).values[cell].task.goals}
+
+
+def test_07_only_a_prefetch_before_the_map_beats_the_tuner() -> None:
+    passed = {}
+    for before, calls, behind in itertools.product(range(4), (None, 1, 2, 3), range(4)):
+        dataset = ArtificialDataset(20).prefetch(before).map(cost=0.030, num_parallel_calls=calls)
+        found = judged("07_optimisers", "challenge-task", dataset.prefetch(behind))
+        if all(goal.met for goal in found.values()):
+            passed[before, calls, behind] = benchmark(dataset.prefetch(behind)).per_sample
+    assert {(before > 0, calls) for before, calls, _ in passed} == {(True, 2)}
+    assert round(min(passed.values()), 9) == round(max(passed.values()), 9) == 0.0185
+
+
+# ---- 08 put it together ----
+
+
+def last_pipeline(
+    lanes: int, slow: int | None, grow: int | None, cache: int, places: int, batch: str
+) -> Dataset:
+    """The guide's last pipeline with these numbers; the cache behind so many maps, or none at 0."""
+    of = lesson("08_put_it_together").names
+    numbers = Dataset.range(2)
+    dataset = numbers.interleave(of["file"], lanes, 1, lanes) if lanes else numbers.flat_map(of["file"])
+    dataset = dataset.batch(50) if batch == "before" else dataset
+    for place, (calls, costs) in enumerate(((slow, of["slow"]), (grow, of["grow"])), 1):
+        dataset = dataset.map(**costs, num_parallel_calls=calls)
+        dataset = dataset.cache() if cache == place else dataset
+    dataset = (dataset.batch(50) if batch == "behind" else dataset).prefetch(places)
+    return dataset.unbatch() if batch else dataset
+
+
+def test_08_the_best_within_the_budget_is_the_one_that_is_shown() -> None:
+    shortest = {}
+    for setting in itertools.product(
+        (0, 1, 2), (None, 2), (None,), (0, 1, 2), (0, 1), ("", "before", "behind")
+    ):
+        dataset = last_pipeline(*setting)
+        found = judged("08_put_it_together", "challenge-task", dataset, num_epochs=5)
+        within = {name: goal.met for name, goal in found.items() if name != "time per sample"}
+        if all(within.values()):
+            shortest[setting] = benchmark(dataset, num_epochs=5, record=False).duration
+    best = lesson("08_put_it_together").names["best"]
+    assert round(min(shortest.values()), 9) == round(benchmark(best, 5).duration, 9) == 5.0465
+    passing = [setting for setting, seconds in shortest.items() if seconds <= 5.1]
+    assert {(lanes, cache, batch) for lanes, *_, cache, _, batch in passing} == {(2, 1, "")}
+
+
+def open_job(lanes: int, calls: int | None, cache: int, shuffle: int, places: int) -> Dataset:
+    """The job of the open challenge: the cache and the shuffle behind so many maps, no cache at -1."""
+    of = lesson("08_put_it_together").names
+    dataset = Dataset.range(8).interleave(of["far"], lanes, 1, lanes)
+    for place, costs in enumerate((None, of["decode"] | {"num_parallel_calls": calls}, of["augment"])):
+        dataset = dataset.map(**costs) if costs else dataset
+        dataset = dataset.cache() if cache == place else dataset
+        dataset = dataset.shuffle(10) if shuffle == place else dataset
+    return dataset.prefetch(places)
+
+
+def test_08_the_fewest_points_of_the_open_challenge_are_those_of_its_solution() -> None:
+    of = lesson("08_put_it_together").names
+    found = {}
+    for setting in itertools.product((1, 2, 3), (None, 2, 3), (-1, 0, 1), (0, 1), (0, 1)):
+        attempt = Attempt(open_job(*setting), benchmark(open_job(*setting), num_epochs=3))
+        found[setting] = round(of["points"](attempt), 4), round(attempt.trace.per_sample, 9)
+    assert min(found, key=found.__getitem__) == (1, 2, -1, 0, 1)
+    assert min(found.values())[0] == 18.6375
+    fastest = min(found.values(), key=lambda points_and_time: points_and_time[1])
+    assert fastest[0] > 20
