@@ -11,6 +11,7 @@ from pages import Said
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.layout import layout
 from lessonkit.widgets import cards, explore, seconds, show, slider
+from lessonkit.widgets.scene import scene
 
 
 def pipeline(buffer: int = 1, calls: int = 2, read: float = 0.015) -> Dataset:
@@ -45,6 +46,12 @@ def test_a_picture_of_200_spans_is_small() -> None:
     said = Said(explore(lambda n=44: ArtificialDataset(n).map(cost=0.01).prefetch(1), n=(40, 50)))
     said.ask({"do": "show", "id": 1, "values": {"n": 5}})
     assert len(json.dumps(said.messages[-1][1])) < 40_000
+
+
+def test_two_buffers_of_one_name_are_told_apart() -> None:
+    fused = ArtificialDataset(20).map_and_batch(None, 5, cost=0.03, num_parallel_calls=3)
+    drawn = scene(benchmark(fused, 1), fused)
+    assert drawn["buffers"] == [["Map: 3 calls", 3, 0], ["Map: 3 calls", 80, 5]]
 
 
 def test_of_very_many_bars_the_first_are_drawn() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from lessonkit.analysis.limits import limits
-from lessonkit.analysis.memory import memory
 from lessonkit.analysis.seen import seen
 from lessonkit.dataset import Dataset
 from lessonkit.layout import Layout, ink_on, labels, layout
@@ -49,8 +48,8 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
             for part in plumbing(dataset, trace)
         ],
         "buffers": [
-            [buffer.name, buffer.capacity, max((held for _, held in steps), default=0)]
-            for buffer, steps in zip(trace.buffers, memory(trace).elements.steps.values(), strict=True)
+            [buffer.name, buffer.capacity, most]
+            for buffer, most in zip(trace.buffers, most_held(trace), strict=True)
         ],
         "events": events(trace),
         "figures": figures(trace, dataset, machine),
@@ -60,6 +59,16 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
         "busy": {row.stage: round(trace.busy(row.stage), 4) for row in laid.rows},
         "perSample": trace.per_sample if trace.samples else None,
     }
+
+
+def most_held(trace: Trace) -> list[int]:
+    """How many elements each buffer held at most; two may have the same name."""
+    now = [0] * len(trace.buffers)
+    most = list(now)
+    for event in trace.events:
+        now[event.buffer] += event.change
+        most[event.buffer] = max(most[event.buffer], now[event.buffer])
+    return most
 
 
 def bars(laid: Layout, trace: Trace, spans: list[Span]) -> dict[str, list[Any]]:
