@@ -30,12 +30,11 @@ class Plumbing {
       } else part.box.append(title);
       if (buffer >= 0) {
         const [, capacity, most] = scene.buffers[buffer];
-        const shown = Math.min(SLOTS, capacity ?? Math.max(1, most));
+        const shown = works ? 0 : Math.min(SLOTS, capacity ?? Math.max(1, most)); // a box says it in words
         part.slots = Array.from({ length: shown }, () => html("i", { class: "lk-slot" }));
         part.held = html("span");
-        const slots = html("div", { class: "lk-slots" }, ...part.slots);
-        if (works) part.box.children[1].append(slots);
-        else part.box.append(slots, part.held);
+        if (works) part.box.children[1].append(part.held);
+        else part.box.append(html("div", { class: "lk-slots" }, ...part.slots), part.held);
       }
       return part;
     });
@@ -87,7 +86,8 @@ class Plumbing {
       slot.textContent = labels[place] ?? "";
       slot.classList.toggle("lk-full", place < labels.length);
     });
-    part.held.textContent = part.works ? "" : capacity === null ? `${labels.length} kept` : `${labels.length} of ${capacity}`;
+    if (part.works) part.held.textContent = labels.length ? `ready ${labels.join(" ")}` : "";
+    else part.held.textContent = capacity === null ? `${labels.length} kept` : `${labels.length} of ${capacity}`;
   }
 
   // What each buffer holds at a time, in the order in which it came.
