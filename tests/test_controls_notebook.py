@@ -1,0 +1,35 @@
+"""The notebook that shows every control once."""
+
+from pathlib import Path
+
+import nbformat
+from lesson import NOTEBOOKS
+from test_notebooks import again
+
+import lessonkit.widgets
+from tools.notebooks import text_of
+
+CONTROLS = Path("..", "docs", "controls")
+PATH = NOTEBOOKS / f"{CONTROLS}.ipynb"
+
+
+def test_running_it_again_gives_what_is_kept() -> None:
+    found = again(str(CONTROLS))
+    assert found.returncode == 0, found.stdout[-4000:]
+
+
+def test_it_is_kept_without_what_changes() -> None:
+    text = PATH.read_text(encoding="utf-8")
+    assert text_of(nbformat.reads(text, as_version=4)) == text
+
+
+def test_nothing_that_a_lesson_can_use_is_left_out() -> None:
+    cells = "\n".join(cell.source for cell in nbformat.read(PATH, as_version=4).cells)
+    for name in lessonkit.widgets.__all__:
+        assert name in cells or name == "classroom"
+
+
+def test_every_control_has_its_picture() -> None:
+    for cell in nbformat.read(PATH, as_version=4).cells:
+        if cell.cell_type == "code" and cell.source.rstrip().endswith(")") and "explore(\n" in cell.source:
+            assert any("image/png" in output.get("data", {}) for output in cell.outputs)
