@@ -1,36 +1,46 @@
+# What the targets do stands in tools/targets.py; without `make`, say: python3 -m tools.start lab
 PYTHON ?= python3
-BIN := .venv/bin
+START = @$(PYTHON) -m tools.start
 
 .DEFAULT_GOAL := help
-.PHONY: help test notebooks bench clean
+.PHONY: help setup lab demo test bench notebooks coverage wheel clean
 
 ## help: list the targets
 help:
 	@grep -h '^## ' $(MAKEFILE_LIST) | sed 's/^## /make /'
 
-# Made anew when the requirements change; a venv that was only half made has no stamp.
-.venv/ready: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "lessonkit needs Python 3.11 or newer: say make PYTHON=python3.12, for instance"; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	@touch $@
+## lab: set up everything, and open the lessons in JupyterLab
+lab:
+	$(START) lab $(ARGS)
+
+## demo: set up everything, and serve the lessons with Voilà, for a classroom
+demo:
+	$(START) demo $(ARGS)
 
 ## test: set up everything, then run all checks and tests
-test: .venv/ready
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pytest
+test:
+	$(START) test $(ARGS)
 
 ## notebooks: run the notebooks again, and write them back
-notebooks: .venv/ready
-	$(BIN)/python -m tools.notebooks
+notebooks:
+	$(START) notebooks $(ARGS)
 
 ## bench: measure the speed, against peers
-bench: .venv/ready
-	$(BIN)/python -m benchmarks
+bench:
+	$(START) bench $(ARGS)
+
+## coverage: run all tests and measure which lines they reach
+coverage:
+	$(START) coverage $(ARGS)
+
+## wheel: build the wheel, and try it in an empty environment
+wheel:
+	$(START) wheel $(ARGS)
+
+## setup: set up everything, and run nothing
+setup:
+	$(START) setup
 
 ## clean: remove what was set up
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist .coverage *.egg-info

@@ -15,11 +15,23 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The tests in a browser and the others can be run side by side: tools/tests.py."""
+    parser.addoption("--browser", choices=("with", "only", "without"), default="with")
+
+
+def in_browser(item: pytest.Item) -> bool:
+    """True if it opens pages."""
+    return WATCHED in getattr(item, "fixturenames", ())
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests in a browser come last: they are the slowest, and playwright keeps an event loop running."""
-    items.sort(key=lambda item: WATCHED in getattr(item, "fixturenames", ()))
+    items.sort(key=in_browser)
+    if (chosen := config.getoption("browser")) != "with":
+        items[:] = [item for item in items if in_browser(item) == (chosen == "only")]
     if missing():
-        watched = [item for item in items if WATCHED in getattr(item, "fixturenames", ())]
+        watched = [item for item in items if in_browser(item)]
         config.stash[LEFT_OUT] = len(watched)
         for item in watched:
             item.add_marker(pytest.mark.skip(reason=missing()))
