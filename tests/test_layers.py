@@ -29,6 +29,8 @@ LAYERS = [
     "plumbing",
     "plot",
     "widgets",
+    "install_check",
+    "__main__",
 ]
 # What a description or a trace offers for convenience, and looks up only when it is asked for.
 LATE = {("dataset", "iteration"), ("dataset", "code"), ("runtime", "operators"), ("trace", "analysis")}

@@ -16,7 +16,19 @@ from lessonkit.widgets.simulation import said
 
 HERE = Path(__file__).parent / "page"
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
-SCRIPTS = ("dom", "words", "timeline", "plumbing", "view", "controls", "pictures", "tasks", "explore", "main")
+SCRIPTS = (
+    "dom",
+    "words",
+    "timeline",
+    "plumbing",
+    "view",
+    "controls",
+    "pictures",
+    "tasks",
+    "explore",
+    "installation",
+    "main",
+)
 
 
 def joined() -> str:

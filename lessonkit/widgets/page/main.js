@@ -1,6 +1,6 @@
 // What anywidget calls for each place that shows a widget.
 
-const ROLES = { explore: Explore, predict: Predict, challenge: Challenge, outcome: Outcome };
+const ROLES = { explore: Explore, predict: Predict, challenge: Challenge, outcome: Outcome, installation: Installation };
 
 export default {
   render({ model, el }) {

@@ -1,0 +1,156 @@
+"""The install check: whether everything is here that the lessons need, and how well time is kept here."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from importlib import metadata
+from pathlib import Path
+from statistics import median
+from time import perf_counter, sleep
+from typing import Any, NamedTuple
+
+PYTHON = (3, 11)
+NAP, NAPS = 0.010, 20  # s, and how many
+LATE = 0.012  # s: a nap that takes longer shows in every real run
+ANSWERS = 60  # s, for a kernel
+MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
+
+AGAIN = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
+NO_THREADS = (
+    "This Python cannot start threads, as in a browser kernel: everything works but the cells named For real."
+)
+LATE_NAPS = "Real runs will take longer than predicted here: close what else is running, and look at ratios."
+NO_KERNEL = "No kernel starts here: say `python -m ipykernel --version` to see why."
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    what: str
+    found: str
+    good: bool
+    advice: str = ""  # what to do if it is not good
+
+
+def findings() -> list[Finding]:
+    """What can be told wherever Python runs."""
+    return [python(), *packages(), widgets(), threads(), naps()]
+
+
+def python() -> Finding:
+    """The Python that runs the lessons."""
+    found, least = sys.version.split()[0], ".".join(map(str, PYTHON))
+    return Finding("Python", found, sys.version_info >= PYTHON, f"The lessons need Python {least} or newer.")
+
+
+def packages() -> list[Finding]:
+    """The packages that lessonkit needs, each with its version."""
+    try:
+        asked = [text for text in metadata.requires("lessonkit") or [] if "extra ==" not in text]
+    except metadata.PackageNotFoundError:
+        return [Finding("lessonkit", "not installed", False, f"To install it, {AGAIN}.")]
+    return [Finding("lessonkit", metadata.version("lessonkit"), True), *(package(text) for text in asked)]
+
+
+def package(requirement: str) -> Finding:
+    """One package, held against what is asked of it, as in `numpy>=2.0`."""
+    name, _, least = requirement.partition(">=")
+    try:
+        found = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Finding(name, "missing", False, f"To install it, {AGAIN}.")
+    return Finding(name, found, numbers(found) >= numbers(least), f"{least} or newer is needed: {AGAIN}.")
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """A version as numbers.
+
+    >>> numbers("4.10.0rc1") > numbers("4.2")
+    True
+    """
+    return tuple(int(text) for text in re.findall(r"\d+", version))
+
+
+def widgets() -> Finding:
+    """What shows widgets in JupyterLab, as far as the kernel's own environment has it."""
+    try:
+        from jupyter_core.paths import jupyter_path
+    except ImportError:
+        return Finding("widget manager", "there is no Jupyter", False, f"To install it, {AGAIN}.")
+    places = [Path(place) for place in jupyter_path("labextensions")]
+    lacking = [
+        name for name, folder in MANAGERS.items() if not any((place / folder).is_dir() for place in places)
+    ]
+    found = f"none for {' and '.join(lacking)}" if lacking else "installed"
+    return Finding("widget manager", found, not lacking, f"JupyterLab would show no sliders: {AGAIN}.")
+
+
+def threads() -> Finding:
+    """Whether a thread can be started: a kernel in a browser cannot."""
+    try:
+        thread = threading.Thread(target=lambda: None)
+        thread.start()
+        thread.join()
+    except RuntimeError:
+        return Finding("threads", "not available", False, NO_THREADS)
+    return Finding("threads", "available", True)
+
+
+def naps() -> Finding:
+    """How long a short sleep really takes: the median and the longest of some."""
+    taken = []
+    for _ in range(NAPS):
+        began = perf_counter()
+        sleep(NAP)
+        taken.append(perf_counter() - began)
+    middle = median(taken)
+    found = f"takes {1e3 * middle:.2f} ms, at most {1e3 * max(taken):.2f}"
+    return Finding(f"a sleep of {1e3 * NAP:.0f} ms", found, middle <= LATE, LATE_NAPS)
+
+
+def kernel() -> Finding:
+    """Whether a kernel starts and answers, as JupyterLab would start it."""
+    began = perf_counter()
+    try:
+        from jupyter_client.manager import start_new_kernel
+
+        manager, client = start_new_kernel(startup_timeout=ANSWERS)
+    except Exception as error:
+        return Finding("kernel", f"{type(error).__name__}: {error}", False, NO_KERNEL)
+    took = perf_counter() - began
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    return Finding("kernel", f"answers after {took:.1f} s", True)
+
+
+def in_words(found: list[Finding]) -> str:
+    """The findings as lines, with what to do about each that is not good."""
+    width = max(len(finding.what) for finding in found)
+    lines = []
+    for finding in found:
+        lines.append(f"{'ok' if finding.good else '!!'}  {finding.what:{width}}  {finding.found}")
+        if not finding.good:
+            lines.append(f"    {finding.advice}")
+    return "\n".join(lines)
+
+
+class Words:
+    """Findings where nothing better can show them."""
+
+    def __init__(self, found: list[Finding]) -> None:
+        self.found = found
+
+    def __repr__(self) -> str:
+        return in_words(self.found)
+
+
+def check() -> Any:
+    """Show in a notebook what was found, and whether the page and the kernel hear each other."""
+    found = findings()
+    try:
+        from lessonkit.widgets.installation import Installation
+    except ImportError:  # one of the findings says what is missing
+        return Words(found)
+    return Installation([finding._asdict() for finding in found])

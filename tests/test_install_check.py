@@ -1,0 +1,114 @@
+"""The install check: every finding, good and bad."""
+
+import sys
+import threading
+from importlib import metadata
+from typing import Any
+
+import pytest
+from browser import Visit, open_notebook, run_all
+from pages import Said
+from servers import Server
+
+from lessonkit import install_check
+from lessonkit.install_check import Finding, check, findings, in_words
+from lessonkit.widgets.installation import ALONE
+
+CELL = "from lessonkit.install_check import check\ncheck()"
+NAMES = [
+    "Python",
+    "lessonkit",
+    "anywidget",
+    "ipywidgets",
+    "jupyterlab",
+    "matplotlib",
+    "numpy",
+    "widget manager",
+    "threads",
+    "a sleep of 10 ms",
+]
+
+
+def test_here_everything_is_as_it_should_be() -> None:
+    found = findings()
+    assert [finding.what for finding in found] == NAMES
+    # A busy machine sleeps longer, which is what the last one is there to say.
+    assert all(finding.good for finding in found[:-1])
+
+
+def test_an_old_python_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 10, 1))
+    assert not install_check.python().good
+
+
+def test_a_package_that_is_missing_or_old_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert install_check.package("no-such-package>=1.0").found == "missing"
+    monkeypatch.setattr(metadata, "version", lambda name: "1.26.4")
+    assert install_check.package("numpy>=2.0")[1:3] == ("1.26.4", False)
+    assert install_check.package("numpy>=1.9").good
+
+
+def test_a_lessonkit_that_is_not_installed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "requires", missing)
+    assert [finding.good for finding in install_check.packages()] == [False]
+
+
+def test_a_missing_widget_manager_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *parts: [])
+    found = install_check.widgets()
+    assert (found.found, found.good) == ("none for ipywidgets and anywidget", False)
+
+
+def test_a_python_without_threads_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert not install_check.threads().good
+
+
+@pytest.mark.parametrize(("late", "good"), [(0.0001, True), (0.0056, False)])
+def test_sleeps_that_take_long_are_found(monkeypatch: pytest.MonkeyPatch, late: float, good: bool) -> None:
+    now = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds + late
+
+    monkeypatch.setattr(install_check, "sleep", sleep)
+    monkeypatch.setattr(install_check, "perf_counter", lambda: now)
+    assert install_check.naps().good == good
+
+
+def test_what_to_do_stands_under_what_is_not_good() -> None:
+    told = in_words(
+        [Finding("threads", "available", True), Finding("numpy", "1.0", False, "Take a newer one.")]
+    )
+    assert told.splitlines() == ["ok  threads  available", "!!  numpy    1.0", "    Take a newer one."]
+
+
+def test_a_notebook_keeps_the_same_text_wherever_it_runs() -> None:
+    shown = check()
+    assert repr(shown) == ALONE
+    assert shown._repr_mimebundle_()[0]["text/plain"] == ALONE
+
+
+def test_the_page_is_answered() -> None:
+    about, _ = Said(check()).ask({"do": "greet"})
+    assert about == {"about": "greeting"}
+
+
+def test_without_widgets_it_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lessonkit.widgets.installation", None)
+    assert "widget manager" in repr(check())
+
+
+def test_the_page_shows_findings_and_that_it_is_heard(visit: Visit, lab: Server) -> None:
+    open_notebook(visit.page, lab.write("check", CELL))
+    run_all(visit.page)
+    visit.page.get_by_text("page and kernel: hear each other within").wait_for()
+    for name in NAMES:
+        visit.page.locator(".lk li").get_by_text(f"{name}: ").wait_for()
