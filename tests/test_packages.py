@@ -1,0 +1,54 @@
+"""What is asked for: the same everywhere."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lessonkit import install_check
+from tools import start
+
+ROOT = Path(__file__).parent.parent
+RENAMED = {"matplotlib-base": "matplotlib"}  # what a package is called for conda, and for pip
+# What conda and pip both read the same way: a name and a lower bound.
+PLAIN = re.compile(r"([a-z][a-z0-9-]*)>=([0-9]+(?:\.[0-9]+)*)")
+
+
+def project() -> Any:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def bounds(requirements: list[str]) -> dict[str, str]:
+    found = [PLAIN.fullmatch(requirement) for requirement in requirements]
+    assert all(found), requirements
+    return {match[1]: match[2] for match in found if match}
+
+
+def test_conda_gets_the_packages_and_bounds_of_pip() -> None:
+    asked = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    assert [entry for entry in asked if entry == "pip" or isinstance(entry, dict)] == [
+        "pip",
+        {"pip": ["--editable ."]},
+    ]
+    conda = bounds([entry for entry in asked if isinstance(entry, str) and entry != "pip"])
+    pip = bounds(project()["dependencies"] + project()["optional-dependencies"]["demo"])
+    python = {"python": project()["requires-python"].removeprefix(">=")}
+    assert {RENAMED.get(name, name): least for name, least in conda.items()} == pip | python
+
+
+def test_the_oldest_python_is_the_same_everywhere() -> None:
+    least = tuple(map(int, project()["requires-python"].removeprefix(">=").split(".")))
+    assert least == start.OLDEST == install_check.PYTHON
+
+
+def test_the_workflows_try_the_oldest_python_and_the_three_systems() -> None:
+    (job,) = [job for job in workflow("test")["jobs"].values() if "matrix" in job.get("strategy", {})]
+    matrix = job["strategy"]["matrix"]
+    assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    assert [system.split("-")[0] for system in matrix["system"]] == ["ubuntu", "macos", "windows"]
+
+
+def workflow(name: str) -> Any:
+    return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
