@@ -1,0 +1,104 @@
+"""What the documents say can be done, can be done."""
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lesson import NOTEBOOKS, SERIES, WRITTEN
+
+from tools import targets
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "benchmarks" / "README.md",
+]
+README = ROOT / "README.md"
+BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What is said of other programs and of places that are not here.
+OTHERS = ("conda", "jupyter", "pip", "git", "cd")
+# Commands that take long: each has a test, or a job of its own among those that are run elsewhere.
+MODULES = {
+    "benchmarks",
+    "build",
+    "lessonkit",
+    "tools.new_user",
+    "tools.notebooks",
+    "tools.screenshots",
+    "tools.start",
+}
+
+each = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def commands(text: str) -> list[list[str]]:
+    """Every command: the lines of `sh` blocks, and what looks like one in backticks."""
+    blocks = [block for language, block in BLOCKS.findall(text) if language == "sh"]
+    lines = [line for block in blocks for line in block.splitlines()]
+    prose = BLOCKS.sub("", text)
+    lines += re.findall(r"`((?:make|python3?|\.venv/bin/python)(?: [^`]*)?)`", prose)
+    return [shlex.split(line, comments=True) for line in lines if line.strip()]
+
+
+@each
+def test_every_command_is_one_that_there_is(path: Path) -> None:
+    for command in commands(path.read_text(encoding="utf-8")):
+        program, *arguments = command
+        if program == "make":
+            told = subprocess.run(["make", "-n", *arguments], cwd=ROOT, capture_output=True, text=True)
+            assert told.returncode == 0, command
+        elif program.endswith(("python", "python3")):
+            assert arguments[0] == "-m", command
+            assert arguments[1] in MODULES, command
+            assert arguments[1] != "tools.start" or arguments[2] in targets.TARGETS, command
+            assert arguments[1] != "lessonkit" or arguments[2] in ("check", "copy"), command
+        else:
+            assert program in OTHERS, command
+
+
+@pytest.mark.parametrize("module", sorted(MODULES - {"build"}))
+def test_every_module_that_is_run_is_there(module: str) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", f"import importlib.util as u; assert u.find_spec({module!r})"], cwd=ROOT
+    )
+    assert told.returncode == 0
+
+
+def test_the_python_of_the_readme_gives_what_stands_there() -> None:
+    text = README.read_text(encoding="utf-8")
+    examples = "\n".join(block for language, block in BLOCKS.findall(text) if language == "python")
+    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", str(README), 0)
+    assert len(test.examples) > 8
+    assert not doctest.DocTestRunner().run(test).failed
+
+
+@each
+def test_links_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)", text) + re.findall(r"(?:src|srcset)=\"([^\"]+)\"", text)
+    for link in links:
+        planned = (path.parent / link).parent == NOTEBOOKS and Path(link).stem in SERIES
+        assert link.startswith("https://") or (path.parent / link).exists() or planned, link
+
+
+def test_the_readme_names_every_lesson() -> None:
+    named = re.findall(r"\]\(notebooks/(\w+)\.ipynb\)", README.read_text(encoding="utf-8"))
+    assert set(WRITTEN) <= set(named)
+    assert named == sorted(named)
+
+
+def test_the_license_and_the_version_are_the_same_everywhere() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for name in ("version", "license"):
+        (said,) = re.findall(rf'^{name} = "(.+)"$', project, re.MULTILINE)
+        assert re.search(rf"^{name}: {re.escape(said)}$", citation, re.MULTILINE), name
+    assert (
+        f"## {re.findall(r'^version = .(.+).$', project, re.MULTILINE)[0]}"
+        in (ROOT / "CHANGELOG.md").read_text()
+    )
