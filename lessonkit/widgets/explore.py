@@ -14,8 +14,9 @@ from lessonkit.trace import Trace
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.goals import Attempt, Task
 from lessonkit.widgets.page import Page
+from lessonkit.widgets.patience import patience
 from lessonkit.widgets.scene import scene
-from lessonkit.widgets.simulation import Job, made_by, said
+from lessonkit.widgets.simulation import MOST_SECONDS, Job, made_by, said
 from lessonkit.words import milliseconds, percent
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
@@ -98,8 +99,9 @@ class Explore(Page):
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
         """The run for these values, and how the page draws it."""
-        made = made_by(self.pipeline, **values)
-        trace = made.simulate()
+        with patience(MOST_SECONDS, "this pipeline"):  # one for both, for each takes a thread
+            made = made_by(self.pipeline, **values)
+            trace = made.simulate()
         drawn = scene(trace, made.dataset, made.options.get("machine"))
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, values, self.start))

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import sleep
 
+waiting = False  # whether a limit counts on the main thread
+
 
 class TookTooLongError(Exception):
     """The code was stopped."""
@@ -21,8 +23,9 @@ def patience(seconds: float, what: str) -> Iterator[None]:
     Only the main thread can be interrupted, as by Ctrl+C; a kernel runs cells and answers
     the page there. Elsewhere there is no limit.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    global waiting
+    if waiting or threading.current_thread() is not threading.main_thread():
+        yield  # inside another limit, that one counts
         return
     lock, ended, fired = threading.Lock(), False, False
 
@@ -36,6 +39,7 @@ def patience(seconds: float, what: str) -> Iterator[None]:
     timer = threading.Timer(seconds, stop)
     timer.daemon = True
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    waiting = True
     try:
         try:
             timer.start()
@@ -51,4 +55,5 @@ def patience(seconds: float, what: str) -> Iterator[None]:
             raise TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped") from None
         raise
     finally:
+        waiting = False
         signal.signal(signal.SIGINT, before)

@@ -56,7 +56,6 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
         "summary": summary(trace, laid),
         "note": note,
         "data": ", ".join(seen(trace, dataset).words),
-        "busy": {row.stage: round(trace.busy(row.stage), 4) for row in laid.rows},
         "perSample": trace.per_sample if trace.samples else None,
     }
 

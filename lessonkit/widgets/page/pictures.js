@@ -71,7 +71,7 @@ class Pictures {
     // An error ahead of need is kept too, as nothing: it is asked for again only if it is wanted.
     else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
     if (this.wanted) this.ask();
-    else this.rested(ahead ? 0 : STILL_FOR);
+    else this.rested(ahead ? 5 * this.took : STILL_FOR); // a kernel that is mostly free answers a hand at once
   }
 }
 
