@@ -284,8 +284,19 @@ def test_every_challenge_fails_at_first_and_its_solution_passes(name: str) -> No
 
 @each
 def test_the_teacher_has_a_page_for_it(name: str) -> None:
-    page = NOTEBOOKS.parent / "docs" / "teaching" / f"{name[:2]}.md"
-    assert page.exists()
+    docs = NOTEBOOKS.parent / "docs"
+    page = (docs / "teaching" / f"{name[:2]}.md").read_text(encoding="utf-8")
+    guide = (docs / "teaching.md").read_text(encoding="utf-8")
+    for part in ("**Minutes.**", "**On the projector.**", "## The vote\n\n> ", "## What learners get wrong"):
+        assert part in page, part
+    assert "## What to ask next" in page
+    right = re.findall(r"^\W*\*\*([A-D])\b", page, re.M)
+    assert len(right) == 1, "one answer is right, and says so in bold"
+    asked = {letter for letter in "ABCD" if re.search(rf"^\W*{letter}\b", page, re.M)}
+    assert asked == set("ABCD"), "every answer has its meaning"
+    line = next(line for line in guide.splitlines() if f"teaching/{name[:2]}.md" in line)
+    assert f"../notebooks/{name}.ipynb" in line
+    assert f"**{right[0]}**" in line, "the guide names another answer"
 
 
 def test_there_is_no_notebook_beside_the_series() -> None:
