@@ -111,6 +111,9 @@ def test_its_parts_are_those_of_every_lesson(name: str) -> None:
     assert all(heading.level == 3 for heading in others[further + 1 :])
     for heading in others[further + 1 :]:
         assert heading.cell.metadata.get("jp-MarkdownHeadingCollapsed"), f"{heading.text}: is not folded"
+        assert "\n" not in heading.cell.source, f"{heading.text}: text in a heading's cell is not hidden"
+    folded = others[further].cell.metadata.get("jp-MarkdownHeadingCollapsed")
+    assert not folded, "links do not lead to a section below a folded heading"
 
 
 @each
