@@ -50,9 +50,10 @@ def patience(seconds: float, what: str) -> Iterator[None]:
             timer.cancel()
             if fired:  # the interrupt may still be on its way
                 sleep(0.001)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if fired:
-            raise TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped") from None
+            stopped = TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped")
+            raise stopped.with_traceback(interrupt.__traceback__) from None  # names the learner's line
         raise
     finally:
         waiting = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -33,6 +34,8 @@ class Job(NamedTuple):
 
 def job(made: Any) -> Job:
     """What a pipeline function may give: a `Dataset`, or one and keywords of `benchmark`."""
+    if made is None:
+        raise TypeError("the pipeline function returned nothing: it must return a Dataset (return dataset)")
     dataset, options = made if isinstance(made, tuple) and len(made) == 2 else (made, {})
     if not isinstance(dataset, Dataset) or not isinstance(options, dict):
         raise TypeError(f"{made!r}: a pipeline function must return a Dataset, or a Dataset and options")
@@ -51,9 +54,17 @@ def made_by(pipeline: Callable[..., Any], **values: Any) -> Job:
 def said(error: BaseException) -> str:
     """An error as a sentence, with the line of the learner's code that it came from."""
     text = str(error) or type(error).__name__
-    if not isinstance(error, (ValueError, TookTooLongError)):
+    found = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in found if frame.filename != contextlib.__file__]
+    ours = bool(frames) and is_ours(frames[-1])
+    if not isinstance(error, (ValueError, TookTooLongError)) and not (ours and isinstance(error, TypeError)):
         text = f"{type(error).__name__}: {text}"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if "lessonkit" not in frame.filename.replace("\\", "/").split("/") and frame.line:
+    for frame in reversed(frames):
+        if not is_ours(frame) and frame.line:
             return f"{text} (in {frame.name}, line {frame.lineno}: {frame.line})"
     return text
+
+
+def is_ours(frame: traceback.FrameSummary) -> bool:
+    """Whether this is lessonkit's own code, whose errors are sentences for the learner."""
+    return "lessonkit" in frame.filename.replace("\\", "/").split("/")
