@@ -26,6 +26,7 @@ from lessonkit.trace import WAITS, Trace
 from lessonkit.words import milliseconds, number
 from lessonkit.words import size as memory_size
 
+LONGEST_NAME = 24
 WIDTH, RIGHT, DPI = 10.0, 0.35, 144  # inches, of them free at the right, and dots to an inch
 TRACK, STEP = 0.44, 0.36  # inches, for a buffer, and for a step of a waterfall
 HATCHES = dict(zip((IDLE, *WAITS), ("////", "////", "\\\\\\\\", "....", "xxxx"), strict=True))
@@ -93,6 +94,11 @@ def style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams["hatch.linewidth"] = 0.8
         yield
+
+
+def cut(name: str) -> str:
+    """A learner's name for a stage, cut off where it would leave no room for the bars."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 class Panel(NamedTuple):
@@ -245,7 +251,7 @@ class Timeline:
         for row in self.found.rows:
             self.tops.append(self.height)
             self.height += row.lanes * self.lane + 0.09 * look.size
-        self.names = [row.stage + (f" ×{row.lanes}" if row.lanes > 1 else "") for row in self.found.rows]
+        self.names = [cut(row.stage) + (f" ×{row.lanes}" if row.lanes > 1 else "") for row in self.found.rows]
 
     def panel(self, title: str, words: str) -> Panel:
         """Where it stands in a picture."""
