@@ -50,6 +50,10 @@ function time(micros) {
   return micros >= 1e7 ? `${(micros / 1e6).toFixed(2)} s` : `${number(micros / 1000)} ms`;
 }
 
+// After a restart of the kernel nobody answers any more, and nothing tells us so.
+const PATIENCE = 5000; // ms; a kernel may be busy with another cell
+const SILENT = "The kernel has not answered yet. Is it busy? If it was restarted, run this cell again.";
+
 function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -76,6 +76,8 @@ class Explore {
   }
 
   hear(message, buffers) {
+    const { about } = message;
+    if ((about === "progress" || about === "real" || about === "stopped") && !this.running) return; // of another view
     if (message.about === "code") this.showCode(unpack(buffers));
     if (message.about === "progress") this.panel.replaceChildren(html("p", {}, message.text));
     if (message.about === "real") this.showReal(unpack(buffers));

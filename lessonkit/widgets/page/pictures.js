@@ -15,7 +15,7 @@ class Pictures {
     this.kept = new Map(); // by values
     this.asked = null; // what the kernel is busy with
     this.wanted = null; // the newest values
-    this.next = 0;
+    this.next = crypto.getRandomValues(new Uint32Array(1))[0]; // another view of this widget hears the answers too
     this.took = 0;
     this.paused = false; // while the pipeline runs for real
     this.ahead = [];
@@ -26,6 +26,7 @@ class Pictures {
     this.wanted = values;
     this.ahead = near;
     clearTimeout(this.timer);
+    if (this.asked) this.wait();
     if (this.asked?.key === JSON.stringify(values)) {
       this.asked.ahead = false; // on its way already
       this.wanted = null;
@@ -50,6 +51,13 @@ class Pictures {
     this.wanted = null;
     this.asked = { id: ++this.next, key: JSON.stringify(values), ahead };
     this.model.send({ do: "show", id: this.asked.id, values });
+    this.wait();
+  }
+
+  // Said only where a picture is missed: what was fetched ahead of need may take its time.
+  wait() {
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => (this.wanted || !this.asked.ahead) && this.refuse(SILENT), PATIENCE);
   }
 
   rested(wait = STILL_FOR) {
@@ -61,6 +69,7 @@ class Pictures {
     if (message.about !== "picture" || message.id !== this.asked?.id) return;
     const { key, ahead } = this.asked;
     this.asked = null;
+    clearTimeout(this.patience);
     const answer = unpack(buffers);
     this.took = message.took;
     if (answer.error && !ahead) this.refuse(answer.error);

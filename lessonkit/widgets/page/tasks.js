@@ -44,10 +44,13 @@ class Predict {
       return;
     }
     this.said.textContent = "…"; // the kernel may be busy
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => (this.said.textContent = SILENT), PATIENCE);
     this.model.send({ do: "commit", said, sure });
   }
 
   hear(message, buffers) {
+    clearTimeout(this.patience);
     if (message.about === "error") this.said.textContent = message.text;
     if (message.about !== "verdict") return;
     const { text, scene, pinned } = unpack(buffers);
