@@ -75,7 +75,7 @@ class Plumbing {
       const done = `${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
       part.said.textContent = busy.length === 1 ? `${stage}: ${done}` : `${stage}: ${busy.length} at once`;
     } else if (wait !== undefined) {
-      const why = { idle: "waits for", "buffer full": "waits: full is", "buffer empty": "waits: empty is" };
+      const why = { idle: "waits for", "buffer full": "no place in", "buffer empty": "waits for" };
       part.said.textContent = `${why[bars.kind[wait]] ?? `waits: ${bars.kind[wait]}`} ${bars.note[wait]}`;
     } else part.said.textContent = "nothing to do";
   }
