@@ -40,9 +40,11 @@ FLAGS = (
 )
 
 COMPLAINTS = "[data-mime-type='application/vnd.jupyter.stderr']"  # errors and warnings alike
+# The prompt of a cell whose source is hidden is empty.
 ALL_RUN = """(complaints) => {
     const prompts = [...document.querySelectorAll(".jp-CodeCell .jp-InputPrompt")];
-    return document.querySelector(complaints) || prompts.every(prompt => /\\d/.test(prompt.textContent));
+    return document.querySelector(complaints) || prompts.every(
+        ({textContent: text}) => !text || /\\d/.test(text));
 }"""
 
 SERIOUS = ("serious", "critical")

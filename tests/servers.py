@@ -91,6 +91,15 @@ class Server:
         path.write_text(notebook(cells))
         return self.url + self.program.page.format(path.name)
 
+    def store(self, path: Path) -> str:
+        """Store a notebook that is kept with its outputs; the address of its page."""
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        for cell in kept["cells"]:
+            if cell["cell_type"] == "code":
+                cell["execution_count"] = None  # so that a page shows which cells were run in it
+        (self.folder / "notebooks" / path.name).write_text(json.dumps(kept), encoding="utf-8")
+        return self.url + self.program.page.format(path.name)
+
     def settings(self, chosen: dict[str, dict[str, Any]]) -> None:
         """Choose settings of JupyterLab for the pages opened from now on."""
         for name, values in chosen.items():

@@ -1,41 +1,175 @@
-"""Every lesson in a browser: no page loads anything from elsewhere, no cell complains, no script fails."""
+"""The main path of every lesson, as a learner goes it in JupyterLab; and that Voilà serves them all."""
+
+from contextlib import suppress
+from typing import Any
 
 import pytest
-from browser import COMPLAINTS, Visit, open_notebook
-from lesson import NOTEBOOKS, WRITTEN
+from browser import Visit, open_notebook, run_all, serious_violations
+from lesson import WRITTEN, Lesson, lesson
 from servers import Server
+from test_browser_explore import BARS, micros
 
-SECONDS = 60  # for a lesson on a busy machine
-LEAST = 3  # views, before anything is unfolded
-# Cells that wait for their turn have a star; folded ones cannot be asked for more than that.
-ALL_RUN = """(least) => document.querySelectorAll(".lk").length >= least
-    && document.querySelector("#jp-main-statusbar").textContent.includes("| Idle")
-    && ![...document.querySelectorAll(".jp-InputPrompt")].some((shown) => shown.textContent.includes("*"))"""
+from lessonkit.layout import layout
+from lessonkit.trace import Trace
+from lessonkit.widgets.challenge import Challenge, Outcome
+from lessonkit.widgets.controls import Control
+from lessonkit.widgets.explore import Explore
+from lessonkit.widgets.page import Page
+from lessonkit.widgets.predict import SCALES, Predict
 
+RUN = 60  # s, for all cells of a lesson
+SOON = 15_000  # ms, for an answer of a kernel that may be busy
+PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
+DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
+SAME = f"([page, wanted]) => JSON.stringify(({DRAWN})(page)) === JSON.stringify(wanted)"
+TURN = {1: "ArrowRight", -1: "ArrowLeft"}
 
-def address(server: Server, name: str) -> str:
-    path = server.folder / "notebooks" / f"{name}.ipynb"
-    path.write_bytes((NOTEBOOKS / path.name).read_bytes())
-    return server.url + server.program.page.format(path.name)
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_in_jupyterlab_a_lesson_asks_for_nothing_from_elsewhere(visit: Visit, lab: Server, name: str) -> None:
-    page = visit.page
-    open_notebook(page, address(lab, name))
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.wait_for_function(ALL_RUN, arg=LEAST, timeout=SECONDS * 1e3)
-    assert not page.locator(COMPLAINTS).all_inner_texts()
-    assert len(visit.requests) > 10
-    assert not visit.elsewhere()
+each = pytest.mark.parametrize("name", WRITTEN)
 
 
-# The same cells and the same scripts: one lesson shows what Voilà adds.
-def test_in_voila_a_lesson_asks_for_nothing_from_elsewhere(visit: Visit, voila: Server) -> None:
-    visit.page.goto(address(voila, WRITTEN[0]), timeout=SECONDS * 1e3)
-    visit.page.locator(".lk").nth(LEAST - 1).wait_for(timeout=SECONDS * 1e3)
-    assert not visit.elsewhere()
+class Walk:
+    """A lesson in the browser, beside the same lesson in this process."""
+
+    def __init__(self, found: Lesson, page: Any) -> None:
+        self.lesson, self.page = found, page
+
+    def first(self, kind: type) -> tuple[Any, Any]:
+        """The first of its kind, and where the page shows it."""
+        found = ((cell, one) for cell, one in self.lesson.widgets(kind) if kind is not Explore or turns(one))
+        cell, one = next(found)
+        return one, self.shown(cell)
+
+    def shown(self, cell: str) -> Any:
+        """What the cell with this id shows."""
+        place = [one.id for one in self.lesson.cells].index(cell)
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(place).locator(".lk")
+
+    def is_picture_of(self, shown: Any, trace: Trace) -> None:
+        """Every bar is where the trace has it."""
+        laid = layout(trace)
+        wanted = [
+            [laid.rows[bar.row].stage, micros(bar.start), micros(bar.end) - micros(bar.start)]
+            for bar in laid.bars
+        ]
+        from playwright.sync_api import Error
+
+        widget = shown.element_handle()
+        with suppress(Error):  # what is there instead is then told below
+            self.page.wait_for_function(SAME, arg=[widget, wanted], timeout=SOON)
+        assert shown.evaluate(DRAWN) == wanted
+
+
+def turns(one: Explore) -> bool:
+    """Whether it is there to play with: it has controls, and is no challenge."""
+    return bool(one.controls) and not one.task
+
+
+# ---- the steps of a lesson ----
+
+
+def predict(walk: Walk) -> None:
+    """A wrong answer, which is explained, and then the right one, which shows the run."""
+    asked, shown = walk.first(Predict)
+    said = shown.locator(".lk-verdict")
+    shown.get_by_label("fairly sure").check()
+    value, text = asked.wrong[0]
+    for answer, words in (value, text), (asked.right, "Right."):
+        assert shown.locator(".lk-timeline").count() == 0
+        if asked.choices:
+            shown.get_by_label(answer, exact=True).check()
+        else:
+            field = shown.get_by_role("spinbutton")
+            field.fill(f"{answer * SCALES.get(asked.unit, 1):.6g}")
+        shown.get_by_role("button", name="Commit to this answer").click()
+        said.get_by_text(words).wait_for()
+    walk.is_picture_of(shown, list(asked.traces.values())[-1])
+
+
+def play(walk: Walk) -> None:
+    """Each control moved by keyboard, one step."""
+    lab, shown = walk.first(Explore)
+    start = {control.name: control.start for control in lab.controls.values()}
+    numbers = dict(start)
+    for control in lab.controls.values():
+        numbers[control.name] = turn(shown, control)
+        trace, _ = lab.picture(lab.values(numbers))
+        walk.is_picture_of(shown, trace)
+
+
+def turn(shown: Any, control: Control) -> Any:
+    """Move a control one step from where it starts; its number is then what this returns."""
+    if control.kind == "order":
+        to: Any = [control.start[1], control.start[0], *control.start[2:]]
+    elif control.kind == "flag":
+        to = not control.start
+    else:
+        to = control.start + (1 if control.start + 1 < len(control.values) else -1)
+    move(shown, control, to)
+    return to
+
+
+def move(shown: Any, control: Control, to: Any) -> None:
+    """Move a control by keyboard, step by step, from where it starts."""
+    if control.kind == "order":
+        order = list(control.start)
+        for place, card in enumerate(to):
+            while (now := order.index(card)) > place:
+                grip = shown.get_by_role("button", name=f"{control.texts[card]}, {now + 1} of {len(order)}")
+                grip.press("ArrowLeft")
+                order[now - 1 : now + 1] = order[now], order[now - 1]
+        return
+    field = shown.locator(f"[data-name={control.name}]")
+    if control.kind == "flag":
+        if to != control.start:
+            field.press("Space")
+        return
+    on, back = ("ArrowRight", "ArrowLeft") if control.kind == "range" else ("ArrowDown", "ArrowUp")
+    for _ in range(abs(to - control.start)):
+        field.press(on if to > control.start else back)
+
+
+def challenge(walk: Walk) -> None:
+    """Not passed as it stands; it gives one hint at a time, and is passed by moving its controls."""
+    solved = walk.lesson.solved()[0]
+    shown = walk.shown(next(cell for cell, one in walk.lesson.values.items() if one is solved.task))
+    first, *others = solved.task.task.hints
+    assert not shown.get_by_text(first).count()
+    shown.get_by_role("button", name="Show the next hint").click()
+    shown.get_by_text(first).wait_for()
+    assert not any(shown.get_by_text(other).count() for other in others)
+    if isinstance(solved.task, Challenge):
+        cell = next(cell for cell, _ in walk.lesson.widgets(Outcome))
+        walk.shown(cell).locator(".lk-verdict", has_text="Not yet.").wait_for()
+        return
+    shown.locator(".lk-verdict", has_text="Not yet.").wait_for()
+    names = dict(walk.lesson.names)
+    exec(solved.code, names)
+    for name, value in names["values"].items():
+        control = solved.task.controls[name]
+        move(shown, control, control.number(value))
+    shown.locator(".lk-verdict", has_text="Passed: every goal is met.").wait_for()
+
+
+@each
+def test_the_main_path_of_a_lesson(name: str, visit: Visit, lab: Server) -> None:
+    page, found = visit.page, lesson(name)
+    open_notebook(page, lab.store(found.path))
+    assert all(page.evaluate(PICTURES)), "a picture that is kept does not show"
+    run_all(page, RUN)
+    page.locator(".lk").nth(sum(isinstance(one, Page) for one in found.values.values()) - 1).wait_for(
+        state="attached"
+    )
+    walk = Walk(found, page)
+    predict(walk)
+    play(walk)
+    challenge(walk)
+    assert not serious_violations(page)
+
+
+@each
+def test_voila_serves_it(name: str, visit: Visit, voila: Server) -> None:
+    visit.page.goto(voila.store(lesson(name).path), timeout=1000 * RUN)
+    visit.page.locator("rect.lk-bar").first.wait_for(timeout=1000 * RUN)
 
 
 def test_the_list_of_lessons_in_voila_asks_for_nothing_from_elsewhere(visit: Visit, voila: Server) -> None:
