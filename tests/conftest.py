@@ -1,11 +1,15 @@
 """What several tests share: a browser and servers, started with the first test that asks, and once."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
 from browser import Browser, Visit, missing
 from hypothesis import settings
 from servers import LAB, VOILA, Server, serve
+
+from lessonkit import ArtificialDataset, benchmark
+from lessonkit.trace import Trace
 
 WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
 LEFT_OUT = pytest.StashKey[int]()
@@ -73,3 +77,15 @@ def visit(browser: Browser) -> Iterator[Visit]:
         yield visited
     assert not visited.elsewhere()
     assert not visited.errors
+
+
+@pytest.fixture
+def cancelled() -> Trace:
+    """A real run that was broken off after its first element."""
+    stop = threading.Event()
+
+    def stop_at_once(_: int, __: float) -> None:
+        stop.set()
+
+    dataset = ArtificialDataset(9, open=0, read=0.001).prefetch(2)
+    return benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)

@@ -1,7 +1,5 @@
 """What buffers and caches held, and which files were open."""
 
-import threading
-
 import pytest
 from random_runs import MS, runs
 
@@ -84,17 +82,10 @@ def test_buffers_of_a_run_in_which_nothing_happened_are_empty() -> None:
     assert kept.elements.steps == {"prefetch(2)": []}
 
 
-def test_a_cancelled_run_has_given_back_its_buffers() -> None:
-    stop = threading.Event()
-
-    def stop_at_once(_: int, __: float) -> None:
-        stop.set()
-
-    dataset = ArtificialDataset(9, open=0, read=0.001).prefetch(2)
-    trace = benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)
-    assert trace.cancelled
-    assert memory(trace).elements.steps["prefetch(2)"][-1][1] == 0
-    assert memory(trace).files.steps["files"][-1][1] == 0
+def test_a_cancelled_run_has_given_back_its_buffers(cancelled: Trace) -> None:
+    assert cancelled.cancelled
+    assert memory(cancelled).elements.steps["prefetch(2)"][-1][1] == 0
+    assert memory(cancelled).files.steps["files"][-1][1] == 0
 
 
 def test_a_run_that_was_not_recorded_says_what_to_do() -> None:

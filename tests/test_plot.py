@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from hashlib import sha256
@@ -242,15 +241,8 @@ def test_one_element() -> None:
     assert repr(plot_timeline(run(1))) == "timeline: 1 sample in 55 ms, 55 ms a sample"
 
 
-def test_a_cancelled_run_says_so() -> None:
-    stop = threading.Event()
-
-    def stop_at_once(_: int, __: float) -> None:
-        stop.set()
-
-    dataset = ArtificialDataset(9, open=0, read=0.001).prefetch(2)
-    trace = benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)
-    picture = plot_timeline(trace, path=True, buffers=True)
+def test_a_cancelled_run_says_so(cancelled: Trace) -> None:
+    picture = plot_timeline(cancelled, path=True, buffers=True)
     assert ", cancelled" in repr(picture)
     assert png(picture)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -53,11 +54,16 @@ def critical_path(trace: Trace) -> CriticalPath:
     spans = trace.spans
     end = ended(trace)
     steps = chain(spans, last_work(spans, end), 0, end)
+    return CriticalPath(tuple(steps), shares(steps, end))
+
+
+def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
+    """The share of each stage in the whole, largest first."""
     times: dict[str, int] = {}
     for step in steps:
         times[step.stage] = times.get(step.stage, 0) + step.end - step.start
     largest_first = sorted(times.items(), key=lambda item: -item[1])
-    return CriticalPath(tuple(steps), {stage: time / end for stage, time in largest_first})
+    return {stage: time / end for stage, time in largest_first}
 
 
 def ended(trace: Trace) -> int:

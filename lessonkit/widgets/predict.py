@@ -36,7 +36,7 @@ class Predict(Page):
     def __init__(
         self,
         question: str,
-        jobs: dict[str, Job],
+        jobs: list[Job],
         answer: Callable[..., Any],
         unit: str,
         choices: Sequence[str],
@@ -47,8 +47,8 @@ class Predict(Page):
         self.question, self.unit, self.choices = question, unit, list(choices)
         self.why, self.tolerance = why, tolerance
         self.jobs = jobs
-        self.traces = {name: made.simulate() for name, made in jobs.items()}
-        self.right = answer(*self.traces.values())
+        self.traces = [made.simulate() for made in jobs]
+        self.right = answer(*self.traces)
         if choices and self.right not in choices:
             raise ValueError(f"the answer {self.right!r} is not among the choices")
         self.wrong = self.distinct(wrong)
@@ -59,9 +59,9 @@ class Predict(Page):
 
     def distinct(self, wrong: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
         """The misconceptions that can be told apart; with other numbers two may come to the same answer."""
-        traces, found = self.traces.values(), [(self.right, "")]
+        found = [(self.right, "")]
         for given, text in wrong:
-            value = given(*traces) if callable(given) else given
+            value = given(*self.traces) if callable(given) else given
             if self.choices and value not in self.choices:
                 raise ValueError(f"{value!r} is not among the choices")
             if not any(self.alike(value, other) for other, _ in found):
@@ -117,13 +117,12 @@ class Predict(Page):
 
     def revealed(self, begin: str) -> dict[str, Any]:
         """The right answer and the run; if there are several, the last over the first."""
-        (*_, last), (first, *_) = self.traces.items(), self.traces.items()
-        pictures = [
-            scene(trace, self.jobs[name].dataset, self.jobs[name].options.get("machine"))
-            for name, trace in (last, first)
+        drawn = [
+            scene(trace, made.dataset, made.options.get("machine"))
+            for made, trace in list(zip(self.jobs, self.traces, strict=True))[:: max(1, len(self.jobs) - 1)]
         ]
         text = f"{begin} The answer is {self.shown(self.right)}. {self.why}".strip()
-        return {"text": text, "scene": pictures[0], "pinned": pictures[1] if len(self.traces) > 1 else None}
+        return {"text": text, "scene": drawn[-1], "pinned": drawn[0] if len(drawn) > 1 else None}
 
     def in_words(self) -> str:
         """The question; the answer would spoil it."""
@@ -152,5 +151,5 @@ def predict(
         raise ValueError("predict: there must be a pipeline to run")
     if tolerance is None:
         tolerance = TOLERANCE if unit in SCALES else 0
-    jobs = {str(place): job(made) for place, made in enumerate(pipelines)}
+    jobs = [job(made) for made in pipelines]
     return Predict(question, jobs, answer, unit, choices, wrong, why, tolerance)

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from lessonkit.analysis.critical_path import shares
 from lessonkit.analysis.limits import limits
 from lessonkit.analysis.seen import seen
 from lessonkit.dataset import Dataset
@@ -30,7 +31,7 @@ LIMITS = {
 def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dict[str, Any]:
     """Everything that the page shows of a run; times in microseconds."""
     laid, spans = layout(trace), trace.spans
-    note = decides(laid)
+    decided = note = decides(laid)
     if len(laid.bars) > MOST_BARS:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
@@ -53,7 +54,7 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
         ],
         "events": events(trace),
         "figures": figures(trace, dataset, machine),
-        "summary": summary(trace, laid),
+        "summary": summary(trace, decided),
         "note": note,
         "data": ", ".join(seen(trace, dataset).words),
         "perSample": trace.per_sample if trace.samples else None,
@@ -130,22 +131,18 @@ def figures(trace: Trace, dataset: Dataset, machine: Machine | None) -> list[tup
 
 def decides(laid: Layout) -> str:
     """Which stage to look at first, in a sentence."""
-    shares: dict[str, int] = {}
-    for step in laid.path:
-        shares[step.stage] = shares.get(step.stage, 0) + step.end - step.start
-    if not shares:
-        return ""
-    slowest = max(shares, key=lambda stage: shares[stage])
-    return f"{slowest} decides {percent(shares[slowest] / laid.duration)} of the time."
+    for stage, share in shares(laid.path, laid.duration).items():  # the largest comes first
+        return f"{stage} decides {percent(share)} of the time."
+    return ""
 
 
-def summary(trace: Trace, laid: Layout) -> str:
+def summary(trace: Trace, decided: str) -> str:
     """The picture in words, for who can not see it."""
     if not trace.samples:
         return f"No samples in {milliseconds(trace.duration)}."
     return (
         f"{samples(trace.samples)} in {milliseconds(trace.duration)}, {milliseconds(trace.per_sample)} each; "
-        f"the accelerator is busy {percent(trace.busy('Train'))} of the time. {decides(laid)}"
+        f"the accelerator is busy {percent(trace.busy('Train'))} of the time. {decided}"
         + (" Cancelled." if trace.cancelled else "")
     ).strip()
 

@@ -21,7 +21,6 @@ class Explore {
     if (state.task) this.task = new Task(state.task);
     el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
-    this.first = state.scene;
     if (state.error) this.refuse(state.error);
     if (state.scene) {
       this.pictures.kept.set(JSON.stringify(this.start), state.scene);
@@ -78,14 +77,14 @@ class Explore {
   hear(message, buffers) {
     const { about } = message;
     if ((about === "progress" || about === "real" || about === "stopped") && !this.running) return; // of another view
-    if (message.about === "code") this.showCode(unpack(buffers));
-    if (message.about === "progress") this.panel.replaceChildren(html("p", {}, message.text));
-    if (message.about === "real") this.showReal(unpack(buffers));
-    if (message.about === "error") this.refuse(message.text);
-    if (message.about === "real" || message.about === "stopped") {
+    if (about === "code") this.showCode(unpack(buffers));
+    if (about === "progress") this.panel.replaceChildren(html("p", {}, message.text));
+    if (about === "real") this.showReal(unpack(buffers));
+    if (about === "error") this.refuse(message.text);
+    if (about === "real" || about === "stopped") {
       this.running = this.pictures.paused = this.controls.node.inert = false;
       this.runButton.textContent = "run for real";
-      if (message.about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
+      if (about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
     }
   }
 

@@ -77,7 +77,7 @@ class Pictures {
       this.kept.set(key, answer);
       if (!ahead) this.show(answer); // also while newer values wait: a hand that moves is to see something
     }
-    // An error ahead of need is kept too, as nothing: it is asked for again only if it is wanted.
+    // What was an error ahead of need is asked for again only if it is wanted.
     else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
     if (this.wanted) this.ask();
     else this.rested(ahead ? 5 * this.took : STILL_FOR); // a kernel that is mostly free answers a hand at once

@@ -5,10 +5,9 @@ class Predict {
     this.model = model;
     const { question, unit, choices, sure, limit, height } = JSON.parse(model.get("state"));
     const group = unique("answer");
-    this.unit = unit;
     this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
     this.sure = this.radios(sure, `${group}-s`, "How sure are you?");
-    this.commitButton = button("commit", "Commit to this answer", () => this.commit());
+    const commit = button("commit", "Commit to this answer", () => this.commit());
     this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
     this.tries = html("div", { class: "lk-tries" });
     this.height = height;
@@ -17,7 +16,7 @@ class Predict {
       html("div", { class: "lk-card-of lk-predict" },
         html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
         this.answer.node, this.sure.node,
-        html("div", { class: "lk-tools" }, this.commitButton, button("show me anyway", "Show the run without an answer", () => model.send({ do: "reveal" }))),
+        html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => model.send({ do: "reveal" }))),
         this.said, this.tries),
     );
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));

@@ -89,7 +89,7 @@ class Timeline {
     this.drawPath();
     this.drawTrack();
     this.point(this.bar < scene.bars.row.length ? this.bar : -1);
-    this.seek(Math.min(this.time, this.end), true);
+    this.seek(this.time);
   }
 
   drawNames() {
@@ -224,7 +224,7 @@ class Timeline {
 
   // ---- the playhead, and pointing ----
 
-  seek(micros, quiet = false) {
+  seek(micros) {
     this.time = Math.max(0, Math.min(this.end, micros));
     const x = this.x(this.time);
     const [, line, text] = this.head.children;
@@ -235,7 +235,7 @@ class Timeline {
     text.textContent = time(this.time);
     attributes(this.svg, { "aria-valuemin": 0, "aria-valuemax": Math.round(this.end / 1000) });
     attributes(this.svg, { "aria-valuenow": Math.round(this.time / 1000), "aria-valuetext": time(this.time) });
-    if (this.scene) this.onTime(this.time, quiet);
+    this.onTime(this.time);
   }
 
   // To the next moment at which a bar begins or ends.

@@ -12,9 +12,10 @@ class View {
     this.figures = html("div", { class: "lk-figures" });
     this.said = html("div", { class: "lk-said", "aria-live": "polite" });
     this.plumbing = new Plumbing();
-    this.timeline = new Timeline({ height, onTime: (at, quiet) => this.at(at, quiet), onBar: (bar) => this.say(bar) });
+    this.timeline = new Timeline({ height, onTime: (at) => this.at(at), onBar: (bar) => this.say(bar) });
     this.playButton = button("play", "Play", () => this.play());
     this.slower = html("select", { "aria-label": "How many times slower than the run", ...KEYS }, ...SLOWER.map((times) => html("option", { value: times }, `${times}× slower`)));
+    this.slower.addEventListener("change", () => (this.chosen = true)); // from then on it is not ours to set
     const switches = [["path", "critical path"], ["waits", "waits"], ["memory", "memory"]].map(([name, text]) => this.toggle(name, text));
     this.tools = html(
       "div", { class: "lk-tools" },
