@@ -5,7 +5,6 @@ from __future__ import annotations
 import string
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -60,6 +59,7 @@ class Layout:
     epochs: tuple[int, ...]  # when each began
     path: tuple[Step, ...]  # what decided the duration; a step knows its span
     duration: int
+    names: list[str]  # what each element is called, by its key
 
     @property
     def lanes(self) -> int:
@@ -78,20 +78,23 @@ def layout(trace: Trace) -> Layout:
     [('0', 30, 45), ('1', 45, 60)]
     """
     spans, end = trace.spans, ended(trace)
-    names = labels(trace, {span.element for span in spans if span.element})
+    names = labels(trace)
     stages = {stage: row for row, stage in enumerate(trace.stages)}
-    calling = {span.stage for span in spans if span.is_wait and span.stage not in ACCELERATOR}
+    work = [(span.start, span.lane, index) for index, span in enumerate(spans) if not span.is_wait]
+    waits = [index for index, span in enumerate(spans) if span.is_wait and span.stage not in ACCELERATOR]
+    calling = {spans[index].stage for index in waits}
     lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
     bars = []
-    for index, span in sorted(enumerate(spans), key=lambda item: (item[1].start, item[1].lane)):
-        if not span.is_wait and span.end > span.start:
+    for start, wanted, index in sorted(work):
+        span = spans[index]
+        if span.end > start:
             row = stages[span.stage]
             if span.stage in calling:  # each call keeps its lane, and its waits have a place there
-                lanes[row] += [0] * (span.lane + 1 - len(lanes[row]))
-            lane = free_lane(lanes[row], span.lane, span.start)
+                lanes[row] += [0] * (wanted + 1 - len(lanes[row]))
+            lane = free_lane(lanes[row], wanted, start)
             lanes[row][lane] = span.end
-            bars.append(Bar(row, lane, span.start, span.end, "work", names[span.element], index, ""))
-    bars += waiting(spans, stages, bars)
+            bars.append(Bar(row, lane, start, span.end, "work", names[span.element], index, ""))
+    bars += waiting(spans, waits, stages, bars)
     if "Train" in stages:
         bars += [idle(stages["Train"], gap) for gap in idle_stretches(spans, end)]
     colours = colours_of(list(stages))
@@ -101,6 +104,7 @@ def layout(trace: Trace) -> Layout:
         tuple(round(epoch.start * 1e9) for epoch in trace.epochs),
         tuple(chain(spans, last_work(spans, end), 0, end)),
         end,
+        names,
     )
 
 
@@ -115,7 +119,7 @@ def free_lane(ends: list[int], wanted: int, start: int) -> int:
     return len(ends) - 1
 
 
-def waiting(spans: list[Span], stages: dict[str, int], work: list[Bar]) -> list[Bar]:
+def waiting(spans: list[Span], waits: list[int], stages: dict[str, int], work: list[Bar]) -> list[Bar]:
     """The waits that can be seen as a stage's: of its own calls, and of a helper before work that it held up.
 
     A helper that waits for elements to hand on, like a prefetch, holds up nobody. The
@@ -130,9 +134,8 @@ def waiting(spans: list[Span], stages: dict[str, int], work: list[Bar]) -> list[
             held_up[span.start, span.cause, span.lane] = (bar.row, bar.lane)
     waited: dict[tuple[int, int], int] = {}  # until when, in a lane
     bars = []
-    for index, span in enumerate(spans):
-        if not span.is_wait or span.stage in ACCELERATOR:
-            continue
+    for index in waits:
+        span = spans[index]
         place = (stages.get(span.stage, -1), span.lane)
         if span.stage not in stages and span.kind != WAITS[0]:
             place = held_up.get((span.end, span.cause, span.lane), place)
@@ -152,28 +155,30 @@ def idle(row: int, gap: Idle) -> Bar:
     return Bar(row, 0, gap.start, gap.end, IDLE, "", -1, ", ".join(blame))
 
 
-def labels(trace: Trace, elements: set[int]) -> dict[int, str]:
-    """What to call each element: the number of its sample, with a letter if there are several files."""
-    files = sorted({trace.identity(sample).instance for who in elements for sample in trace.members(who)})
+def labels(trace: Trace) -> list[str]:
+    """What to call each element, by its key: its sample's number, and a letter if there are several files."""
+    everybody = trace.identities()
+    worked_on = {span.element for span in trace.spans if span.element}
+    files = sorted({everybody[sample].instance for who in worked_on for sample in trace.members(who)})
     letters = {file: letter_of(place) if len(files) > 1 else "" for place, file in enumerate(files)}
-
-    def name(who: Identity) -> str:
-        return letters[who.instance] + (str(who.sample) if who.sample >= 0 else "")
-
-    found = {0: ""}
-    for element in elements:
-        found[element] = joined([trace.identity(sample) for sample in trace.members(element)], name)
-    return found
+    names = [
+        letters.get(instance, "") + (str(sample) if sample >= 0 else "") for instance, _, sample in everybody
+    ]
+    for batch, members in trace.batches.items():
+        names[batch] = joined([(everybody[sample], names[sample]) for sample in members])
+    return names
 
 
-def joined(members: list[Identity], name: Callable[[Identity], str]) -> str:
+def joined(members: list[tuple[Identity, str]]) -> str:
     """The samples of a batch, from the first to the last; if others stand between them, one by one."""
-    first, last = members[0], members[-1]
+    (first, name), (last, _) = members[0], members[-1]
     if len(members) == 1:
-        return name(first)
-    if members == [first._replace(sample=first.sample + place) for place in range(len(members))]:
-        return f"{name(first)}-{last.sample}"
-    return " ".join([name(who) for who in members[:4]] + ["..."] * (len(members) > 4))
+        return name
+    if [who for who, _ in members] == [
+        first._replace(sample=first.sample + place) for place in range(len(members))
+    ]:
+        return f"{name}-{last.sample}"
+    return " ".join([name for _, name in members[:4]] + ["..."] * (len(members) > 4))
 
 
 def letter_of(place: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -169,7 +170,8 @@ class Trace:
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
         records = self._records()
-        return [Span._make((*span, *records.identity(span[5]))) for span in records.rows()]
+        who = records.identities
+        return [Span._make((*span, *who[3 * span[5] : 3 * span[5] + 3])) for span in records.rows()]
 
     @cached_property
     def events(self) -> list[BufferEvent]:
@@ -185,6 +187,15 @@ class Trace:
     def buffers(self) -> list[BufferInfo]:
         """The buffers that the events speak of."""
         return self._records().buffers
+
+    def identities(self) -> list[Identity]:
+        """Who each element is, by its key; the first is nobody."""
+        return [Identity._make(who) for who in _rows(self._records().identities, 3)]
+
+    @property
+    def batches(self) -> dict[int, tuple[int, ...]]:
+        """The samples in each element that has several places, by its key."""
+        return self._records().members
 
     def members(self, element: int) -> tuple[int, ...]:
         """The samples in an element: itself, or those of a batch."""
@@ -208,21 +219,22 @@ class Trace:
             raise ValueError("no element reached the training loop: there is no time per sample")
         return self.duration / self.samples
 
-    @property
+    @cached_property
     def stages(self) -> list[str]:
         """The stages in the order in which they first worked, the accelerator's last."""
-        spans = sorted(self._records().rows(), key=lambda span: span[2])
-        first = dict.fromkeys(span[0] for span in spans if span[1] not in WAITS)
+        work = [(row[2], row[0]) for row in self._records().rows() if row[1] not in WAITS]
+        first = dict.fromkeys(stage for _, stage in sorted(work, key=itemgetter(0)))
         last = [stage for stage in ("Load", "Train") if stage in first]
         return [stage for stage in first if stage not in last] + last
 
     def busy(self, stage: str) -> float:
         """The share of the run in which at least one call of *stage* was at work."""
         busy = reached = 0
-        for name, kind, start, end, *_ in sorted(self._records().rows(), key=lambda span: span[2]):
-            if name == stage and kind not in WAITS:
-                busy += max(0, end - max(start, reached))
-                reached = max(reached, end)
+        rows = self._records().rows()
+        work = sorted((row[2], row[3]) for row in rows if row[0] == stage and row[1] not in WAITS)
+        for start, end in work:
+            busy += max(0, end - max(start, reached))
+            reached = max(reached, end)
         return busy / 1e9 / self.duration if self.duration else 0.0
 
     @property

@@ -78,14 +78,23 @@ def test_batches_name_who_is_in_them() -> None:
 
 
 def test_a_batch_of_others_than_neighbours_names_each() -> None:
-    def name(who: Identity) -> str:
-        return f"{'AB'[who.instance]}{who.sample}"
+    members = [(Identity(0, 0, sample), f"A{sample}") for sample in (3, 1, 2, 0, 4)]
+    assert joined(members[:3]) == "A3 A1 A2"
+    assert joined(members) == "A3 A1 A2 A0 ..."
+    assert joined(members[1:3]) == "A1-2"
+    assert joined([(Identity(0, 0, 1), "A1"), (Identity(1, 0, 2), "B2")]) == "A1 B2"
 
-    members = [Identity(0, 0, sample) for sample in (3, 1, 2, 0, 4)]
-    assert joined(members[:3], name) == "A3 A1 A2"
-    assert joined(members, name) == "A3 A1 A2 A0 ..."
-    assert joined(members[1:3], name) == "A1-2"
-    assert joined([Identity(0, 0, 1), Identity(1, 0, 2)], name) == "A1 B2"
+
+def test_what_waits_in_a_buffer_is_called_as_where_it_is_worked_on() -> None:
+    numbers = Dataset.range(3).prefetch(2)  # these are nobody's files, and have no letters
+    files = numbers.interleave(lambda _: ArtificialDataset(2, open=0), cycle_length=3).prefetch(1)
+    trace = benchmark(files, 1)
+    names = layout(trace).names
+    called: dict[str, set[str]] = {buffer.name: set() for buffer in trace.buffers}
+    for event in trace.events:
+        called[trace.buffers[event.buffer].name].add(names[event.element])
+    assert called["prefetch(2)"] == {"0", "1", "2"}
+    assert called["prefetch(1)"] == {"A0", "A1", "B0", "B1", "C0", "C1"}
 
 
 def test_loading_stands_before_training() -> None:

@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -41,11 +42,13 @@ class Needs:
         self.arrived = Counter(arrival.element for arrival in self.arrivals if arrival.element)
         self.copies: Counter[int] = Counter()  # of each sample that was trained on
         for element, count in (self.arrived or Counter(span.element for span in before)).items():
-            self.copies.update(dict.fromkeys(trace.members(element), count))
-        self.reads, self.ready = reading(trace, before, self.copies, in_line=in_line)
+            for sample in dict.fromkeys(trace.members(element)):
+                self.copies[sample] += count
+        reads = [span for span in before if not span.element or is_of_file(span.stage)]
+        self.reads, self.ready = reading(trace, reads, self.copies, in_line=in_line)
         self.work: Counter[int] = Counter()
         for span in before:
-            if not is_read(span):
+            if span.element and not is_of_file(span.stage):
                 self.work[span.element] += span.end - span.start
         # Nobody knows for whom a generator works: it counts.
         self.jobs = [
@@ -66,8 +69,8 @@ class Needs:
             return 0, 0
         samples, ready = self.members(element), self.ready
         which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
-        read = which(ready[sample] for sample in samples)
-        worked_on = which(ready[sample] + self.work[sample] // self.copies[sample] for sample in samples)
+        read = which([ready[sample] for sample in samples])
+        worked_on = which([ready[sample] + self.work[sample] // self.copies[sample] for sample in samples])
         if samples != (element,):
             worked_on += self.work[element] // (len(samples) * self.arrived[element])
         return read, min(worked_on, arrival.time)
@@ -107,24 +110,26 @@ class Needs:
         return found
 
 
-def is_read(span: Span) -> bool:
-    """Whether a span is the work of a file; a generator's has no element yet."""
-    return not span.element or SOURCE.fullmatch(span.stage) is not None
+@cache
+def is_of_file(stage: str) -> bool:
+    """Whether a stage is the work of a file; a generator's is too, but known by having no element yet."""
+    return SOURCE.fullmatch(stage) is not None
 
 
 def reading(
-    trace: Trace, spans: list[Span], samples: Counter[int], *, in_line: bool
+    trace: Trace, reads: list[Span], samples: Counter[int], *, in_line: bool
 ) -> tuple[list[Reads], dict[int, int]]:
     """What each reader had to read for *samples*, and when each of these is read at best.
 
     With *in_line* all passes over a file are of one reader.
     """
+    who = {key: trace.identity(key) for key in samples}
     furthest: dict[tuple[int, int], int] = {}
-    for instance, epoch, sample in map(trace.identity, samples):
+    for instance, epoch, sample in who.values():
         furthest[instance, epoch] = max(furthest.get((instance, epoch), -1), sample)
     one_file = len({event.instance for event in trace.files}) == 1
     readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
-    for span in filter(is_read, spans):
+    for span in reads:
         if span.sample <= furthest.get((span.instance, span.epoch), -2) if span.element else one_file:
             readers[span.instance, 0 if in_line else span.epoch].append(span)
     lines: dict[tuple[int, int], Reads] = {}
@@ -133,11 +138,10 @@ def reading(
             times = accumulate(span.end - span.start for span in read)
             lines[reader] = [(span.epoch, span.sample, time) for span, time in zip(read, times, strict=True)]
     ready = {}
-    for key in samples:
-        instance, epoch, sample = trace.identity(key)
-        reads = lines.get((instance, 0 if in_line else epoch), [])
-        count = bisect_right(reads, (epoch, sample, math.inf)) if key else 0
-        ready[key] = reads[count - 1][2] if count else 0
+    for key, (instance, epoch, sample) in who.items():
+        line = lines.get((instance, 0 if in_line else epoch), [])
+        count = bisect_right(line, (epoch, sample, math.inf)) if key else 0
+        ready[key] = line[count - 1][2] if count else 0
     return list(lines.values()), ready
 
 

@@ -10,9 +10,9 @@ from lessonkit.analysis.critical_path import shares
 from lessonkit.analysis.limits import limits
 from lessonkit.analysis.seen import seen
 from lessonkit.dataset import Dataset
-from lessonkit.layout import Layout, ink_on, labels, layout
+from lessonkit.layout import Layout, ink_on, layout
 from lessonkit.plumbing import plumbing
-from lessonkit.trace import Span, Trace
+from lessonkit.trace import Trace
 from lessonkit.words import milliseconds, percent, samples, size
 from lessonkit.work import Machine
 
@@ -30,19 +30,21 @@ LIMITS = {
 
 def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dict[str, Any]:
     """Everything that the page shows of a run; times in microseconds."""
-    laid, spans = layout(trace), trace.spans
+    laid = layout(trace)
     decided = note = decides(laid)
     if len(laid.bars) > MOST_BARS:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
         laid = replace(laid, bars=tuple(first))
     names = {row.stage: number for number, row in enumerate(laid.rows)}
+    places = {bar.span: place for place, bar in enumerate(laid.bars) if bar.span >= 0}
+    busy = percent(trace.busy("Train"))
     return {
         "end": micros(laid.duration),
         "samples": trace.samples,
         "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows],
-        "bars": bars(laid, trace, spans),
-        "path": path(laid),
+        "bars": bars(laid, trace, places),
+        "path": path(laid, places),
         "epochs": [micros(start) for start in laid.epochs],
         "parts": [
             [part.name, [names[stage] for stage in part.stages if stage in names], part.calls, part.buffer]
@@ -52,9 +54,9 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
             [buffer.name, buffer.capacity, most]
             for buffer, most in zip(trace.buffers, most_held(trace), strict=True)
         ],
-        "events": events(trace),
-        "figures": figures(trace, dataset, machine),
-        "summary": summary(trace, decided),
+        "events": events(trace, laid.names),
+        "figures": figures(trace, busy, dataset, machine),
+        "summary": summary(trace, busy, decided),
         "note": note,
         "data": ", ".join(seen(trace, dataset).words),
         "perSample": trace.per_sample if trace.samples else None,
@@ -71,11 +73,12 @@ def most_held(trace: Trace) -> list[int]:
     return most
 
 
-def bars(laid: Layout, trace: Trace, spans: list[Span]) -> dict[str, list[Any]]:
-    """The bars; *cause* is the bar that a bar had to wait for, *who* the samples that it is about."""
-    number = {bar.span: place for place, bar in enumerate(laid.bars) if bar.span >= 0}
-    causes = [number.get(spans[bar.span].cause, -1) if bar.span >= 0 else -1 for bar in laid.bars]
-    who = [trace.members(spans[bar.span].element) if bar.span >= 0 else () for bar in laid.bars]
+def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, list[Any]]:
+    """The bars; *cause* is the bar that a bar had to wait for, *who* the samples that it is about.
+
+    *places* says of each span which bar it is.
+    """
+    spans = [trace.spans[bar.span] if bar.span >= 0 else None for bar in laid.bars]
     return {
         "row": [bar.row for bar in laid.bars],
         "lane": [bar.lane for bar in laid.bars],
@@ -84,46 +87,39 @@ def bars(laid: Layout, trace: Trace, spans: list[Span]) -> dict[str, list[Any]]:
         "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
         "label": [bar.label for bar in laid.bars],
         "note": [bar.note for bar in laid.bars],
-        "cause": causes,
-        "who": [members[0] if len(members) == 1 else list(members) for members in who],
+        "cause": [places.get(span.cause, -1) if span else -1 for span in spans],
+        "who": [trace.batches.get(span.element, span.element) if span else () for span in spans],
     }
 
 
-def path(laid: Layout) -> list[tuple[int, int, int]]:
+def path(laid: Layout, places: dict[int, int]) -> list[tuple[int, int, int]]:
     """What decided the duration: start, end and bar of each step, -1 for time that no bar accounts for."""
-    number = {bar.span: place for place, bar in enumerate(laid.bars) if bar.span >= 0}
-    return [(micros(step.start), micros(step.end), number.get(step.span, -1)) for step in laid.path]
+    return [(micros(step.start), micros(step.end), places.get(step.span, -1)) for step in laid.path]
 
 
-def events(trace: Trace) -> dict[str, list[Any]]:
+def events(trace: Trace, names: list[str]) -> dict[str, list[Any]]:
     """What came into each buffer, and what left it."""
-    shown = trace.events
-    names = labels(trace, {event.element for event in shown})
+    shown, most = trace.events, trace.max_bytes
     return {
         "buffer": [event.buffer for event in shown],
         "time": [micros(event.time) for event in shown],
         "change": [event.change for event in shown],
         "label": [names[event.element] for event in shown],
         "element": [event.element for event in shown],
-        "bytes": [event.nbytes for event in shown] if trace.max_bytes else [],
+        "bytes": [event.nbytes for event in shown] if most else [],
     }
 
 
-def figures(trace: Trace, dataset: Dataset, machine: Machine | None) -> list[tuple[str, str]]:
+def figures(trace: Trace, busy: str, dataset: Dataset, machine: Machine | None) -> list[tuple[str, str]]:
     """The numbers that matter, each with what it is."""
     if not trace.samples:
         return [(milliseconds(trace.duration), "in all"), ("none", "samples")]
-    found = limits(trace, dataset, machine)
-    held = (
-        (size(trace.max_bytes), "memory at most")
-        if trace.max_bytes
-        else (str(trace.max_held), "held at most")
-    )
-    best = found.bounds[0]
+    best, most = limits(trace, dataset, machine).bounds[0], trace.max_bytes
+    held = (size(most), "memory at most") if most else (str(trace.max_held), "held at most")
     return [
         (milliseconds(trace.per_sample), "per sample"),
         (milliseconds(trace.duration), f"for {samples(trace.samples)}"),
-        (percent(trace.busy("Train")), "accelerator busy"),
+        (busy, "accelerator busy"),
         held,
         (milliseconds(best.seconds / trace.samples), f"limit: {LIMITS[best.name]}"),
     ]
@@ -136,14 +132,13 @@ def decides(laid: Layout) -> str:
     return ""
 
 
-def summary(trace: Trace, decided: str) -> str:
+def summary(trace: Trace, busy: str, decided: str) -> str:
     """The picture in words, for who can not see it."""
     if not trace.samples:
         return f"No samples in {milliseconds(trace.duration)}."
     return (
         f"{samples(trace.samples)} in {milliseconds(trace.duration)}, {milliseconds(trace.per_sample)} each; "
-        f"the accelerator is busy {percent(trace.busy('Train'))} of the time. {decided}"
-        + (" Cancelled." if trace.cancelled else "")
+        f"the accelerator is busy {busy} of the time. {decided}" + (" Cancelled." if trace.cancelled else "")
     ).strip()
 
 
