@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 START, STOP = 60, 10  # s, for a server or a browser
 HOST = "127.0.0.1"
-TEMPLATES = Path(__file__).parent.parent / "share" / "jupyter"
+SHARE = Path(__file__).parent.parent / "share" / "jupyter"
 
 # Keep from JupyterLab what it would ask somebody who opens it for the first time; and let all
 # cells be in the page at once, also those that cannot be seen.
@@ -40,7 +40,12 @@ class Program(NamedTuple):
 
 LAB = Program(
     "jupyterlab",
-    ("--ServerApp.port_retries=0", "--IdentityProvider.token=", "--allow-root"),
+    (
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+        "--allow-root",
+        f"--LabApp.app_settings_dir={SHARE / 'lab' / 'settings'}",
+    ),
     "/api/status",
     "/lab/tree/{}?reset",  # reset: forget how the last page was left
 )
@@ -143,7 +148,7 @@ def environment(folder: Path) -> dict[str, str]:
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
-        "JUPYTER_PATH": str(TEMPLATES),
+        "JUPYTER_PATH": str(SHARE),
         "IPYTHONDIR": str(folder / "ipython"),
     }
 

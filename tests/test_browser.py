@@ -4,6 +4,17 @@ import pytest
 from browser import Browser, HungError, Visit, open_notebook, run_all, serious_violations
 from servers import Server
 
+SHOWN = """
+from lessonkit import ArtificialDataset
+from lessonkit.widgets import explore
+explore(lambda samples=3: ArtificialDataset(samples), samples=(1, 9))
+"""
+END_KERNELS = """async () => {
+    const [, token] = document.cookie.match(/_xsrf=([^;]+)/);
+    for (const { id } of await (await fetch("/api/sessions")).json())
+        await fetch(`/api/sessions/${id}`, { method: "DELETE", headers: { "X-XSRFToken": token } });
+}"""
+
 # A page whose script never ends cannot be asked for anything, not even to be closed.
 FOR_EVER = "() => { for (;;); }"
 
@@ -31,6 +42,18 @@ def test_a_cell_that_fails_is_told(visit: Visit, lab: Server) -> None:
     open_notebook(visit.page, lab.write("failing", "1 / 0", "1 + 1"))
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         run_all(visit.page)
+
+
+def test_a_lesson_that_was_saved_shows_its_pictures_the_next_day(visit: Visit, lab: Server) -> None:
+    address = lab.write("saved", SHOWN)
+    open_notebook(visit.page, address)
+    run_all(visit.page)
+    visit.page.locator("rect.lk-bar").first.wait_for()
+    with visit.page.expect_response(lambda response: response.request.method == "PUT"):
+        visit.page.get_by_role("button", name="Save and create checkpoint").first.click()
+    visit.page.evaluate(END_KERNELS)
+    open_notebook(visit.page, address)
+    visit.page.locator("rect.lk-bar").first.wait_for()
 
 
 def test_voila_asks_nobody_else(visit: Visit, voila: Server) -> None:

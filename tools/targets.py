@@ -63,6 +63,8 @@ LAB = (
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LanguageServerManager.autodetect=False",
+    # What a lesson shows is kept with it, and is there again when its kernel is not.
+    f"--LabApp.app_settings_dir={ROOT / 'share' / 'jupyter' / 'lab' / 'settings'}",
     # What a page and its kernel say is not for others on this computer.
     "--KernelManager.transport_encryption=auto",
     "--ServerApp.log_level=WARN",
