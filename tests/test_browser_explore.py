@@ -11,6 +11,7 @@ from servers import LAB, Server
 
 from lessonkit import benchmark
 from lessonkit.layout import Layout, layout
+from lessonkit.trace import Trace
 
 PIPELINE = """
 from lessonkit import ArtificialDataset
@@ -27,16 +28,24 @@ BARS = """() => [...document.querySelectorAll("rect.lk-bar")]
     .filter((bar) => bar.style.display !== "none")
     .map(({ dataset }) => [dataset.stage, Number(dataset.start), Number(dataset.length)])"""
 SAME = f"(wanted) => JSON.stringify(({BARS})()) === JSON.stringify(wanted)"
+BOXES = """() => Object.fromEntries([...document.querySelectorAll(".lk-part")].map((part) => [
+    part.querySelector("b").textContent,
+    [...part.querySelectorAll(".lk-chip, .lk-slot")].map((place) => place.textContent)]))"""
 SOON = 5_000  # ms, for a picture
 SETTLES = 300  # ms, in which nothing else is to come
 
 
-def expected(**values: int) -> Layout:
-    """What is to be seen, straight from the trace."""
+def run(**values: int) -> Trace:
+    """What the page is to show."""
     made: dict[str, Any] = {}
     exec(PIPELINE, made)
     dataset, options = made["pipeline"](**values)
-    return layout(benchmark(dataset, **options))
+    return benchmark(dataset, **options)
+
+
+def expected(**values: int) -> Layout:
+    """What is to be seen, straight from the trace."""
+    return layout(run(**values))
 
 
 def micros(nanoseconds: int) -> int:
@@ -158,6 +167,25 @@ def test_arrow_keys_step_the_playhead(shown: Shown) -> None:
     assert shown.at() == f"{moments[1] / 1000:g} ms"
     shown.page.keyboard.press("End")
     assert shown.at() == f"{laid.duration / 1e6:g} ms"
+
+
+def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
+    trace = run(buffer=1, calls=2)
+    laid = layout(trace)
+    prefetch = next(at for at, buffer in enumerate(trace.buffers) if buffer.name == "prefetch(1)")
+    shown.time.focus()
+    for now in sorted({at for bar in laid.bars for at in (bar.start, bar.end)} - {0}):
+        shown.page.keyboard.press("ArrowRight")
+        calls = ["", ""]  # each keeps its place
+        for bar in laid.bars:
+            if laid.rows[bar.row].stage == "Map" and bar.kind == "work" and bar.start <= now < bar.end:
+                calls[bar.lane] = bar.label
+        held = ""
+        for event in trace.events:
+            if event.buffer == prefetch and event.time <= now:
+                held = laid.names[event.element] if event.change > 0 else ""
+        boxes = shown.page.evaluate(BOXES)
+        assert (boxes["Map"], boxes["prefetch(1)"]) == (calls, [held]), now
 
 
 def test_play_goes_to_the_end(shown: Shown) -> None:

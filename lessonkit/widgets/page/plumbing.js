@@ -1,7 +1,8 @@
 // The plumbing: the parts of the pipeline, and at one moment what each holds and does.
 
 const SLOTS = 8; // a larger buffer shows how full it is
-const CALLS = 6;
+const CALLS = 6; // of a stage with more only those at work are drawn, as many as fit
+const READY = 3; // of more beside the calls only the number is said
 
 class Plumbing {
   constructor() {
@@ -17,15 +18,15 @@ class Plumbing {
   }
 
   build(scene) {
-    this.parts = scene.parts.map(([name, rows, , buffer]) => {
+    this.parts = scene.parts.map(([name, rows, calls, buffer]) => {
       const title = html("b", {}, name);
       const works = rows.length > 0;
       const part = { rows, buffer, works, said: html("span"), chips: [], slots: [], box: html("div", { class: "lk-part" }) };
       if (works) {
         part.box.classList.add("lk-box");
         part.box.style.borderColor = scene.rows[rows.at(-1)][2];
-        const lanes = Math.min(CALLS, Math.max(...rows.map((row) => scene.rows[row][1])));
-        part.chips = Array.from({ length: lanes }, () => html("i", { class: "lk-chip" }, html("u"), html("em")));
+        part.calls = Math.max(calls, ...rows.map((row) => scene.rows[row][1]));
+        part.chips = Array.from({ length: Math.min(CALLS, part.calls) }, () => html("i", { class: "lk-chip" }, html("u"), html("em")));
         part.box.append(title, html("div", { class: "lk-chips" }, ...part.chips), part.said);
       } else part.box.append(title);
       if (buffer >= 0) {
@@ -60,8 +61,14 @@ class Plumbing {
 
   work(part, busy, waits, micros) {
     const { bars, rows } = this.scene;
+    const calls = [];
+    for (const bar of busy) {
+      let place = part.calls > CALLS ? 0 : bars.lane[bar]; // a call keeps its place, as in the timeline
+      while (calls[place] !== undefined) place++;
+      calls[place] = bar;
+    }
     part.chips.forEach((chip, place) => {
-      const bar = busy[place];
+      const bar = calls[place];
       const [fill, text] = chip.children;
       chip.classList.toggle("lk-full", bar !== undefined);
       text.textContent = bar === undefined ? "" : bars.label[bar] || rows[bars.row[bar]][0];
@@ -73,7 +80,7 @@ class Plumbing {
       const bar = busy[0];
       const [stage] = rows[bars.row[bar]];
       const done = `${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
-      part.said.textContent = busy.length === 1 ? `${stage}: ${done}` : `${stage}: ${busy.length} at once`;
+      part.said.textContent = `${stage}: ${part.calls > 1 ? `${busy.length} of ${part.calls} at work` : done}`;
     } else if (wait !== undefined) {
       const why = { idle: "waits for", "buffer full": "no place in", "buffer empty": "waits for" };
       part.said.textContent = `${why[bars.kind[wait]] ?? `waits: ${bars.kind[wait]}`} ${bars.note[wait]}`;
@@ -86,7 +93,8 @@ class Plumbing {
       slot.textContent = labels[place] ?? "";
       slot.classList.toggle("lk-full", place < labels.length);
     });
-    if (part.works) part.held.textContent = labels.length ? `ready ${labels.join(" ")}` : "";
+    const few = labels.length <= READY;
+    if (part.works) part.held.textContent = !labels.length ? "" : few ? `ready ${labels.join(" ")}` : `${labels.length} ready`;
     else part.held.textContent = capacity === null ? `${labels.length} kept` : `${labels.length} of ${capacity}`;
   }
 
