@@ -19,6 +19,7 @@ from lessonkit.widgets.challenge import Challenge
 from lessonkit.widgets.explore import Explore
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"
 SERIES = (
     "00_start_here",
     "01_prefetch",

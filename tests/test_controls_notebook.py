@@ -1,36 +1,31 @@
 """The notebook that shows every control once."""
 
-from pathlib import Path
-
 import nbformat
-from lesson import NOTEBOOKS
+from lesson import CONTROLS
 from test_notebooks import again
 
 import lessonkit.widgets
 from tools.notebooks import text_of
 
-CONTROLS = Path("..", "docs", "controls")
-PATH = NOTEBOOKS / f"{CONTROLS}.ipynb"
-
 
 def test_running_it_again_gives_what_is_kept() -> None:
-    found = again(str(CONTROLS))
-    assert found.returncode == 0, found.stdout[-4000:]
+    found = again()[CONTROLS.stem]
+    assert found.code == 0, found.said
 
 
 def test_it_is_kept_without_what_changes() -> None:
-    text = PATH.read_text(encoding="utf-8")
+    text = CONTROLS.read_text(encoding="utf-8")
     assert text_of(nbformat.reads(text, as_version=4)) == text
 
 
 def test_nothing_that_a_lesson_can_use_is_left_out() -> None:
-    cells = "\n".join(cell.source for cell in nbformat.read(PATH, as_version=4).cells)
+    cells = "\n".join(cell.source for cell in nbformat.read(CONTROLS, as_version=4).cells)
     for name in lessonkit.widgets.__all__:
         assert name in cells or name == "classroom"
 
 
 def test_every_control_has_its_picture() -> None:
-    cells = nbformat.read(PATH, as_version=4).cells
+    cells = nbformat.read(CONTROLS, as_version=4).cells
     labs = [cell for cell in cells if cell.cell_type == "code" and "explore(\n" in cell.source]
     assert labs
     for cell in labs:
