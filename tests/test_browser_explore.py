@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import HEIGHT, NARROW, Browser, Visit, open_notebook, run_all, serious_violations
+from browser import NARROW, Browser, Visit, open_notebook, run_all, serious_violations
 from servers import LAB, Server
 
 from lessonkit import benchmark
@@ -108,13 +108,15 @@ def opened(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Shown]:
     assert not visit.errors
 
 
-@pytest.fixture
-def narrow(visit: Visit, voila: Server) -> Shown:
+@pytest.fixture(scope="module")
+def narrow(browser: Browser, voila: Server) -> Iterator[Shown]:
     """As on half a screen."""
-    visit.page.set_viewport_size({"width": NARROW, "height": HEIGHT})
-    shown = show(visit, voila, "explore-narrow")
-    visit.page.wait_for_timeout(SETTLES)
-    return shown
+    with browser.visit(width=NARROW) as visit:
+        shown = show(visit, voila, "explore-narrow")
+        visit.page.wait_for_timeout(SETTLES)
+        yield shown
+    assert not visit.elsewhere()
+    assert not visit.errors
 
 
 @pytest.fixture
@@ -216,23 +218,32 @@ def test_the_height_stays_the_same(shown: Shown) -> None:
 
 
 @pytest.fixture
-def theme(request: pytest.FixtureRequest, lab: Server) -> Iterator[str]:
-    lab.theme(request.param)
-    yield request.param
+def dark(lab: Server) -> Iterator[None]:
+    lab.theme("Dark")
+    yield
     lab.theme("Light")
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"], indirect=True)
-def test_everybody_can_use_it(theme: str, visit: Visit, lab: Server, tmp_path: Path) -> None:
-    shown = show(visit, lab, f"explore-{theme}")
-    visit.page.screenshot(path=tmp_path / f"{theme}.png")
-    assert visit.page.locator("body").get_attribute("data-jp-theme-name") == f"JupyterLab {theme}"
-    assert not serious_violations(visit.page)
+def everybody_can_use(shown: Shown, pictures: Path) -> None:
+    """As it begins, and with everything on."""
+    shown.page.screenshot(path=pictures / "begin.png")
+    assert not serious_violations(shown.page)
     for pressed in ("Show the critical path", "Show the memory", "Pin this run as the baseline"):
         shown.button(pressed).click()
     shown.page.locator("rect.lk-bar[data-stage=Map]").first.hover()
-    visit.page.screenshot(path=tmp_path / f"{theme}-everything.png")
-    assert not serious_violations(visit.page)
+    shown.page.screenshot(path=pictures / "everything.png")
+    assert not serious_violations(shown.page)
+
+
+# The last one in the page that all share, for afterwards everything is on.
+def test_everybody_can_use_it(shown: Shown, tmp_path: Path) -> None:
+    everybody_can_use(shown, tmp_path)
+
+
+def test_everybody_can_use_it_in_the_dark(dark: None, visit: Visit, lab: Server, tmp_path: Path) -> None:
+    shown = show(visit, lab, "explore-dark")
+    assert visit.page.locator("body").get_attribute("data-jp-theme-name") == "JupyterLab Dark"
+    everybody_can_use(shown, tmp_path)
 
 
 def test_nothing_is_cut_off_in_a_narrow_window(narrow: Shown, tmp_path: Path) -> None:

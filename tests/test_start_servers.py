@@ -37,24 +37,29 @@ def answer(port: int, path: str = "/") -> int:
         return 0
 
 
-@pytest.mark.parametrize("name", ["lab", "demo"])
-def test_it_listens_on_this_computer_alone(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def assert_only_this_computer(pid: int) -> None:
+    """Neither a server nor what it started listens to others."""
+    server = psutil.Process(pid)
+    every = [server, *server.children(recursive=True)]
+    found = [connection for one in every for connection in one.net_connections("inet")]
+    ears = {connection.laddr.ip for connection in found if connection.status == psutil.CONN_LISTEN}
+    assert ears
+    assert ears <= {"127.0.0.1", "::1"}
+
+
+def test_voila_listens_on_this_computer_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(targets.ROOT)
+    with started("demo", free_port(), tmp_path / "log") as pid:
+        assert_only_this_computer(pid)
+
+
+def test_jupyterlab_answers_only_this_computer_and_who_has_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(targets.ROOT)
-    with started(name, free_port(), tmp_path / "log") as pid:
-        server = psutil.Process(pid)
-        every = [server, *server.children(recursive=True)]
-        found = [connection for one in every for connection in one.net_connections("inet")]
-        ears = {connection.laddr.ip for connection in found if connection.status == psutil.CONN_LISTEN}
-        assert ears
-        assert ears <= {"127.0.0.1", "::1"}
-
-
-def test_jupyterlab_answers_only_who_has_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(targets.ROOT)
     port, log = free_port(), tmp_path / "log"
-    with started("lab", port, log):
+    with started("lab", port, log) as pid:
+        assert_only_this_computer(pid)
         told = re.search(r"http://127\.0\.0\.1:\d+(/lab/tree/\S+)\?token=(\w{40,})", log.read_text())
         assert told, log.read_text()
         assert told[1] == f"/lab/tree/{targets.FIRST}"
