@@ -1,6 +1,7 @@
 """Runs of random pipelines on random machines, recorded: for rules that hold for every run."""
 
-from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
 
 from random_pipelines import pipeline
 
@@ -10,10 +11,22 @@ COSTS = (0, 0.003, 0.010, 0.050)  # seconds
 MS = 1_000_000  # ns
 
 
-def runs(count: int) -> Iterator[tuple[int, Dataset, Machine, Trace]]:
-    """So many of them, each with its number; among them some in which nothing happens."""
-    for seed in range(count):
+class Run(NamedTuple):
+    """A run, and what ran."""
+
+    seed: int
+    dataset: Dataset
+    machine: Machine
+    trace: Trace
+
+
+@cache
+def runs() -> list[Run]:
+    """2,000 of them, each with its number; among them some in which nothing happens."""
+    found = []
+    for seed in range(2000):
         dataset, machine = pipeline(seed, COSTS), Machine((1, 2, 4)[seed % 3])
         load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
         trace = benchmark(dataset, 1 + seed % 3, train, load, machine=machine)
-        yield seed, dataset, machine, trace
+        found.append(Run(seed, dataset, machine, trace))
+    return found

@@ -26,7 +26,7 @@ def seconds(limit: Limits) -> dict[str, float]:
 
 
 def test_no_run_is_faster_than_its_bound() -> None:
-    for seed, dataset, machine, trace in runs(2000):
+    for seed, dataset, machine, trace in runs():
         assert limits(trace, dataset, machine).bound <= trace.duration, seed
 
 

@@ -13,7 +13,7 @@ def held(trace: Trace, name: str) -> list[tuple[float, int]]:
 
 
 def test_peaks_are_those_of_the_trace() -> None:
-    for seed, _, _, trace in runs(2000):
+    for seed, _, _, trace in runs():
         kept = memory(trace)
         peaks = (kept.bytes.peak, kept.elements.peak, kept.files.peak)
         assert peaks == (trace.max_bytes, trace.max_held, trace.max_open_files), seed
