@@ -7,7 +7,8 @@ first element is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
@@ -41,6 +42,14 @@ class Dataset:
         from lessonkit.code import code
 
         return code(self.node)
+
+    if not TYPE_CHECKING:  # a type checker is to find the same mistakes by itself
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """A method that there is not: the one that may be meant."""
+            near = [] if name.startswith("_") else get_close_matches(name, dir(type(self)), 1)
+            meant = f"; do you mean {near[0]}?" if near else ""
+            raise AttributeError(f"a Dataset has no {name}{meant}")
 
     def code(self, language: str = "lessonkit", train: Any = 0.010, num_epochs: int = 2) -> str:
         """The whole program, as text: for this package, or for real `"tf.data"`.

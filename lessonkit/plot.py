@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -82,7 +83,9 @@ class Picture(Figure):
 def png(figure: Figure) -> bytes:
     """A picture as the bytes of a file: the same for the same trace, for it holds no date or version."""
     stream = io.BytesIO()
-    with style():
+    with style(), warnings.catch_warnings():
+        # A name in letters that the font lacks is drawn as boxes, and nobody can do anything about it.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
     return stream.getvalue()
 

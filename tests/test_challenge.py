@@ -67,6 +67,7 @@ def talks() -> Dataset:
         (talks, "printed more than 10,000 characters"),
         (lambda: Dataset.range(3).batch(0), "batch_size=0: must be 1 or more"),
         (lambda: Dataset.range(3).repeat(), "never ends"),
+        (lambda: (ArtificialDataset(), {"num_epochs": 0}), "no element reached the training loop"),
         (lambda: Dataset.range(0), "no element reached the training loop"),
     ],
 )
@@ -74,6 +75,13 @@ def test_what_can_not_be_judged_is_said(pipeline: Any, sentence: str) -> None:
     outcome = TASK.check(pipeline)
     assert not outcome.passed
     assert sentence in repr(outcome)
+
+
+def test_of_what_it_prints_the_beginning_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    TASK.check(talks)
+    printed = capsys.readouterr().out
+    assert printed.startswith("a line of text")
+    assert len(printed) < 1100
 
 
 def test_with_controls_every_step_is_judged() -> None:

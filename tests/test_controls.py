@@ -1,7 +1,9 @@
+from math import inf, nan
 from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,14 +59,47 @@ def test_a_slider_without_a_default_starts_in_the_middle() -> None:
     assert [one.values[one.start] for one in controls_of(pipeline, {"calls": (1, 9)})] == [5]
 
 
-@pytest.mark.parametrize("given", [(3, 1), (1, 1), (1, 5, 0), (0, 10**9), [], {}, object(), "text"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        (3, 1),
+        (1, 1),
+        (1, 5, 0),
+        (0, 10**9),
+        (0.0, inf),
+        (0.0, 1.0, nan),
+        (0, 1e-12, 1e-13),
+        [],
+        {},
+        object(),
+        "text",
+    ],
+)
 def test_what_is_no_control_is_refused(given: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="a"):
         control("a", given)
 
 
+@pytest.mark.parametrize("given", [(0.0, inf), (0.0, 1.0, nan), (0, 1e-12, 1e-13), slider("a", "b")])  # type: ignore[arg-type]
+def test_a_slider_needs_ends_and_steps_that_can_be_told_apart(given: Any) -> None:
+    with pytest.raises(ValueError, match=r"a: (must go|goes in steps)"):
+        control("a", given)
+
+
 def test_a_tuple_that_is_no_range_is_a_choice() -> None:
     assert control("a", (1, "a", 3, 4)).kind == "choice"
+
+
+@pytest.mark.parametrize("given", [[1, 3], cards(one=len, two=len), ["a"]])
+def test_a_default_that_is_no_value_is_refused(given: Any) -> None:
+    def pipeline(a: int = 2) -> None: ...
+
+    with pytest.raises(ValueError, match="a=2: the default of the function is none of "):
+        controls_of(pipeline, {"a": given})
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert control("a", (np.int64(1), np.int64(3))).texts == ("1", "2", "3")
 
 
 def test_a_control_for_no_argument_is_refused() -> None:

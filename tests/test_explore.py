@@ -1,7 +1,7 @@
 import json
 import re
+import sys
 import time
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -79,6 +79,16 @@ def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
         (lambda n=1: (Dataset.range(3), {"clock": "real"}), "clock='real': must be one of num_epochs"),
         (lambda n=1: Dataset.range(3).repeat(), "never ends"),
         (lambda n=1: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda n=1: sys.exit(), "wanted to end Python, and was stopped"),
+        (lambda n=1: Dataset.range(3).map(lambda x: sys.exit()), "wanted to end Python"),
+        (
+            lambda n=1: Dataset.range(3).prefech(2),  # type: ignore[attr-defined]
+            "a Dataset has no prefech; do you mean prefetch",
+        ),
+        (lambda n=1: (Dataset.range(3), {"machine": 4}), "machine=4: must be a Machine"),
+        (lambda n=1: input(), r"input\(\) cannot be used"),
+        (lambda n=1: json.loads("{"), r"JSONDecodeError.*json.loads"),
+        (lambda n=1: [print("x" * 99) for _ in iter(int, 1)], "printed more than 10,000 characters"),
     ],
 )
 def test_what_can_not_be_shown_is_said(made: Any, sentence: str) -> None:
@@ -94,8 +104,7 @@ def test_what_can_not_be_shown_is_said(made: Any, sentence: str) -> None:
     ],
 )
 def test_what_takes_too_long_is_ended(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in "explore", "simulation":
-        monkeypatch.setattr(import_module(f"lessonkit.widgets.{module}"), "MOST_SECONDS", 0.1)
+    monkeypatch.setattr("lessonkit.widgets.simulation.MOST_SECONDS", 0.1)
     said = Said(explore(made, n=(1, 3)))
     assert "took longer than 0.1 s" in said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1]["error"]
 
@@ -132,7 +141,7 @@ def test_cards_reach_the_pipeline_in_their_order() -> None:
 
 def test_a_real_run_is_laid_over_the_prediction() -> None:
     said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.001, read=0.001), n=(1, 3)))
-    said.ask({"do": "run", "values": {"n": 1}})
+    said.ask({"do": "run", "id": 1, "values": {"n": 1}})
     _, answer = wait_for(said, "real")
     assert answer["scene"]["samples"] == 4
     assert [row[0] for row in answer["rows"]] == ["Open", "Read", "Train"]
@@ -141,11 +150,53 @@ def test_a_real_run_is_laid_over_the_prediction() -> None:
 
 def test_a_real_run_can_be_cancelled() -> None:
     said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.05, read=0.05), n=(1000, 1001)))
-    said.ask({"do": "run", "values": {"n": 0}})
-    assert said.ask({"do": "run", "values": {"n": 0}})[0]["text"] == "a run is under way"
+    said.ask({"do": "run", "id": 1, "values": {"n": 0}})
     said.ask({"do": "cancel"})
     about, _ = wait_for(said, "stopped")
     assert about["text"].startswith("Cancelled after")
+
+
+def test_of_two_real_runs_the_newer_goes_on() -> None:
+    said = Said(explore(lambda n=1: ArtificialDataset(n, open=0.001, read=0.001), n=[9000, 1]))
+    said.ask({"do": "run", "id": 1, "values": {"n": 0}})
+    said.ask({"do": "run", "id": 2, "values": {"n": 1}})
+    assert wait_for(said, "real")[0]["id"] == 2
+    assert [about["id"] for about, _ in said.messages if about["about"] == "stopped"] == [1]
+
+
+@pytest.mark.parametrize("wrong", [{"height": (1, 3)}, {"pinned": (1, 3)}, {"height": 0}])
+def test_an_option_is_no_control(wrong: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="no control can have this name"):
+        explore(pipeline, **wrong)
+
+
+def test_what_is_no_pipeline_is_refused() -> None:
+    with pytest.raises(TypeError, match="pipeline=3: must be a function"):
+        explore(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="None: show takes a Dataset"):
+        show(None)
+
+
+def test_an_interrupt_is_an_answer() -> None:
+    def interrupted(n: int = 1) -> Dataset:
+        raise KeyboardInterrupt
+
+    said = Said(explore(lambda n=1: Dataset.range(n), n=(1, 2)))
+    said.widget.pipeline = interrupted
+    assert said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1] == {"error": "It was interrupted."}
+
+
+def test_of_an_error_without_end_the_beginning_is_said() -> None:
+    class SilentError(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    def endless(n: int = 1) -> Dataset:
+        raise ValueError("x" * 10**6) if n else SilentError
+
+    said = Said(explore(endless, n=[0, 1]))
+    assert len(json.loads(said.widget.state)["error"]) < 1000
+    assert "SilentError (in endless" in said.ask({"do": "show", "id": 1, "values": {"n": 0}})[1]["error"]
 
 
 def test_an_error_in_a_real_run_is_told() -> None:
@@ -153,7 +204,7 @@ def test_an_error_in_a_real_run_is_told() -> None:
         raise OSError("no such file")
 
     said = Said(explore(lambda n=1: Dataset.range(3).map(explode), n=(1, 2)))
-    said.ask({"do": "run", "values": {"n": 0}})
+    said.ask({"do": "run", "id": 1, "values": {"n": 0}})
     assert wait_for(said, "stopped")[0]["text"].startswith("OSError: no such file")
 
 

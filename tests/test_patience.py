@@ -14,6 +14,11 @@ def test_an_endless_loop_is_stopped_with_a_sentence() -> None:
             pass
 
 
+def test_who_sleeps_is_woken_up() -> None:
+    with pytest.raises(TookTooLongError), patience(0.1, "the nap"):
+        sleep(60)
+
+
 def test_what_is_quick_is_left_alone() -> None:
     before = signal.getsignal(signal.SIGINT)
     for _ in range(50):
@@ -40,15 +45,19 @@ def test_an_interrupt_of_the_user_stays_one() -> None:
         raise KeyboardInterrupt
 
 
-def test_elsewhere_than_on_the_main_thread_there_is_no_limit() -> None:
-    done = []
+def test_a_loop_on_another_thread_is_stopped_too() -> None:
+    """JupyterLab has the page's questions answered there."""
+    said = []
 
     def work() -> None:
-        with patience(0.01, "this"):
-            sleep(0.03)
-            done.append(True)
+        try:
+            with patience(0.05, "the loop"):
+                while True:
+                    pass
+        except TookTooLongError as stopped:
+            said.append(str(stopped))
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join()
-    assert done == [True]
+    thread.join(60)
+    assert said == ["the loop took longer than 0.05 s, and was stopped"]

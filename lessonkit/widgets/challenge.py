@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
 from typing import Any
 
 from lessonkit.trace import Trace
@@ -13,8 +11,6 @@ from lessonkit.widgets.goals import Attempt, Goal, Task
 from lessonkit.widgets.page import Page
 from lessonkit.widgets.scene import scene
 from lessonkit.widgets.simulation import made_by, said
-
-MOST_PRINTED = 10_000  # characters
 
 
 class Challenge(Page):
@@ -27,9 +23,8 @@ class Challenge(Page):
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
         """Run a learner's pipeline function; say which goals it meets, and show its run."""
         try:
-            with redirect_stdout(Short()):
-                made = made_by(pipeline)
-                trace = made.simulate()
+            made = made_by(pipeline)
+            trace = made.simulate()
             verdict = self.task.judge(Attempt(made.dataset, trace))
             drawn = scene(trace, made.dataset, made.options.get("machine"))
             return Outcome(verdict, drawn, {"": trace})
@@ -60,15 +55,6 @@ class Outcome(Page):
         return "\n".join([self.verdict["message"], *goals])
 
 
-class Short(io.StringIO):
-    """Takes what a pipeline function prints, up to a limit."""
-
-    def write(self, text: str) -> int:
-        if self.tell() + len(text) > MOST_PRINTED:
-            raise ValueError(f"the pipeline function printed more than {MOST_PRINTED:,} characters")
-        return super().write(text)
-
-
 def challenge(
     text: str,
     *,
@@ -87,4 +73,4 @@ def challenge(
     task = Task(text, tuple(goals), tuple(hints), solution)
     if pipeline is None:
         return Challenge(task)
-    return Explore(pipeline, None, HEIGHT, task, **controls)
+    return Explore(pipeline, None, HEIGHT, controls, task)

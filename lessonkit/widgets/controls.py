@@ -5,11 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
+from lessonkit import check
 from lessonkit.words import milliseconds
 
 MOST_STEPS = 1000
+DIGITS = 9
+FINEST = 10**-DIGITS
+MOST_NAMED = 10  # values in an error
 NOTHING = inspect.Parameter.empty
 
 
@@ -88,6 +94,8 @@ def cards(**steps: Callable[..., Any]) -> Cards:
     """Operators whose order the learner changes; the pipeline function gets them as a list, in order."""
     if len(steps) < 2:
         raise ValueError("cards: there must be two or more, to have an order")
+    for name, step in steps.items():
+        check.function(name, step)
     return Cards(steps)
 
 
@@ -101,8 +109,19 @@ def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Co
             raise TypeError(f"{name}: the pipeline function has no such argument")
         made = control(name, abbreviation)
         default = parameters[name].default if name in parameters else NOTHING
-        found.append(made if default is NOTHING else replace(made, start=made.number(default)))
+        found.append(made if default is NOTHING else started(made, default))
     return found
+
+
+def started(made: Control, default: Any) -> Control:
+    """A control that starts at the default of the function."""
+    try:
+        return replace(made, start=made.number(default))
+    except (TypeError, ValueError):
+        allowed = ", ".join(made.texts[:MOST_NAMED])
+        raise ValueError(
+            f"{made.name}={default!r}: the default of the function is none of {allowed}"
+        ) from None
 
 
 def control(name: str, given: Any) -> Control:
@@ -125,7 +144,7 @@ def control(name: str, given: Any) -> Control:
     if is_number(given):
         return ranged(name, label, around(given), given)
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
-        whole = all(isinstance(end, int) for end in given)
+        whole = all(isinstance(end, Integral) for end in given)
         step = given[2] if len(given) == 3 else 1 if whole else (given[1] - given[0]) / 10
         return ranged(name, label, Slider(given[0], given[1], step))
     if isinstance(given, (list, tuple, dict)) and given:
@@ -138,19 +157,22 @@ def control(name: str, given: Any) -> Control:
 def around(number: float) -> Slider:
     """From minus a number to three times the number, as `interact` has it."""
     least, most = sorted((-number, 3 * number)) if number else (0, 1)
-    return Slider(least, most, 1 if isinstance(number, int) else (most - least) / 40)
+    return Slider(least, most, 1 if isinstance(number, Integral) else (most - least) / 40)
 
 
 def ranged(name: str, label: str, given: Slider, start: Any = None) -> Control:
     """A slider; it starts in the middle if nobody says where."""
-    if not given.step > 0 or not given.most > given.least:
-        raise ValueError(f"{name}: must go from a number to a larger one, in steps above 0")
+    ends = given.least, given.most, given.step
+    if not all(is_number(end) and isfinite(end) for end in ends) or not given.least < given.most:
+        raise ValueError(f"{name}: must go from a number to a larger one, not {given.least} to {given.most}")
+    if given.step < FINEST:
+        raise ValueError(f"{name}: goes in steps of {given.step}, at least {FINEST:g} is possible")
     steps = int((given.most - given.least) / given.step + 1e-9) + 1
     if steps > MOST_STEPS:
         raise ValueError(f"{name}: has {steps} steps, at most {MOST_STEPS} are possible")
-    whole = isinstance(given.least, int) and isinstance(given.step, int)
+    whole = isinstance(given.least, Integral) and isinstance(given.step, Integral)
     values = tuple(
-        given.least + step * given.step if whole else round(given.least + step * given.step, 9)
+        given.least + step * given.step if whole else round(given.least + step * given.step, DIGITS)
         for step in range(steps)
     )
     texts = tuple(worded(value, given.unit) for value in values)
@@ -182,8 +204,8 @@ def like_widget(name: str, given: Any) -> Control:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value counts as a number: True does not."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """Whether a value counts as a number: one of NumPy does, True does not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def worded(value: float, unit: str) -> str:

@@ -8,15 +8,16 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+from lessonkit import check
 from lessonkit.analysis import compare
 from lessonkit.benchmark import benchmark
+from lessonkit.dataset import Dataset
 from lessonkit.trace import Trace
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.goals import Attempt, Task
 from lessonkit.widgets.page import Page
-from lessonkit.widgets.patience import patience
 from lessonkit.widgets.scene import scene
-from lessonkit.widgets.simulation import MOST_SECONDS, Job, made_by, said
+from lessonkit.widgets.simulation import Job, bounds, made_by, said
 from lessonkit.words import milliseconds, percent
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
@@ -33,13 +34,14 @@ class Explore(Page):
         pipeline: Callable[..., Any],
         pinned: dict[str, Any] | None,
         height: int,
+        controls: dict[str, Any],
         task: Task | None = None,
-        **controls: Any,
     ) -> None:
-        self.pipeline = pipeline
+        self.pipeline = check.function("pipeline", pipeline)
         self.task = task
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
-        self.cancelled: threading.Event | None = None  # of the real run that is under way
+        self.cancelled = threading.Event()  # of the last real run
+        self.running: threading.Thread | None = None
         self.start = self.values({control.name: control.start for control in self.controls.values()})
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
         state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
@@ -61,6 +63,8 @@ class Explore(Page):
             if type(id) is not int:
                 raise RefusedError("a question needs a number")
             _, answer = self.picture(self.values(values))
+        except KeyboardInterrupt:
+            answer = {"error": "It was interrupted."}
         except Exception as error:
             answer = {"error": said(error)}
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
@@ -72,22 +76,28 @@ class Explore(Page):
         languages = ("lessonkit", "tf.data")
         self.tell("code", {language: made.dataset.code(language, **shown) for language in languages})
 
-    def run(self, values: Any) -> None:
-        """Run it for real, beside the kernel's own thread, which would not hear a cancel."""
-        if self.cancelled is not None:
-            raise RefusedError("a run is under way")
+    def run(self, id: Any, values: Any) -> None:
+        """Run it for real, beside the kernel's own thread, which would not hear a cancel.
+
+        There may be several views, each of which knows its own run by *id*. One run goes on at a
+        time, for two would disturb each other; the newest wins.
+        """
+        if type(id) is not int:
+            raise RefusedError("a question needs a number")
         try:
             made = made_by(self.pipeline, **self.values(values))
         except Exception as error:
-            self.tell("stopped", text=said(error))
+            self.tell("stopped", text=said(error), id=id)
             return
+        self.cancel()
         self.cancelled = threading.Event()
-        threading.Thread(target=self.run_real, args=(made, self.cancelled), daemon=True).start()
+        given = id, made, self.cancelled, self.running
+        self.running = threading.Thread(target=self.run_real, args=given, daemon=True)
+        self.running.start()
 
     def cancel(self) -> None:
         """End the real run."""
-        if self.cancelled is not None:
-            self.cancelled.set()
+        self.cancelled.set()
 
     # ---- how it is answered ----
 
@@ -99,7 +109,7 @@ class Explore(Page):
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
         """The run for these values, and how the page draws it."""
-        with patience(MOST_SECONDS, "this pipeline"):  # one for both, for each takes a thread
+        with bounds("this pipeline"):  # one for both, for each takes a thread
             made = made_by(self.pipeline, **values)
             trace = made.simulate()
         drawn = scene(trace, made.dataset, made.options.get("machine"))
@@ -107,28 +117,31 @@ class Explore(Page):
             drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, values, self.start))
         return trace, drawn
 
-    def run_real(self, made: Job, cancelled: threading.Event) -> None:
+    def run_real(
+        self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None
+    ) -> None:
         """Run on threads, saying how far it has come; then send what was measured beside the prediction."""
         told = 0.0
+        self.tell("progress", text="It begins.", id=id)  # the page hears that somebody is there
+        if before:
+            before.join()
 
         def progress(count: int, elapsed: float) -> None:
             nonlocal told
             if perf_counter() - told > PROGRESS:
                 told = perf_counter()
-                self.tell("progress", text=f"{count} elements after {milliseconds(elapsed)}")
+                self.tell("progress", text=f"{count} elements after {milliseconds(elapsed)}", id=id)
 
         try:
             predicted = made.simulate()
             real = benchmark(made.dataset, clock="real", progress=progress, cancel=cancelled, **made.options)
             if real.cancelled:
-                self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.")
+                self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
             else:
                 shown = scene(real, made.dataset, made.options.get("machine"))
-                self.tell("real", {"scene": shown, **side_by_side(predicted, real)})
-        except Exception as error:
-            self.tell("stopped", text=said(error))
-        finally:
-            self.cancelled = None
+                self.tell("real", {"scene": shown, **side_by_side(predicted, real)}, id=id)
+        except (Exception, SystemExit) as error:
+            self.tell("stopped", text=said(error), id=id)
 
     def in_words(self) -> str:
         """Where the controls begin, and what the run there is like."""
@@ -168,13 +181,19 @@ def explore(
     for values near the one in use as well, so it should do nothing else than describe.
     Controls are abbreviated as in `interact`; *pinned* are the values of a baseline.
     """
-    return Explore(pipeline, pinned, height, **controls)
+    if pinned is not None and not isinstance(pinned, dict):
+        raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
+    if type(height) is not int or height < 1:
+        raise TypeError(f"height={height!r}: must be a number of pixels; no control can have this name")
+    return Explore(pipeline, pinned, height, controls)
 
 
 def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:
     """Show the run of one pipeline, and below it that of another one if it is *pinned*."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")
 
     def pipeline(made: Any = dataset) -> Any:
         return made, options
 
-    return Explore(pipeline, None if pinned is None else {"made": pinned}, height)
+    return Explore(pipeline, None if pinned is None else {"made": pinned}, height, {})

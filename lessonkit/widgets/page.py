@@ -64,7 +64,7 @@ class Page(anywidget.AnyWidget):
             if what not in self.questions:
                 raise RefusedError("there is no such question")
             getattr(self, what)(**content)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             self.tell("error", text=said(error))
 
     def tell(self, about: str, answer: Any = None, **more: Any) -> None:

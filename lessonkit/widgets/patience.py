@@ -3,60 +3,72 @@
 from __future__ import annotations
 
 import _thread
+import ctypes
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import sleep
 
-waiting = False  # whether a limit counts on the main thread
+here = threading.local()  # .waiting: whether a limit counts on this thread
 
 
 class TookTooLongError(Exception):
     """The code was stopped."""
 
 
+def interrupt(thread: threading.Thread) -> None:
+    """Raise KeyboardInterrupt in a thread; the main one is woken up for it, another sleeps to the end."""
+    if thread is not threading.main_thread():
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt)
+        )
+    elif hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(thread.ident or 0, signal.SIGINT)
+    else:  # Windows, where this wakes it up too
+        _thread.interrupt_main()
+
+
 @contextmanager
 def patience(seconds: float, what: str) -> Iterator[None]:
-    """Stop what runs inside after so many seconds.
+    """Stop what runs inside after so many seconds, as by Ctrl+C.
 
-    Only the main thread can be interrupted, as by Ctrl+C; a kernel runs cells and answers
-    the page there. Elsewhere there is no limit.
+    A kernel runs cells on its main thread; the page's questions it may answer on others.
     """
-    global waiting
-    if waiting or threading.current_thread() is not threading.main_thread():
+    if getattr(here, "waiting", False):
         yield  # inside another limit, that one counts
         return
-    lock, running = threading.Lock(), threading.Lock()
-    ended = fired = False
+    lock, ended, fired = threading.Lock(), False, False
+    thread = threading.current_thread()
+    is_main = thread is threading.main_thread()
 
-    def watch() -> None:
+    def stop() -> None:
         nonlocal fired
-        if running.acquire(timeout=seconds):
-            return
         with lock:  # either this comes first, or the end does
             if not ended:
                 fired = True
-                _thread.interrupt_main()
+                interrupt(thread)
 
-    running.acquire()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    waiting = True
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
+    here.waiting = True
     try:
         try:
-            _thread.start_new_thread(watch, ())  # a Thread would keep us until it runs
+            timer.start()
             yield
         finally:
             with lock:
                 ended = True
-            running.release()
+            timer.cancel()
             if fired:  # the interrupt may still be on its way
                 sleep(0.001)
-    except KeyboardInterrupt as interrupt:
+    except KeyboardInterrupt as stopping:
         if fired:
             stopped = TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped")
-            raise stopped.with_traceback(interrupt.__traceback__) from None  # names the learner's line
+            raise stopped.with_traceback(stopping.__traceback__) from None  # names the learner's line
         raise
     finally:
-        waiting = False
-        signal.signal(signal.SIGINT, before)
+        here.waiting = False
+        if is_main:
+            signal.signal(signal.SIGINT, before)

@@ -7,6 +7,7 @@ class Explore {
     this.view = new View(state.height);
     this.controls = new Controls(state.controls, (name, rest) => this.turn(name, rest));
     this.start = this.controls.values;
+    this.running = 0;
     this.pictures = new Pictures(model, { show: (scene) => this.show(scene), refuse: (text) => this.refuse(text) });
     this.error = html("div", { class: "lk-error", role: "alert" });
     this.panel = html("div", { class: "lk-panel" });
@@ -62,30 +63,45 @@ class Explore {
     this.pictures.want(this.start, true);
   }
 
-  ask(what) {
+  ask(what, more) {
     this.refuse("");
-    this.model.send({ do: what, values: this.controls.values });
+    this.model.send({ do: what, values: this.controls.values, ...more });
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => this.refuse(SILENT), PATIENCE);
   }
 
   run() {
-    if (this.running) return this.model.send({ do: "cancel" });
-    this.running = this.pictures.paused = this.controls.node.inert = true; // it would disturb the run
-    this.runButton.textContent = "cancel";
-    return this.ask("run");
+    if (!this.running) {
+      this.rest(crypto.getRandomValues(new Uint32Array(1))[0]);
+      this.answered = false;
+      return this.ask("run", { id: this.running });
+    }
+    this.model.send({ do: "cancel" });
+    if (!this.answered) this.rest(0); // nobody may be there to say that it has ended
+    return undefined;
+  }
+
+  // The controls rest while it runs for real: they would disturb it.
+  rest(running) {
+    this.running = running; // by this number the kernel speaks of it, for there may be other views of this widget
+    this.pictures.paused = this.controls.node.inert = running !== 0;
+    this.runButton.textContent = running ? "cancel" : "run for real";
   }
 
   hear(message, buffers) {
-    const { about } = message;
-    if ((about === "progress" || about === "real" || about === "stopped") && !this.running) return; // of another view
+    const { about, id } = message;
+    if (about !== "picture") clearTimeout(this.patience);
+    if (about === "progress" || about === "real" || about === "stopped") {
+      if (!this.running || id !== this.running) return; // of another view
+      this.answered = true;
+      this.refuse("");
+    }
     if (about === "code") this.showCode(unpack(buffers));
     if (about === "progress") this.panel.replaceChildren(html("p", {}, message.text));
     if (about === "real") this.showReal(unpack(buffers));
     if (about === "error") this.refuse(message.text);
-    if (about === "real" || about === "stopped") {
-      this.running = this.pictures.paused = this.controls.node.inert = false;
-      this.runButton.textContent = "run for real";
-      if (about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
-    }
+    if (about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
+    if (about === "real" || about === "stopped") this.rest(0);
   }
 
   showReal({ scene, rows, total }) {
