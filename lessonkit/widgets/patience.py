@@ -38,29 +38,31 @@ def patience(seconds: float, what: str) -> Iterator[None]:
     if getattr(here, "waiting", False):
         yield  # inside another limit, that one counts
         return
-    lock, ended, fired = threading.Lock(), False, False
+    lock, running = threading.Lock(), threading.Lock()
+    ended = fired = False
     thread = threading.current_thread()
     is_main = thread is threading.main_thread()
 
-    def stop() -> None:
+    def watch() -> None:
         nonlocal fired
+        if running.acquire(timeout=seconds):
+            return
         with lock:  # either this comes first, or the end does
             if not ended:
                 fired = True
                 interrupt(thread)
 
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
+    running.acquire()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
     here.waiting = True
     try:
         try:
-            timer.start()
+            _thread.start_new_thread(watch, ())  # a Thread would keep us until it runs
             yield
         finally:
             with lock:
                 ended = True
-            timer.cancel()
+            running.release()
             if fired:  # the interrupt may still be on its way
                 sleep(0.001)
     except KeyboardInterrupt as stopping:
