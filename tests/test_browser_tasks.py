@@ -1,6 +1,7 @@
 """Predicting, challenges, cards and real runs, in a page as a learner meets them."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from servers import Server
 
 BEGIN = """
 from lessonkit import ArtificialDataset, Dataset
-from lessonkit.widgets import cards, challenge, explore, goals, predict, slider
+from lessonkit.widgets import cards, challenge, explore, goals, predict, show, slider
 naive = ArtificialDataset()
 """
 PREDICT = """
@@ -47,17 +48,23 @@ def label(value="<img src=x onerror=alert(1)>"):
 
 explore(label, value=["<img src=x onerror=alert(1)>", "<b>bold</b>"])
 """
+LONG = """
+many = ArtificialDataset(2)
+for step in range(30):
+    many = many.map(cost=0.01, stage=f"Step {step}")
+show(many)
+"""
 
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, lab: Server) -> Iterator[Any]:
     """One notebook with everything in it."""
-    address = lab.write("tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE)
+    address = lab.write("tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE, LONG)
     with browser.visit() as visit:
         visit.page.set_viewport_size({"width": 1400, "height": 5000})  # JupyterLab draws what is in sight
         open_notebook(visit.page, address)
         run_all(visit.page)
-        visit.page.locator(".lk").nth(6).wait_for()
+        visit.page.locator(".lk").nth(7).wait_for()
         yield visit.page
     assert not visit.elsewhere()
     assert not visit.errors
@@ -158,6 +165,15 @@ def test_a_name_is_never_markup(page: Any) -> None:
     lab = widget(page, 6)
     assert lab.locator("img, b b, option b").count() == 0
     assert "<img src=x onerror=alert(1)>" in lab.locator(".lk-plumbing").inner_text()
+
+
+def test_thirty_stages_have_room_for_their_names(page: Any) -> None:
+    lab = widget(page, 7)
+    frame, names = lab.locator(".lk-timeline").bounding_box(), lab.locator(".lk-names text")
+    places = [names.nth(row).bounding_box() for row in range(33)]
+    assert names.count() == 33
+    assert all(above["y"] + 10 < below["y"] for above, below in pairwise(places))
+    assert places[-1]["y"] + places[-1]["height"] < frame["y"] + frame["height"]
 
 
 def test_everybody_can_use_them(page: Any) -> None:

@@ -1,6 +1,8 @@
 // The timeline: a row for each stage, a lane for each call, a bar for each piece of work or waiting.
 
 const LEFT = 92, RIGHT = 16, TOP = 36, BOTTOM = 26, GAP = 9, TRACK = 64;
+const FINEST = 10; // microseconds between two marks: their numbers have no more digits
+const ROW = 16; // a row's name needs so much
 
 class Timeline {
   constructor({ onTime, onBar, height }) {
@@ -46,12 +48,13 @@ class Timeline {
     return Math.max(0, Math.min(this.end, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end));
   }
 
-  // The rows share the height: it stays the same, whatever there is to show.
+  // The rows share the height: it stays the same, whatever there is to show, if the names have room.
   measure() {
     const { rows } = this.scene;
     const lanes = rows.reduce((sum, row) => sum + row[1], 0);
+    this.height = Math.max(this.height, TOP + BOTTOM + ROW * rows.length);
     const room = this.height - TOP - BOTTOM - GAP * rows.length;
-    this.lane = Math.max(2, Math.min(38, room / Math.max(1, lanes)));
+    this.lane = Math.min(38, room / Math.max(1, lanes));
     this.tops = [];
     let top = TOP + GAP / 2;
     for (const row of rows) {
@@ -64,12 +67,13 @@ class Timeline {
   box(bar) {
     const { row, lane, start, length } = this.scene.bars;
     const thin = this.other ? 0.72 : 1; // below it is the other run
+    const gap = Math.min(2, this.lane / 3);
     const x = this.x(start[bar]);
     return {
       x: x + 0.5,
-      y: this.tops[row[bar]] + lane[bar] * this.lane + 1,
+      y: this.tops[row[bar]] + lane[bar] * this.lane + gap / 2,
       width: Math.max(1, this.x(start[bar] + length[bar]) - x - 1),
-      height: Math.max(1, this.lane * thin - 2),
+      height: this.lane * thin - gap,
     };
   }
 
@@ -100,13 +104,13 @@ class Timeline {
       ...this.scene.rows.map(([stage, lanes], row) => {
         const y = this.tops[row] + (lanes * this.lane) / 2 + 4;
         const short = stage.length > 10 ? `${stage.slice(0, 9)}…` : stage;
-        return svg("text", { x: LEFT - 10, y, "text-anchor": "end" }, lanes > 1 ? `${short} ×${lanes}` : short, svg("title", {}, stage));
+        return svg("text", { x: LEFT - 10, y, "text-anchor": "end" }, lanes > 1 ? `${isolated(short)} ×${lanes}` : short, svg("title", {}, stage));
       }),
     );
   }
 
   drawAxis() {
-    const step = nice(this.end / Math.max(2, (this.width - LEFT) / 90));
+    const step = Math.max(FINEST, nice(this.end / Math.max(2, (this.width - LEFT) / 90)));
     const marks = [], lines = [];
     for (let at = 0; at <= this.end; at += step) {
       const x = this.x(at), seconds = this.end >= 1e7;
@@ -335,6 +339,11 @@ function tell(node, said, name, value) {
   said[name] = value;
   node.setAttribute(name, value);
   return true;
+}
+
+// A name that is written from right to left does not turn around what stands beside it.
+function isolated(name) {
+  return `\u2068${name}\u2069`;
 }
 
 // 1, 2 or 5 times a power of ten.
