@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lessonkit.trace import Trace
+from lessonkit.words import percent
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,17 @@ class Compared:
         predicted, measured = self.predicted[1], self.measured[1]
         return predicted / measured - 1 if predicted and measured else None
 
+    @property
+    def verdict(self) -> str:
+        """How far the prediction was off, in words; empty if that is not known."""
+        if self.off is None:
+            return ""
+        off = percent(abs(self.off))
+        return "exact" if off == "0 %" else f"{off} too {'long' if self.off > 0 else 'short'}"
+
     def __str__(self) -> str:
         times = (f"{count:>7}{mean * 1e3:>9.3f} ms" for count, mean in (self.predicted, self.measured))
-        return f"{self.stage:<14}{''.join(times)}" + ("" if self.off is None else f"{self.off:>9.1%}")
+        return f"{self.stage:<14}{''.join(times)}{self.verdict:>18}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class Comparison:
     total: Compared
 
     def __str__(self) -> str:
-        header = f"{'stage':<14}{'predicted':>16}{'measured':>19}{'off by':>9}"
+        header = f"{'stage':<14}{'predicted':>16}{'measured':>19}{'prediction':>18}"
         return "\n".join([header, *map(str, self.stages), str(self.total)])
 
 
@@ -47,11 +56,11 @@ def compare(predicted: Trace, real: Trace) -> Comparison:
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> naive, quicker = (benchmark(ArtificialDataset(), train=train) for train in (0.010, 0.008))
     >>> print(compare(naive, quicker))
-    stage                predicted           measured   off by
-    Open                2   30.000 ms      2   30.000 ms     0.0%
-    Read                6   15.000 ms      6   15.000 ms     0.0%
-    Train               6   10.000 ms      6    8.000 ms    25.0%
-    total               1  210.000 ms      1  198.000 ms     6.1%
+    stage                predicted           measured        prediction
+    Open                2   30.000 ms      2   30.000 ms             exact
+    Read                6   15.000 ms      6   15.000 ms             exact
+    Train               6   10.000 ms      6    8.000 ms     25 % too long
+    total               1  210.000 ms      1  198.000 ms    6.1 % too long
     """
     stages = dict.fromkeys([*predicted.stages, *real.stages])
     rows = tuple(Compared(stage, _work(predicted, stage), _work(real, stage)) for stage in stages)

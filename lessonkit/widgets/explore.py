@@ -18,7 +18,7 @@ from lessonkit.widgets.goals import Attempt, Task
 from lessonkit.widgets.page import Page
 from lessonkit.widgets.scene import scene
 from lessonkit.widgets.simulation import Job, bounds, made_by, said
-from lessonkit.words import milliseconds, percent
+from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
 HEIGHT = 220  # pixels of a timeline
@@ -161,8 +161,8 @@ def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
     found = compare(predicted, real)
 
     def cells(row: Any) -> list[str]:
-        off = "" if row.off is None else f"{percent(abs(row.off))} too {'long' if row.off > 0 else 'short'}"
-        return [row.stage, *(milliseconds(mean) for _, mean in (row.predicted, row.measured)), off]
+        times = (milliseconds(mean) for _, mean in (row.predicted, row.measured))
+        return [row.stage, *times, row.verdict]
 
     return {"rows": [cells(row) for row in found.stages], "total": cells(found.total)}
 
