@@ -1,27 +1,27 @@
 """Numbers as people read them."""
 
 
-def milliseconds(seconds: float) -> str:
-    """A time, in seconds only if it is long.
+def milliseconds(seconds: float, digits: int | None = None) -> str:
+    """A time, in seconds only if it is long; with *digits* never, so that times can be compared.
 
     >>> milliseconds(0.0175), milliseconds(0.21), milliseconds(13.35), milliseconds(0.04444444)
     ('17.5 ms', '210 ms', '13.35 s', '44.4 ms')
     """
-    if seconds >= 10:
+    if seconds >= 10 and digits is None:
         return f"{seconds:.2f} s"
-    return f"{number(seconds * 1e3)} ms"
+    return f"{number(seconds * 1e3, digits)} ms"
 
 
-def percent(share: float) -> str:
+def percent(share: float, digits: int | None = None) -> str:
     """A share of a whole.
 
     >>> percent(0.28571), percent(1.0), percent(0.5)
     ('28.6 %', '100 %', '50 %')
     """
-    return f"{number(share * 100)} %"
+    return f"{number(share * 100, digits)} %"
 
 
-def size(nbytes: float) -> str:
+def size(nbytes: float, digits: int | None = None) -> str:
     """How much memory.
 
     >>> size(800), size(400_000), size(3_200_000)
@@ -29,9 +29,9 @@ def size(nbytes: float) -> str:
     """
     for unit in ("B", "kB", "MB"):
         if nbytes < 1000:
-            return f"{number(nbytes)} {unit}"
+            return f"{number(nbytes, digits)} {unit}"
         nbytes /= 1000
-    return f"{number(nbytes)} GB"
+    return f"{number(nbytes, digits)} GB"
 
 
 def samples(count: int) -> str:
@@ -43,14 +43,21 @@ def samples(count: int) -> str:
     return f"{count} sample{'' if count == 1 else 's'}"
 
 
-def number(value: float) -> str:
-    """At most one digit behind the point, and none that says nothing.
+def number(value: float, digits: int | None = None) -> str:
+    """At most one digit behind the point, or as many as are asked for, and none that says nothing.
+
+    With *digits* a half is rounded up, so that two numbers and their difference agree.
 
     >>> number(26.5), number(210), number(0.125), number(1234.5)
     ('26.5', '210', '0.12', '1234')
+    >>> number(10.96, 2), number(10.2, 2), number(10.96 - 10.2, 2)
+    ('10.96', '10.2', '0.76')
     """
-    digits = 1 if abs(value) < 1000 else 0
-    if 0 < abs(value) < 1:
-        digits = 2
+    if digits is not None:
+        value *= 1 + 1e-9
+    elif abs(value) >= 1000:
+        digits = 0
+    else:
+        digits = 2 if 0 < abs(value) < 1 else 1
     text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,4 +1,5 @@
 import json
+import re
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ def test_it_passes_within_every_limit() -> None:
     assert outcome.passed
     assert repr(outcome).splitlines() == [
         "Passed: every goal is met.",
-        "- met: time per sample: 31.2 ms (at most 32.5 ms)",
+        "- met: time per sample: 31.25 ms (at most 32.5 ms)",
         "- met: files open at once: 6 (at most 6)",
         "- met: calls at once: 2 (at most 4)",
     ]
@@ -42,7 +43,7 @@ def test_the_message_says_what_is_missing_and_by_how_much() -> None:
         "Not yet. Files open at once: 8 (at most 6), 2 too much."
     )
     assert repr(TASK.check(lambda: files(1))).splitlines()[0] == (
-        "Not yet. Time per sample: 45.6 ms (at most 32.5 ms), 13.1 ms too much."
+        "Not yet. Time per sample: 45.63 ms (at most 32.5 ms), 13.13 ms too much."
     )
 
 
@@ -107,13 +108,25 @@ def test_goals_measure_what_their_names_say() -> None:
     assert judged(goals.total(at_most=0.2), naive) == "total: 210 ms (at most 200 ms), 10 ms too much"
     assert judged(goals.first_element(at_most=0.045), naive) == "first element after: 45 ms (at most 45 ms)"
     assert (
-        judged(goals.busy(at_least=0.5), naive) == "accelerator busy: 28.6 % (at least 50 %), 21.4 % missing"
+        judged(goals.busy(at_least=0.5), naive)
+        == "accelerator busy: 28.57 % (at least 50 %), 21.43 % missing"
     )
     cached = attempt(ArtificialDataset(3, nbytes=100).cache().prefetch(2))
     assert judged(goals.cached(at_most=200), cached) == "cached: 300 B (at most 200 B), 100 B too much"
     assert judged(goals.buffered(at_most=1), cached) == "places to prefetch: 2 (at most 1), 1 too much"
     assert judged(goals.in_memory(at_most=500), cached) == "memory: 500 B (at most 500 B)"
     assert goals.held(at_most=4).judge(cached).met is False
+
+
+def test_a_limit_and_what_is_too_much_add_up_to_what_was_measured() -> None:
+    def shown(text: str) -> tuple[float, ...]:
+        value, limit, beyond = (float(number) for number in re.findall(r"[0-9.]+(?= )", text))
+        return value, round(limit + beyond, 2)
+
+    for measured in (0.01096, 0.02525, 0.025255, 0.010204, 0.010205, 13.354675):
+        goal = goals.goal("time", lambda _, value=measured: value, goals.milliseconds, at_most=0.0102)
+        value, sum_of_both = shown(judged(goal, attempt(ArtificialDataset())).partition(": ")[2])
+        assert value == sum_of_both == pytest.approx(measured * 1e3, abs=0.0051)
 
 
 def test_changes_of_controls_are_counted() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from itertools import islice, repeat
 from statistics import median
+from textwrap import fill
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ SMALL = 0.1  # of the longer run; it does not matter whether a run as short as t
 SLOWED = 1.25  # times both runs in a row; who takes longer is slowed down by company
 NOISE = 0.1  # of the longest run: rounds that differ by more are not to be trusted
 ROUNDS = 5  # of the three runs, at most
+WIDTH = 90  # characters of a line
 
 ADVICE = {
     "no overlap": "loader and step take turns: prefetch, or load in workers; if it does that, in processes",
@@ -48,9 +50,10 @@ class Verdict(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The verdict, and what to do about it."""
+        """The verdict, and what to do about it; in lines that no notebook breaks within a word."""
         loader, step, both = (f"{seconds * 1e3:.3g}" for seconds in self[:3])
-        return f"{self.kind} ({loader} and {step} ms a batch alone, {both} together): {ADVICE[self.kind]}"
+        measured = f"{loader} and {step} ms a batch alone, {both} together"
+        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", WIDTH)
 
     def __str__(self) -> str:
         lines = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]

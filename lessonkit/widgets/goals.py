@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
+from lessonkit import words
 from lessonkit.analysis.memory import memory
 from lessonkit.analysis.seen import seen
 from lessonkit.benchmark import benchmark
 from lessonkit.dataset import Dataset
 from lessonkit.node import walk
 from lessonkit.trace import Trace
-from lessonkit.words import milliseconds, percent, size
 
 CLOSE = 1e-9  # what floating point may add to a number that is exactly at its limit
+
+# People subtract the limit from what was measured, and have to find what is said to be too much.
+milliseconds = partial(words.milliseconds, digits=2)
+percent = partial(words.percent, digits=2)
+size = partial(words.size, digits=2)
 
 
 class Attempt(NamedTuple):

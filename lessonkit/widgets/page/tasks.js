@@ -25,7 +25,8 @@ class Predict {
   radios(texts, name, title) {
     const inputs = texts.map((_, value) => html("input", { type: "radio", name, value, ...KEYS }));
     const labels = texts.map((text, value) => html("label", {}, inputs[value], ` ${text}`));
-    const node = html("fieldset", { class: "lk-choices" }, html("legend", {}, title), ...labels);
+    const sentences = texts.some((text) => text.length > 20) ? " lk-sentences" : "";
+    const node = html("fieldset", { class: `lk-choices${sentences}` }, html("legend", {}, title), ...labels);
     return { node, get: () => inputs.findIndex((input) => input.checked) };
   }
 
