@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-STEP = 30  # s, for anything that a page is waited for
-VISIT = 120  # s, for all that is done with one page
+STEP = 60  # s, for anything that a page is waited for
+VISIT = 300  # s, for all that is done with one page
 WIDE, NARROW, HEIGHT = 1400, 480, 1000  # pixels
 
 FLAGS = (

@@ -31,7 +31,7 @@ SAME = f"(wanted) => JSON.stringify(({BARS})()) === JSON.stringify(wanted)"
 BOXES = """() => Object.fromEntries([...document.querySelectorAll(".lk-part")].map((part) => [
     part.querySelector("b").textContent,
     [...part.querySelectorAll(".lk-chip, .lk-slot")].map((place) => place.textContent)]))"""
-SOON = 5_000  # ms, for a picture
+SOON = 30_000  # ms, for a picture of a kernel that may be busy
 SETTLES = 300  # ms, in which nothing else is to come
 
 

@@ -17,8 +17,8 @@ from lessonkit.widgets.explore import Explore
 from lessonkit.widgets.page import Page
 from lessonkit.widgets.predict import SCALES, Predict
 
-RUN = 60  # s, for all cells of a lesson
-SOON = 15_000  # ms, for an answer of a kernel that may be busy
+RUN = 120  # s, for all cells of a lesson
+SOON = 30_000  # ms, for an answer of a kernel that may be busy
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
 SAME = f"([page, wanted]) => JSON.stringify(({DRAWN})(page)) === JSON.stringify(wanted)"
