@@ -75,16 +75,20 @@ class Plumbing {
       fill.style.width = bar === undefined ? 0 : `${(100 * (micros - bars.start[bar])) / bars.length[bar]}%`;
       if (bar !== undefined) fill.style.background = rows[bars.row[bar]][2];
     });
-    const wait = waits.find((bar) => bar !== null);
+    part.said.textContent = this.words(part, busy, waits.find((bar) => bar !== null), micros);
+    part.said.title = part.said.textContent; // a small box cuts it
+  }
+
+  words(part, busy, wait, micros) {
+    const { bars, rows } = this.scene;
     if (busy.length) {
-      const bar = busy[0];
-      const [stage] = rows[bars.row[bar]];
-      const done = `${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
-      part.said.textContent = `${stage}: ${part.calls > 1 ? `${busy.length} of ${part.calls} at work` : done}`;
-    } else if (wait !== undefined) {
-      const why = { idle: "waits for", "buffer full": "no place in", "buffer empty": "waits for" };
-      part.said.textContent = `${why[bars.kind[wait]] ?? `waits: ${bars.kind[wait]}`} ${bars.note[wait]}`;
-    } else part.said.textContent = "nothing to do";
+      const [stage] = rows[bars.row[busy[0]]];
+      if (part.calls > 1) return `${stage}: ${busy.length} of ${part.calls} at work`;
+      return `${stage}: ${number((micros - bars.start[busy[0]]) / 1000)} of ${time(bars.length[busy[0]])}`;
+    }
+    if (wait === undefined) return "nothing to do";
+    const why = { idle: "waits for", "buffer full": "no place in", "buffer empty": "waits for" };
+    return `${why[bars.kind[wait]] ?? `waits: ${bars.kind[wait]}`} ${bars.note[wait]}`;
   }
 
   hold(part, labels) {

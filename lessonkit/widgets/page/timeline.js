@@ -118,12 +118,12 @@ class Timeline {
       lines.push(svg("line", { x1: x, x2: x, y1: TOP - 4, y2: this.floor }));
       marks.push(svg("text", { x, y: this.floor + 16, "text-anchor": "middle" }, text));
     }
-    let free = 0; // where there is room for the next label
-    for (const [number, start] of this.scene.epochs.entries()) {
-      if (this.scene.epochs.length < 2) break;
-      const x = this.x(start);
-      if (x >= free) marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, `epoch ${number + 1}`));
-      if (x >= free) free = x + 60;
+    const { epochs, end } = this.scene;
+    for (const [place, start] of epochs.entries()) {
+      if (epochs.length < 2) break;
+      const x = this.x(start), room = this.x(epochs[place + 1] ?? end) - x, short = `${place + 1}`;
+      const label = room >= 60 ? `epoch ${short}` : room >= 6 + 8 * short.length ? short : "";
+      marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, label));
       lines.push(svg("line", { class: "lk-epoch", x1: x, x2: x, y1: 2, y2: this.floor }));
     }
     this.layer.grid.replaceChildren(...lines);
