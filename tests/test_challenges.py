@@ -101,7 +101,7 @@ def pipelines(*extras: str) -> Iterator[Steps]:
 
 def places_that_pass(*extras: str) -> dict[Steps, float]:
     """Which places meet the goals of lesson 04 that a cost is enough for, and their ms a sample."""
-    goals = [goal for goal in lesson("04_cache").names["task"].task.goals if "differ" not in goal.name]
+    goals = [goal for goal in lesson("04_cache").names["task"].task.goals if "job" not in goal.name]
     found = {}
     for steps in pipelines(*extras):
         trace = benchmark(kept(steps), num_epochs=5)
@@ -150,7 +150,7 @@ def test_05_batches_of_five_to_seventeen_keep_the_accelerator_busy() -> None:
 def settled(task: Any, **values: Any) -> bool:
     """Whether a setting of a challenge with controls meets all its goals."""
     dataset, options = task.pipeline(**values)
-    attempt = Attempt(dataset, benchmark(dataset, **options), values, task.start)
+    attempt = Attempt(dataset, benchmark(dataset, **options), options, values, task.start)
     return bool(task.task.judge(attempt)["passed"])
 
 
@@ -185,7 +185,7 @@ def test_06_no_sound_order_within_the_memory_is_faster() -> None:
 
 def judged(name: str, cell: str, dataset: Dataset, **options: Any) -> dict[str, Judged]:
     """What the goals of a challenge say about a pipeline."""
-    attempt = Attempt(dataset, benchmark(dataset, **options))
+    attempt = Attempt(dataset, benchmark(dataset, **options), options)
     return {goal.name: goal.judge(attempt) for goal in lesson(name).values[cell].task.goals}
 
 

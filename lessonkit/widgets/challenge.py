@@ -25,7 +25,7 @@ class Challenge(Page):
         try:
             made = made_by(pipeline)
             trace = made.simulate()
-            verdict = self.task.judge(Attempt(made.dataset, trace))
+            verdict = self.task.judge(Attempt(made.dataset, trace, made.options))
             drawn = scene(trace, made.dataset, made.options.get("machine"))
             return Outcome(verdict, drawn, {"": trace})
         except Exception as error:

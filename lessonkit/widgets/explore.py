@@ -39,6 +39,7 @@ class Explore(Page):
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
+        self.given = ""  # what a challenge begins with, in words
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
         self.running: threading.Thread | None = None
@@ -110,12 +111,25 @@ class Explore(Page):
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
         """The run for these values, and how the page draws it."""
         with bounds("this pipeline"):  # one for both, for each takes a thread
+            if self.task:
+                self.check_names()
             made = made_by(self.pipeline, **values)
             trace = made.simulate()
         drawn = scene(trace, made.dataset, made.options.get("machine"))
         if self.task:
-            drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, values, self.start))
+            drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, made.options, values, self.start))
         return trace, drawn
+
+    def check_names(self) -> None:
+        """A challenge with other numbers than it was given with is another one, and may be none."""
+        dataset, options = made_by(self.pipeline, **self.start)
+        plain = {name: value for name, value in options.items() if isinstance(value, (int, float))}
+        now = f"{dataset} {plain}"
+        self.given = self.given or now
+        if now != self.given:
+            raise ValueError(
+                "a name that this challenge uses means something else by now: run its cells again"
+            )
 
     def run_real(
         self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from lessonkit import words
 from lessonkit.analysis.memory import memory
 from lessonkit.analysis.seen import seen
-from lessonkit.benchmark import benchmark
+from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.node import walk
 from lessonkit.trace import Trace
+from lessonkit.widgets.same_job import checked
+from lessonkit.widgets.simulation import Job
+from lessonkit.work import Machine
 
 CLOSE = 1e-9  # what floating point may add to a number that is exactly at its limit
 
@@ -25,11 +27,12 @@ size = partial(words.size, digits=2)
 
 
 class Attempt(NamedTuple):
-    """A pipeline that was run, and the values of the controls that made it, if there were any."""
+    """A pipeline that was run, how, and the values of the controls that made it, if there were any."""
 
     dataset: Dataset
     trace: Trace
-    values: dict[str, Any] = {}  # noqa: RUF012 - a named tuple never changes it
+    options: dict[str, Any] = {}  # noqa: RUF012 - a named tuple never changes it
+    values: dict[str, Any] = {}  # noqa: RUF012
     start: dict[str, Any] = {}  # noqa: RUF012
 
 
@@ -137,7 +140,7 @@ def busy(*, at_least: float) -> Goal:
 
 def calls(*, at_most: int) -> Goal:
     """Calls at once, of all operators together."""
-    return Goal("calls at once", lambda attempt: _sum(attempt.dataset, "num_parallel_calls"), str, at_most)
+    return Goal("calls at once", lambda attempt: _sum(attempt, "num_parallel_calls"), str, at_most)
 
 
 def threads(*, at_most: int) -> Goal:
@@ -145,16 +148,14 @@ def threads(*, at_most: int) -> Goal:
 
     def helpers(attempt: Attempt) -> int:
         prefetches = [node for node in walk(attempt.dataset.node) if node.method == "prefetch"]
-        return _sum(attempt.dataset, "num_parallel_calls") + len(prefetches)
+        return _sum(attempt, "num_parallel_calls") + len(prefetches)
 
     return Goal("threads beside the training loop", helpers, str, at_most)
 
 
 def buffered(*, at_most: int) -> Goal:
     """Places in the buffers of all prefetches together."""
-    return Goal(
-        "places to prefetch", lambda attempt: _sum(attempt.dataset, "buffer_size", "prefetch"), str, at_most
-    )
+    return Goal("places to prefetch", lambda attempt: _sum(attempt, "buffer_size", "prefetch"), str, at_most)
 
 
 def open_files(*, at_most: int) -> Goal:
@@ -210,41 +211,22 @@ def good_data() -> Goal:
     )
 
 
-def same_elements(other: Dataset, **options: Any) -> Goal:
-    """The same elements as a run of another pipeline gives, in whatever order."""
+def same_job(other: Dataset, **options: Any) -> Goal:
+    """The run of another pipeline: its options, its elements, and each stage's work for each sample."""
+    missing = checked(other, options)
 
-    def elements(trace: Trace) -> Counter[str]:
-        return Counter(repr(element) for epoch in trace.epochs for element in epoch.elements)
+    def changed(attempt: Attempt) -> str:
+        return missing(Job(attempt.dataset, attempt.options), attempt.trace)
 
-    def differing(attempt: Attempt) -> int:
-        mine, wanted = elements(attempt.trace), elements(benchmark(other, **options))
-        return max((mine - wanted).total(), (wanted - mine).total())
-
-    return Goal("elements that differ", differing, str, at_most=0)
-
-
-def same_work(other: Dataset, **options: Any) -> Goal:
-    """Each stage of another pipeline, at its cost for a sample: no map left out, nothing made cheaper."""
-
-    def costs(trace: Trace) -> dict[str, float]:
-        spent, who = Counter[str](), defaultdict[str, set[int]](set)
-        for span in trace.spans:
-            if not span.is_wait:
-                spent[span.stage] += span.end - span.start
-                who[span.stage].update(trace.members(span.element))
-        return {stage: nanoseconds / len(who[stage]) for stage, nanoseconds in spent.items()}
-
-    @cache
-    def wanted() -> dict[str, float]:
-        return costs(benchmark(other, **options))
-
-    def cheaper(attempt: Attempt) -> int:
-        mine = costs(attempt.trace)
-        return sum(mine.get(stage, 0) < cost * (1 - CLOSE) for stage, cost in wanted().items())
-
-    return Goal("stages left out or made cheaper", cheaper, str, at_most=0)
+    return Goal(
+        "changes of the job", lambda attempt: bool(changed(attempt)), "{:d}".format, at_most=0, missed=changed
+    )
 
 
-def _sum(dataset: Dataset, argument: str, method: str = "") -> int:
-    nodes = [node for node in walk(dataset.node) if node.method == method or not method]
-    return sum(max(0, node.arguments.get(argument) or 0) for node in nodes)
+def _sum(attempt: Attempt, argument: str, method: str = "") -> int:
+    """All numbers of one argument; one that is left open counts as what a run takes for it."""
+    nodes = [node.arguments for node in walk(attempt.dataset.node) if node.method == method or not method]
+    cores = (attempt.options.get("machine") or Machine()).cores
+    auto = 1 if argument == "buffer_size" else cores
+    numbers = [given.get(argument) or 0 for given in nodes]
+    return sum(auto if number == AUTOTUNE else number for number in numbers)

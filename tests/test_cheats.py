@@ -1,0 +1,126 @@
+"""What makes a challenge easier without the work is refused with a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from lesson import WRITTEN, lesson, run
+from pages import Said
+
+from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, per_sample, work
+from lessonkit.widgets import challenge, goals
+from lessonkit.widgets.challenge import Challenge
+from lessonkit.widgets.simulation import job
+
+WHOLE = ArtificialDataset(20, read=0.005, nbytes=1000).map(cost=0.020, stage="Slow", nbytes=8000)
+TASK: Any = challenge(
+    "Be quick.",
+    goals=[goals.per_sample(at_most=0.014), goals.calls(at_most=2), goals.same_job(WHOLE, num_epochs=2)],
+)
+
+
+def source(samples: int = 20, **costs: Any) -> Dataset:
+    return ArtificialDataset(samples, **{"read": 0.005, "nbytes": 1000} | costs).prefetch(1)
+
+
+def slow(dataset: Dataset, **changes: Any) -> Dataset:
+    wanted: dict[str, Any] = {"cost": 0.020, "stage": "Slow", "nbytes": 8000, "num_parallel_calls": 2}
+    return dataset.map(**wanted | changes).prefetch(1)
+
+
+def test_the_work_that_is_asked_for_passes() -> None:
+    for pipeline in (
+        slow(source()),
+        slow(source().batch(5), cost=per_sample(0.020), nbytes=40_000).unbatch(),
+    ):
+        said = TASK.check(lambda pipeline=pipeline: pipeline)
+        assert "changes of the job: 0" in repr(said), repr(said)
+    assert TASK.check(lambda: (slow(source()), {"num_epochs": 2, "machine": None})).passed
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"train": 0}, "train=0, and the task has train=0.01: leave it so"),
+        ({"train": lambda element: None}, "train=<function"),
+        ({"num_epochs": 1}, "num_epochs=1, and the task has num_epochs=2"),
+        ({"num_epochs": 50}, "num_epochs=50"),
+        ({"max_elements": 2}, "max_elements=2"),
+        ({"machine": Machine(cores=64)}, "machine=Machine(cores=64)"),
+        ({"load": 0.001}, "load=0.001"),
+    ],
+)
+def test_how_it_is_run_belongs_to_the_task(options: dict[str, Any], sentence: str) -> None:
+    outcome = TASK.check(lambda: (slow(source()), options))
+    assert not outcome.passed
+    assert sentence in repr(outcome)
+
+
+def remembered() -> Dataset:
+    known: set[int] = set()
+
+    def decode(sample: int) -> int:
+        if sample not in known:
+            work(0.020, stage="Slow")
+        known.add(sample)
+        return sample
+
+    return source().map(decode, nbytes=8000, num_parallel_calls=2).prefetch(1)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "sentence"),
+    [
+        (slow(source(10)), "20 elements are missing, such as 10"),
+        (slow(source(40)), "40 elements are not in the task, such as 20"),
+        (slow(source()).batch(20), "2 elements are not in the task, such as [0, 1, 2"),
+        (slow(source(read=0)), "Read (wait) takes 0 ms for all samples, and the task has 100 ms for it"),
+        (slow(source(open=0)), "Open (wait) takes 0 ms"),
+        (slow(source(), cost=0.001), "Slow (wait) takes 20 ms for all samples, and the task has 400 ms"),
+        (slow(source(), kind="native"), "Slow (wait) takes 0 ms"),
+        (source(), "Slow (wait) takes 0 ms"),
+        (Dataset.from_list(list(range(20))), "Open (wait) takes 0 ms"),
+        (slow(source().take(5)).concatenate(source().skip(5)), "Slow (wait) takes 100 ms"),
+        (slow(source(5).cache()).concatenate(source().skip(5)), "Slow (wait) takes 100 ms"),
+        (slow(source(), nbytes=None), "all samples together have 20 kB, and the task has 160 kB"),
+        (remembered(), "Slow (wait) takes 0 ms"),
+        (Dataset.range(1).flat_map(lambda _: slow(source(), num_parallel_calls=8)), "are not counted"),
+        (slow(source(), num_parallel_calls=AUTOTUNE), "calls at once: 4 (at most 2)"),
+    ],
+)
+def test_what_is_left_out_or_hidden_is_said(pipeline: Dataset, sentence: str) -> None:
+    outcome = TASK.check(lambda: pipeline)
+    assert not outcome.passed
+    assert sentence in repr(outcome)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_no_solution_of_a_lesson_may_be_run_in_another_way(name: str) -> None:
+    for task, code in lesson(name).solved():
+        if isinstance(task, Challenge):
+            names = dict(lesson(name).names)
+            run(code, names, f"<{name} solution>")
+            dataset, options = job(names["solution"]())
+            for other in {"train": 0}, {"num_epochs": 9}, {"max_elements": 3}, {"machine": Machine(cores=99)}:
+                outcome = task.check(lambda: (dataset, options | other))  # noqa: B023
+                assert not outcome.passed
+                assert "leave it so" in repr(outcome)
+
+
+def test_a_challenge_with_controls_notices_that_its_numbers_changed() -> None:
+    numbers = {"read": 0.005, "train": 0.010}
+
+    def pipeline(buffer: int = 0) -> Any:
+        file = ArtificialDataset(20, read=numbers["read"])
+        return file.prefetch(buffer), {"train": numbers["train"], "num_epochs": 1}
+
+    for name, value in ("read", 0.0), ("train", 0.1):
+        said = Said(challenge("Hide it.", goals=[goals.busy(at_least=0.8)], pipeline=pipeline, buffer=(0, 4)))
+        before = numbers[name]
+        question = {"do": "show", "id": 1, "values": {"buffer": 1}}
+        assert said.ask(dict(question))[1]["verdict"]["passed"]
+        numbers[name] = value
+        assert "means something else by now" in said.ask(dict(question))[1]["error"]
+        numbers[name] = before
+        assert said.ask(dict(question))[1]["verdict"]["passed"]
