@@ -509,11 +509,14 @@ def plot_search(steps: Sequence[Step], *, title: str = "search", **look: bool) -
         for place, step in enumerate(steps, 1):
             ground = COLOURS["Read"] if step.accepted else page.paper
             axes.plot(place, ys[place - 1], "o", markerfacecolor=ground, **dot)
-        for place, step in taken:
+        for (before, _), (place, step) in zip(taken[:1] + taken, taken, strict=False):
             left = place <= len(steps) / 2
+            y, line_y = ys[place - 1], ys[before - 1]
+            if y - line_y < 0.34 * size:  # there is no room between the line and the dot
+                y = min(y, line_y)
             x, side = (place, "left") if left else (place - 0.1, "right")
             box = {"facecolor": page.paper, "edgecolor": "none", "pad": 1}
             text = f"{step.turns}: {milliseconds(step.seconds)}"
-            say(axes, x, ys[place - 1] - 0.17 * size, text, page, 8.5, ha=side, bbox=box)
+            say(axes, x, y - 0.17 * size, text, page, 8.5, ha=side, bbox=box)
 
     return compose([Panel(height, title, words, (), draw)], page, f"search: {words}")
