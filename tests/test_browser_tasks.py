@@ -155,7 +155,7 @@ def test_a_real_run_is_cancelled(page: Any) -> None:
     lab.get_by_label("samples").select_option("1")
     lab.get_by_role("button", name="Run this pipeline").click()
     lab.get_by_text("elements after").wait_for()
-    lab.get_by_role("button", name="Run this pipeline").click()
+    lab.get_by_role("button", name="Cancel the real run").click()
     lab.get_by_text("Cancelled after").wait_for()
     lab.get_by_label("samples").select_option("0")
     lab.locator(".lk-figures", has_text="for 4 samples").wait_for()
@@ -178,3 +178,20 @@ def test_thirty_stages_have_room_for_their_names(page: Any) -> None:
 
 def test_everybody_can_use_them(page: Any) -> None:
     assert not serious_violations(page)
+
+
+# The last one in the page, for afterwards nobody answers.
+def test_when_the_kernel_is_shut_down_each_says_so_and_a_real_run_ends(page: Any) -> None:
+    lab, asked = widget(page, 5), widget(page, 0)
+    lab.get_by_label("samples").select_option("1")
+    lab.get_by_role("button", name="Run this pipeline").click()
+    lab.get_by_text("elements after").wait_for()
+    page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    page.locator(".lm-Menu-item", has_text="Shut Down Kernel").first.click()
+    page.get_by_text("No Kernel").first.wait_for()
+    lab.get_by_role("button", name="Cancel the real run").click()
+    asked.get_by_role("button", name="Show the run without an answer").click()
+    for one in lab.locator(".lk-error"), asked.locator(".lk-verdict"):
+        one.get_by_text("restarted or shut down, run this cell again").wait_for()
+    lab.get_by_role("button", name="Run this pipeline").wait_for()
+    assert not lab.locator(".lk-controls[inert]").count()

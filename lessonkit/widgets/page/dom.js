@@ -52,7 +52,16 @@ function time(micros) {
 
 // After a restart of the kernel nobody answers any more, and nothing tells us so.
 const PATIENCE = 5000; // ms; a kernel may be busy with another cell
-const SILENT = "The kernel has not answered yet. Is it busy? If it was restarted, run this cell again.";
+const SILENT = "The kernel has not answered yet. Is it busy? If it was restarted or shut down, run this cell again.";
+
+// To a kernel that was shut down nothing can be sent. It will not answer either, and that is said in time.
+function send(model, question) {
+  try {
+    model.send(question);
+  } catch (error) {
+    console.warn(error);
+  }
+}
 
 function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);

@@ -1,5 +1,7 @@
 // `explore`: controls, the view, and what can be done with the pipeline of the moment.
 
+const RUN = "Run this pipeline on threads, and lay it over the prediction";
+
 class Explore {
   constructor(model, el) {
     this.model = model;
@@ -11,7 +13,7 @@ class Explore {
     this.pictures = new Pictures(model, { show: (scene) => this.show(scene), refuse: (text) => this.refuse(text) });
     this.error = html("div", { class: "lk-error", role: "alert" });
     this.panel = html("div", { class: "lk-panel" });
-    this.runButton = button("run for real", "Run this pipeline on threads, and lay it over the prediction", () => this.run());
+    this.runButton = button("run for real", RUN, () => this.run());
     this.view.tools.append(
       html("span", { class: "lk-space" }),
       button("pin", "Pin this run as the baseline", () => this.pin()),
@@ -65,9 +67,16 @@ class Explore {
 
   ask(what, more) {
     this.refuse("");
-    this.model.send({ do: what, values: this.controls.values, ...more });
+    send(this.model, { do: what, values: this.controls.values, ...more });
+    this.wait();
+  }
+
+  wait() {
     clearTimeout(this.patience);
-    this.patience = setTimeout(() => this.refuse(SILENT), PATIENCE);
+    this.patience = setTimeout(() => {
+      this.refuse(SILENT);
+      if (this.stopping) this.rest(0);
+    }, PATIENCE);
   }
 
   run() {
@@ -76,16 +85,20 @@ class Explore {
       this.answered = false;
       return this.ask("run", { id: this.running });
     }
-    this.model.send({ do: "cancel" });
-    if (!this.answered) this.rest(0); // nobody may be there to say that it has ended
-    return undefined;
+    send(this.model, { do: "cancel" });
+    if (!this.answered) return this.rest(0); // nobody may be there to say that it has ended
+    this.stopping = true;
+    return this.wait();
   }
 
   // The controls rest while it runs for real: they would disturb it.
   rest(running) {
     this.running = running; // by this number the kernel speaks of it, for there may be other views of this widget
     this.pictures.paused = this.controls.node.inert = running !== 0;
+    this.stopping = false;
     this.runButton.textContent = running ? "cancel" : "run for real";
+    const title = running ? "Cancel the real run" : RUN;
+    attributes(this.runButton, { title, "aria-label": title });
   }
 
   hear(message, buffers) {

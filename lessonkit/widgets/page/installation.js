@@ -13,7 +13,7 @@ class Installation {
       talk.remove();
       this.add("page and kernel", `hear each other within ${number(performance.now() - began)} ms`, true);
     });
-    model.send({ do: "greet" });
+    send(model, { do: "greet" });
   }
 
   add(what, found, good, advice) {

@@ -50,7 +50,7 @@ class Pictures {
     if (!values) return;
     this.wanted = null;
     this.asked = { id: ++this.next, key: JSON.stringify(values), ahead };
-    this.model.send({ do: "show", id: this.asked.id, values });
+    send(this.model, { do: "show", id: this.asked.id, values });
     this.wait();
   }
 

@@ -16,7 +16,7 @@ class Predict {
       html("div", { class: "lk-card-of lk-predict" },
         html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
         this.answer.node, this.sure.node,
-        html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => model.send({ do: "reveal" }))),
+        html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" }))),
         this.said, this.tries),
     );
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
@@ -43,10 +43,14 @@ class Predict {
       this.said.textContent = said < 0 ? "Say what you expect first." : "Say how sure you are.";
       return;
     }
+    this.ask({ do: "commit", said, sure });
+  }
+
+  ask(question) {
     this.said.textContent = "…"; // the kernel may be busy
     clearTimeout(this.patience);
     this.patience = setTimeout(() => (this.said.textContent = SILENT), PATIENCE);
-    this.model.send({ do: "commit", said, sure });
+    send(this.model, question);
   }
 
   hear(message, buffers) {
