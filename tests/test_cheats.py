@@ -72,9 +72,9 @@ def remembered() -> Dataset:
 @pytest.mark.parametrize(
     ("pipeline", "sentence"),
     [
-        (slow(source(10)), "20 elements are missing, such as 10"),
-        (slow(source(40)), "40 elements are not in the task, such as 20"),
-        (slow(source()).batch(20), "2 elements are not in the task, such as [0, 1, 2"),
+        (slow(source(10)), "elements that are missing: 20, such as 10"),
+        (slow(source(40)), "elements that the task has not: 40, such as 20"),
+        (slow(source()).batch(20), "elements that the task has not: 2, such as [0, 1, 2"),
         (slow(source(read=0)), "Read (wait) takes 0 ms for all samples, and the task has 100 ms for it"),
         (slow(source(open=0)), "Open (wait) takes 0 ms"),
         (slow(source(), cost=0.001), "Slow (wait) takes 20 ms for all samples, and the task has 400 ms"),
@@ -106,6 +106,19 @@ def test_no_solution_of_a_lesson_may_be_run_in_another_way(name: str) -> None:
                 outcome = task.check(lambda: (dataset, options | other))  # noqa: B023
                 assert not outcome.passed
                 assert "leave it so" in repr(outcome)
+
+
+def test_the_job_is_that_of_the_moment_at_which_it_was_given() -> None:
+    costs = {"slow": 0.020}
+
+    def pipeline() -> Any:
+        return Dataset.range(4).map(lambda sample: work(costs["slow"], stage="Slow")), {"num_epochs": 1}
+
+    dataset, options = pipeline()
+    task: Any = challenge("Be quick.", goals=[goals.same_job(dataset, **options)])
+    assert task.check(pipeline).passed
+    costs["slow"] = 0.001
+    assert "Slow (wait) takes 4 ms for all samples, and the task has 80 ms" in repr(task.check(pipeline))
 
 
 def test_a_challenge_with_controls_notices_that_its_numbers_changed() -> None:

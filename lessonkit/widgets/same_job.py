@@ -6,7 +6,6 @@ import inspect
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from lessonkit.analysis.memory import memory
@@ -27,24 +26,22 @@ HELPED = re.compile(r" calls$|^prefetch\(|^interleave\(")  # buffers of what has
 
 def checked(other: Dataset, options: dict[str, Any]) -> Callable[[Job, Trace], str]:
     """A function that says what a job and its run leave out of another one; nothing if all is there."""
-
-    @cache
-    def wanted() -> tuple[Counter[str], Trace]:
-        return elements(benchmark(other, **options)), kept(Job(other, options))
+    # Now, and not at the first attempt: names that its functions use may be changed until then.
+    values, whole = elements(benchmark(other, **options)), kept(Job(other, options))
+    costs = work(whole)
 
     def missing(job: Job, trace: Trace) -> str:
         if said := option_changed(job.options, options):
             return said
-        values, whole = wanted()
         mine = elements(trace)
         if others := mine - values or values - mine:
-            which = "not in the task" if mine - values else "missing"
-            return f"{others.total()} elements are {which}, such as {shortened(min(others))}"
+            which = "that the task has not" if mine - values else "that are missing"
+            return f"elements {which}: {others.total()}, such as {shortened(min(others))}"
         if hidden(job.dataset, trace):
             return "prefetch and parallel calls inside a function are not counted: put them behind it"
         once = kept(job)
         spent = work(once)
-        for stage, cost in work(whole).items():
+        for stage, cost in costs.items():
             if spent[stage] < cost * (1 - CLOSE):
                 times = [milliseconds(nanoseconds / 1e9) for nanoseconds in (spent[stage], cost)]
                 return f"{stage} takes {times[0]} for all samples, and the task has {times[1]} for it"
