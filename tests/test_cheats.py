@@ -35,7 +35,7 @@ def test_the_work_that_is_asked_for_passes() -> None:
         slow(source().batch(5), cost=per_sample(0.020), nbytes=40_000).unbatch(),
     ):
         said = TASK.check(lambda pipeline=pipeline: pipeline)
-        assert "changes of the job: 0" in repr(said), repr(said)
+        assert "changes of samples, work or options: 0" in repr(said), repr(said)
     assert TASK.check(lambda: (slow(source()), {"num_epochs": 2, "machine": None})).passed
 
 

@@ -219,7 +219,11 @@ def same_job(other: Dataset, **options: Any) -> Goal:
         return missing(Job(attempt.dataset, attempt.options), attempt.trace)
 
     return Goal(
-        "changes of the job", lambda attempt: bool(changed(attempt)), "{:d}".format, at_most=0, missed=changed
+        "changes of samples, work or options",
+        lambda attempt: bool(changed(attempt)),
+        "{:d}".format,
+        at_most=0,
+        missed=changed,
     )
 
 
