@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -311,14 +312,13 @@ class Timeline:
 
     def draw_epochs(self, axes: Axes) -> None:
         """Where each begins, if there are several."""
-        reached = 0.0  # by the last text
-        for count, start in enumerate(self.found.epochs if self.several else ()):
-            if count:
+        starts = self.found.epochs if self.several else ()
+        for count, (start, end) in enumerate(pairwise([*starts, self.found.duration]), 1):
+            if count > 1:
                 axes.axvline(start * self.scale, color=self.look.quiet, zorder=1, **DASHED)
-            if start * self.points >= reached:
-                reached = start * self.points + 48 * self.look.size
-                text, grey = f" epoch {count + 1}", self.look.quiet
-                say(axes, start * self.scale, 0.09 * self.look.size, text, self.look, 8, color=grey)
+            room = (end - start) * self.points / self.look.size
+            text = f" epoch {count}" if room >= 48 else f" {count}" if room >= 6 + 6 * len(str(count)) else ""
+            say(axes, start * self.scale, 0.09 * self.look.size, text, self.look, 8, color=self.look.quiet)
 
 
 def pale(look: Look) -> dict[str, Any]:
