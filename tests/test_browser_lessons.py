@@ -1,4 +1,4 @@
-"""The main path of every lesson, as a learner goes it in JupyterLab; and that Voilà serves them all."""
+"""The main path of every lesson, as a learner goes it in JupyterLab."""
 
 from contextlib import suppress
 from typing import Any
@@ -166,16 +166,3 @@ def test_the_main_path_of_a_lesson(name: str, visit: Visit, lab: Server) -> None
     play(walk)
     challenge(walk)
     assert not serious_violations(page, ".lk.walked")  # one of each kind: axe takes its time
-
-
-@pytest.mark.parametrize("name", WRITTEN[::4])  # what Voilà does is the same for all
-def test_voila_serves_it(name: str, visit: Visit, voila: Server) -> None:
-    visit.page.goto(voila.store(lesson(name).path), timeout=1000 * RUN)
-    visit.page.locator("rect.lk-bar").first.wait_for(timeout=1000 * RUN)
-
-
-def test_the_list_of_lessons_in_voila_asks_for_nothing_from_elsewhere(visit: Visit, voila: Server) -> None:
-    voila.write("listed", "1 + 1")
-    visit.page.goto(f"{voila.url}/")
-    visit.page.get_by_text("listed.ipynb").wait_for()
-    assert visit.requests

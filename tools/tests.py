@@ -1,4 +1,4 @@
-"""Run all tests in three parts side by side: on two cores that takes half of the time.
+"""Run all tests in four parts side by side: on two cores that takes half of the time.
 
     python -m tools.tests [argument of pytest ...]
 
@@ -15,24 +15,28 @@ from contextlib import ExitStack
 from tempfile import TemporaryFile
 
 PYTEST = (sys.executable, "-m", "pytest")
-LESSONS = "tests/test_browser_lessons.py"  # as long as all others in a browser
-IN_BROWSER = (("--browser=only", f"--ignore={LESSONS}"), (LESSONS,))
-REST = "--browser=without"
+WALKS = ("tests/test_browser_lessons.py",)  # as long as all others in a browser
+NOTEBOOKS = tuple(
+    f"tests/test_{name}.py"
+    for name in ("notebooks", "controls_notebook", "lesson_numbers", "challenges", "cell_order", "cheats")
+)  # what runs the lessons, once for all
+BESIDE = (("--browser=only", *(f"--ignore={file}" for file in WALKS)), WALKS, NOTEBOOKS)
+REST = ("--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS))
 
 
 def main(given: list[str]) -> int:
-    """Run them; what the tests in a browser said comes after what the others said."""
+    """Run them; what three parts said comes after what the fourth says."""
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
     with ExitStack() as running:
         beside = []
-        for part in IN_BROWSER:
+        for part in BESIDE:
             said = running.enter_context(TemporaryFile())
             child = subprocess.Popen([*PYTEST, *part], stdout=said, stderr=said)
             running.callback(child.terminate)
             beside.append((child, said))
-        codes = [subprocess.run([*PYTEST, REST]).returncode]
-        print("lessonkit: The tests in a browser end now.", flush=True)
+        codes = [subprocess.run([*PYTEST, *REST]).returncode]
+        print("lessonkit: The tests of the notebooks and those in a browser end now.", flush=True)
         for child, said in beside:
             codes.append(child.wait())
             said.seek(0)

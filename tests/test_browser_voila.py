@@ -1,0 +1,21 @@
+"""Voilà serves the lessons as pages without code."""
+
+import pytest
+from browser import Visit
+from lesson import NOTEBOOKS, WRITTEN
+from servers import Server
+
+RUN = 120  # s, for all cells of a lesson
+
+
+@pytest.mark.parametrize("name", WRITTEN[::4])  # what Voilà does is the same for all
+def test_it_serves_a_lesson(name: str, visit: Visit, voila: Server) -> None:
+    visit.page.goto(voila.store(NOTEBOOKS / f"{name}.ipynb"), timeout=1000 * RUN)
+    visit.page.locator("rect.lk-bar").first.wait_for(timeout=1000 * RUN)
+
+
+def test_the_list_of_lessons_asks_for_nothing_from_elsewhere(visit: Visit, voila: Server) -> None:
+    voila.write("listed", "1 + 1")
+    visit.page.goto(f"{voila.url}/")
+    visit.page.get_by_text("listed.ipynb").wait_for()
+    assert visit.requests
