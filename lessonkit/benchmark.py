@@ -4,7 +4,6 @@ import math
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from types import NoneType
 from typing import Any
 
 from lessonkit import check
@@ -134,7 +133,7 @@ def benchmark(
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
     if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
-    if not isinstance(machine, (Machine, NoneType)):
+    if machine is not None and not isinstance(machine, Machine):
         raise TypeError(f"machine={machine!r}: must be a Machine")
     shared = (machine or Machine(), Store(fixed_seed=True), Recorder() if record else None)
     run: Any = Rescaled(*shared, factors) if factors else Virtual(*shared)

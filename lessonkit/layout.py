@@ -174,9 +174,7 @@ def joined(members: list[tuple[Identity, str]]) -> str:
     (first, name), (last, _) = members[0], members[-1]
     if len(members) == 1:
         return name
-    if [who for who, _ in members] == [
-        first._replace(sample=first.sample + place) for place in range(len(members))
-    ]:
+    if all(who == first._replace(sample=first.sample + place) for place, (who, _) in enumerate(members)):
         return f"{name}-{last.sample}"
     return " ".join([name for _, name in members[:4]] + ["..."] * (len(members) > 4))
 

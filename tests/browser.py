@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 STEP = 60  # s, for anything that a page is waited for
+RUN = 120  # s, for all cells of a lesson
 VISIT = 300  # s, for all that is done with one page
 WIDE, NARROW, HEIGHT = 1400, 480, 1000  # pixels
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from browser import Visit, open_notebook, run_all, serious_violations
+from browser import RUN, Visit, open_notebook, run_all, serious_violations
 from lesson import WRITTEN, Lesson, lesson
 from servers import Server
 from test_browser_explore import BARS, micros
@@ -17,7 +17,6 @@ from lessonkit.widgets.explore import Explore
 from lessonkit.widgets.page import Page
 from lessonkit.widgets.predict import SCALES, Predict
 
-RUN = 120  # s, for all cells of a lesson
 SOON = 30_000  # ms, for an answer of a kernel that may be busy
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget

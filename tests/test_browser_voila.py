@@ -1,11 +1,9 @@
 """Voilà serves the lessons as pages without code."""
 
 import pytest
-from browser import Visit
+from browser import RUN, Visit
 from lesson import NOTEBOOKS, WRITTEN
 from servers import Server
-
-RUN = 120  # s, for all cells of a lesson
 
 
 @pytest.mark.parametrize("name", WRITTEN[::4])  # what Voilà does is the same for all

@@ -44,12 +44,14 @@ class Needs:
         for element, count in (self.arrived or Counter(span.element for span in before)).items():
             for sample in dict.fromkeys(trace.members(element)):
                 self.copies[sample] += count
-        reads = [span for span in before if not span.element or is_of_file(span.stage)]
-        self.reads, self.ready = reading(trace, reads, self.copies, in_line=in_line)
+        reads: list[Span] = []
         self.work: Counter[int] = Counter()
         for span in before:
-            if span.element and not is_of_file(span.stage):
+            if not span.element or is_of_file(span.stage):  # a generator's work has no element yet
+                reads.append(span)
+            else:
                 self.work[span.element] += span.end - span.start
+        self.reads, self.ready = reading(trace, reads, self.copies, in_line=in_line)
         # Nobody knows for whom a generator works: it counts.
         self.jobs = [
             (span, samples)
@@ -112,7 +114,7 @@ class Needs:
 
 @cache
 def is_of_file(stage: str) -> bool:
-    """Whether a stage is the work of a file; a generator's is too, but known by having no element yet."""
+    """Whether a stage is the work of a file, by its name."""
     return SOURCE.fullmatch(stage) is not None
 
 

@@ -14,11 +14,9 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.node import walk
 from lessonkit.trace import Trace
-from lessonkit.widgets.same_job import checked
+from lessonkit.widgets.same_job import CLOSE, checked
 from lessonkit.widgets.simulation import Job
 from lessonkit.work import Machine
-
-CLOSE = 1e-9  # what floating point may add to a number that is exactly at its limit
 
 # People subtract the limit from what was measured, and have to find what is said to be too much.
 milliseconds = partial(words.milliseconds, digits=2)

@@ -17,7 +17,7 @@ from lessonkit.widgets.simulation import OPTIONS, Job, shortened
 from lessonkit.words import milliseconds, size
 from lessonkit.work import Machine
 
-CLOSE = 1e-9  # what floating point may take from a sum
+CLOSE = 1e-9  # what floating point may add to a number, or take from it
 DEFAULTS = {name: inspect.signature(benchmark).parameters[name].default for name in OPTIONS} | {
     "machine": Machine()
 }

@@ -67,7 +67,11 @@ function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-// A name that nothing else on the page has: widgets share the page, but each has its own copy of this program.
+// A number that nothing else has: widgets share the page and views their kernel, but each has its own copy of this program.
+function uniqueNumber() {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}
+
 function unique(name) {
-  return `lk-${name}-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
+  return `lk-${name}-${uniqueNumber()}`;
 }

@@ -81,7 +81,7 @@ class Explore {
 
   run() {
     if (!this.running) {
-      this.rest(crypto.getRandomValues(new Uint32Array(1))[0]);
+      this.rest(uniqueNumber());
       this.answered = false;
       return this.ask("run", { id: this.running });
     }

@@ -15,7 +15,7 @@ class Pictures {
     this.kept = new Map(); // by values
     this.asked = null; // what the kernel is busy with
     this.wanted = null; // the newest values
-    this.next = crypto.getRandomValues(new Uint32Array(1))[0]; // another view of this widget hears the answers too
+    this.next = uniqueNumber(); // another view of this widget hears the answers too
     this.took = 0;
     this.paused = false; // while the pipeline runs for real
     this.ahead = [];
