@@ -10,6 +10,7 @@ from servers import LAB, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
 from lessonkit.trace import Trace
+from lessonkit.widgets import simulation
 
 WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
 LEFT_OUT = pytest.StashKey[int]()
@@ -17,6 +18,7 @@ LEFT_OUT = pytest.StashKey[int]()
 # A computer that is slow for a moment is no fault in what is tested.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+simulation.MOST_SECONDS = 60.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -108,8 +108,10 @@ def test_what_a_function_says_it_costs_is_spent_on_both_clocks() -> None:
     dataset = Dataset.from_generator(read_file, 3).map(lambda x: work(0.001, stage="Decode"))
     for trace in both(dataset, num_epochs=1, train=0):
         assert trace.stages == ["Open", "Read", "Decode"]
-        counts = [sum(span.stage == stage for span in trace.spans) for stage in trace.stages]
-        assert counts == [1, 3, 3]
+        said = [
+            span.stage for span in trace.spans if span.kind != "call"
+        ]  # on threads its own time counts too
+        assert [said.count(stage) for stage in trace.stages] == [1, 3, 3]
     assert benchmark(dataset, num_epochs=1, train=0).duration == 0.013
 
 

@@ -272,14 +272,15 @@ def test_an_iterator_in_a_cycle_is_collected_with_its_helpers() -> None:
 def test_ctrl_c_ends_a_loop_that_waits() -> None:
     def interrupt_when_it_waits() -> Iterator[int]:
         yield 0
+        asked.wait()
         threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
-        while not over.wait(0.01):
-            pass
+        over.wait()
 
-    over = threading.Event()
+    asked, over = threading.Event(), threading.Event()
     iterator = iter(Dataset.from_generator(interrupt_when_it_waits).prefetch(1))
     assert next(iterator) == 0
     with pytest.raises(KeyboardInterrupt):
+        asked.set()
         next(iterator)
     over.set()
     assert list(iterator) == []
@@ -287,9 +288,13 @@ def test_ctrl_c_ends_a_loop_that_waits() -> None:
 
 
 def test_ctrl_c_ends_a_real_run_and_its_helpers() -> None:
-    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+    def interrupt_soon(count: int, _: float) -> None:
+        if count == 1:
+            threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+
+    endless = ArtificialDataset(10, read=0.001).map(cost=0.001, num_parallel_calls=2).repeat()
     with pytest.raises(KeyboardInterrupt):
-        benchmark(ArtificialDataset(1000, read=0.001).map(cost=0.001, num_parallel_calls=2), clock="real")
+        benchmark(endless, clock="real", progress=interrupt_soon, max_elements=10**6)
     assert eventually(lambda: helpers() == 0)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import ExitStack
-from tempfile import TemporaryFile
 
 PYTEST = (sys.executable, "-m", "pytest")
 WALKS = ("tests/test_browser_lessons.py",)  # as long as all others in a browser
@@ -20,28 +19,40 @@ NOTEBOOKS = tuple(
     f"tests/test_{name}.py"
     for name in ("notebooks", "controls_notebook", "lesson_numbers", "challenges", "cell_order", "cheats")
 )  # what runs the lessons, once for all
-BESIDE = (("--browser=only", *(f"--ignore={file}" for file in WALKS)), WALKS, NOTEBOOKS)
-REST = ("--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS))
+PARTS = (
+    ("--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS)),
+    ("--browser=only", *(f"--ignore={file}" for file in WALKS)),
+    WALKS,
+    NOTEBOOKS,
+)
 
 
 def main(given: list[str]) -> int:
-    """Run them; what three parts said comes after what the fourth says."""
+    """Run them; what the first part says is seen at once, and at the end, again, what failed."""
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
     with ExitStack() as running:
-        beside = []
-        for part in BESIDE:
-            said = running.enter_context(TemporaryFile())
-            child = subprocess.Popen([*PYTEST, *part], stdout=said, stderr=said)
-            running.callback(child.terminate)
-            beside.append((child, said))
-        codes = [subprocess.run([*PYTEST, *REST]).returncode]
-        print("lessonkit: The tests of the notebooks and those in a browser end now.", flush=True)
-        for child, said in beside:
-            codes.append(child.wait())
-            said.seek(0)
-            print(said.read().decode(errors="replace"), flush=True)
-    return int(any(codes))
+        parts = []
+        for part in PARTS:
+            process = subprocess.Popen(
+                [*PYTEST, *part],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
+            running.callback(process.terminate)
+            parts.append(process)
+        failed = []
+        for process, part in zip(parts, PARTS, strict=True):
+            assert process.stdout
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                failed += [line] if line.startswith(("FAILED ", "ERROR ")) else []
+            if code := process.wait():
+                failed.append(f"lessonkit: This part ended with {code}: pytest {' '.join(part)}\n")
+    print("".join(failed), end="", flush=True)
+    return int(bool(failed))
 
 
 if __name__ == "__main__":

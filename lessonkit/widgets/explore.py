@@ -17,7 +17,7 @@ from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.goals import Attempt, Task
 from lessonkit.widgets.page import Page
 from lessonkit.widgets.scene import scene
-from lessonkit.widgets.simulation import Job, bounds, made_by, said
+from lessonkit.widgets.simulation import Job, bounded, made_by, said
 from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
@@ -110,15 +110,18 @@ class Explore(Page):
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
         """The run for these values, and how the page draws it."""
-        with bounds("this pipeline"):  # one for both, for each takes a thread
-            if self.task:
-                self.check_names()
-            made = made_by(self.pipeline, **values)
-            trace = made.simulate()
+        made, trace = bounded("this pipeline", lambda: self.simulated(values))
         drawn = scene(trace, made.dataset, made.options.get("machine"))
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, made.options, values, self.start))
         return trace, drawn
+
+    def simulated(self, values: dict[str, Any]) -> tuple[Job, Trace]:
+        """The pipeline for these values, and its run: under one limit, for each takes a thread."""
+        if self.task:
+            self.check_names()
+        made = made_by(self.pipeline, **values)
+        return made, made.simulate()
 
     def check_names(self) -> None:
         """A challenge with other numbers than it was given with is another one, and may be none."""

@@ -6,10 +6,11 @@ import _thread
 import ctypes
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import sleep
+from typing import TypeVar
 
+Result = TypeVar("Result")
 here = threading.local()  # .waiting: whether a limit counts on this thread
 
 
@@ -29,15 +30,14 @@ def interrupt(thread: threading.Thread) -> None:
         _thread.interrupt_main()
 
 
-@contextmanager
-def patience(seconds: float, what: str) -> Iterator[None]:
-    """Stop what runs inside after so many seconds, as by Ctrl+C.
+def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result:
+    """What *function* returns; after so many seconds it is stopped, as by Ctrl+C.
 
-    A kernel runs cells on its main thread; the page's questions it may answer on others.
+    A kernel runs cells on its main thread; the page's questions it may answer on others. This is no
+    context manager, for an interrupt could come between its own code and the body.
     """
     if getattr(here, "waiting", False):
-        yield  # inside another limit, that one counts
-        return
+        return function()  # inside another limit, that one counts
     lock, running = threading.Lock(), threading.Lock()
     ended = fired = False
     thread = threading.current_thread()
@@ -58,7 +58,7 @@ def patience(seconds: float, what: str) -> Iterator[None]:
     try:
         try:
             _thread.start_new_thread(watch, ())  # a Thread would keep us until it runs
-            yield
+            return function()
         finally:
             with lock:
                 ended = True

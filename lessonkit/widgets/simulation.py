@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import io
 import sys
 import sysconfig
 import threading
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NamedTuple, NoReturn, TextIO
 
 from lessonkit.benchmark import benchmark
 from lessonkit.dataset import Dataset
 from lessonkit.trace import Trace
-from lessonkit.widgets.patience import TookTooLongError, patience
+from lessonkit.widgets.patience import Result, TookTooLongError, in_time
 
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
@@ -43,15 +42,13 @@ class Printed(io.TextIOBase):
         return self.to.write(text if len(text) <= room else f"{text[:room]}…\n" if room else "")
 
 
-@contextmanager
-def bounds(what: str) -> Iterator[None]:
+def bounded(what: str, function: Callable[[], Result]) -> Result:
     """A learner's code may take only so long and print only so much, ask for nothing, and not end Python."""
     with ONE_AT_A_TIME:
         asks, builtins.input = builtins.input, refused  # a page that waits for an answer runs no other cell
-        printed = redirect_stdout(Printed(sys.stdout)), redirect_stderr(Printed(sys.stderr))
         try:
-            with patience(MOST_SECONDS, what), printed[0], printed[1]:
-                yield
+            with redirect_stdout(Printed(sys.stdout)), redirect_stderr(Printed(sys.stderr)):
+                return in_time(MOST_SECONDS, what, function)
         except (SystemExit, GeneratorExit) as error:
             stopped = ValueError(f"{what} wanted to end Python, and was stopped")
             raise stopped.with_traceback(error.__traceback__) from None
@@ -72,8 +69,7 @@ class Job(NamedTuple):
 
     def simulate(self) -> Trace:
         """Run it on the virtual clock, if that does not take too long."""
-        with bounds("simulating this pipeline"):
-            trace = benchmark(self.dataset, **self.options)
+        trace = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **self.options))
         if len(trace.spans) > MOST_SPANS:
             raise ValueError(f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it")
         return trace
@@ -95,15 +91,14 @@ def job(made: Any) -> Job:
 
 def made_by(pipeline: Callable[..., Any], **values: Any) -> Job:
     """Call a pipeline function, which may be a learner's: it may take for ever."""
-    with bounds(f"{getattr(pipeline, '__name__', 'the function')}"):
-        return job(pipeline(**values))
+    name = getattr(pipeline, "__name__", "the function")
+    return bounded(name, lambda: job(pipeline(**values)))
 
 
 def said(error: BaseException) -> str:
     """An error as a sentence, with the line of the learner's code that it came from."""
     text = shortened(words(error))
-    found = traceback.extract_tb(error.__traceback__)
-    frames = [frame for frame in found if frame.filename != contextlib.__file__]
+    frames = traceback.extract_tb(error.__traceback__)
     ours = bool(frames) and is_ours(frames[-1])
     sentence = isinstance(error, (ValueError, TookTooLongError)) or (
         ours and isinstance(error, (TypeError, AttributeError))
