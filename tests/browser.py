@@ -48,6 +48,15 @@ ALL_RUN = """(complaints) => {
         ({textContent: text}) => !text || /\\d/.test(text));
 }"""
 
+OPEN_NEXT = """async (path) => {
+    const before = jupyterapp.shell.currentWidget;
+    await before?.context?.sessionContext.shutdown();
+    before?.dispose();
+    const next = await jupyterapp.commands.execute("docmanager:open", { path });
+    await next.sessionContext.ready;
+    await next.sessionContext.session.kernel.info;
+}"""
+
 SERIOUS = ("serious", "critical")
 VIEW = ".lk"
 LOOKS = """async (selector) => {
@@ -174,6 +183,12 @@ def open_notebook(page: Page, address: str) -> None:
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     # Run All is lost without a sound while the kernel is not connected.
     page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
+
+
+def open_next(page: Page, path: Path) -> None:
+    """Close the notebook that is open in JupyterLab, and open another: quicker than a new page."""
+    page.evaluate(OPEN_NEXT, path.name)
+    page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
 
 
 def run_all(page: Page, seconds: float = STEP) -> None:

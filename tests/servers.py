@@ -44,6 +44,7 @@ LAB = Program(
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",
         "--allow-root",
+        "--expose-app-in-browser",  # so that a page can be told to open another notebook
         f"--LabApp.app_settings_dir={SHARE / 'lab' / 'settings'}",
     ),
     "/api/status",

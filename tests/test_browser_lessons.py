@@ -1,10 +1,11 @@
 """The main path of every lesson, as a learner goes it in JupyterLab."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from browser import RUN, Visit, open_notebook, run_all, serious_violations
+from browser import RUN, VISIT, Browser, Visit, open_next, open_notebook, run_all, serious_violations
 from lesson import WRITTEN, Lesson, lesson
 from servers import Server
 from test_browser_explore import BARS, micros
@@ -151,10 +152,19 @@ def challenge(walk: Walk) -> None:
     shown.locator(".lk-verdict", has_text="Passed: every goal is met.").wait_for()
 
 
+@pytest.fixture(scope="module")
+def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
+    """One JupyterLab for all lessons."""
+    with browser.visit(seconds=len(WRITTEN) * VISIT) as visit:
+        open_notebook(visit.page, lab.write("first", "1 + 1"))
+        yield visit
+
+
 @each
-def test_the_main_path_of_a_lesson(name: str, visit: Visit, lab: Server) -> None:
-    page, found = visit.page, lesson(name)
-    open_notebook(page, lab.store(found.path))
+def test_the_main_path_of_a_lesson(name: str, desk: Visit, lab: Server) -> None:
+    page, found = desk.page, lesson(name)
+    lab.store(found.path)
+    open_next(page, found.path)
     assert all(page.evaluate(PICTURES)), "a picture that is kept does not show"
     run_all(page, RUN)
     page.locator(".lk").nth(sum(isinstance(one, Page) for one in found.values.values()) - 1).wait_for(
@@ -165,3 +175,5 @@ def test_the_main_path_of_a_lesson(name: str, visit: Visit, lab: Server) -> None
     play(walk)
     challenge(walk)
     assert not serious_violations(page, ".lk.walked")  # one of each kind: axe takes its time
+    assert not desk.elsewhere()
+    assert not desk.errors

@@ -125,7 +125,9 @@ def parsed(function: Any) -> Any:
             is_it = (node.name, node.lineno) == (code.co_name, code.co_firstlineno)
         else:
             continue
-        own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
-        if is_it and not own & {*code.co_freevars}:  # one name for two things cannot be filled in
+        # One name for two things cannot be filled in.
+        if is_it and not {*code.co_freevars} & {
+            part.arg for part in ast.walk(node) if isinstance(part, ast.arg)
+        }:
             return node
     return None
