@@ -7,10 +7,12 @@ import ctypes
 import signal
 import threading
 from collections.abc import Callable
-from time import sleep
+from functools import cache
+from time import perf_counter, sleep
 from typing import TypeVar
 
 Result = TypeVar("Result")
+LOOK = 0.05  # s, from one look at the clock to the next
 here = threading.local()  # .waiting: whether a limit counts on this thread
 
 
@@ -30,6 +32,44 @@ def interrupt(thread: threading.Thread) -> None:
         _thread.interrupt_main()
 
 
+class Limit:
+    """Until when a thread may run, and whether it was stopped."""
+
+    def __init__(self, seconds: float) -> None:
+        self.until = perf_counter() + seconds
+        self.thread = threading.current_thread()
+        self.lock = threading.Lock()
+        self.ended = self.fired = False
+
+    def look(self) -> None:
+        """Stop who is late."""
+        with self.lock:  # either this comes first, or the end does
+            if not (self.ended or self.fired) and perf_counter() > self.until:
+                self.fired = True
+                interrupt(self.thread)
+
+
+limits: set[Limit] = set()  # of all threads
+
+
+def watch() -> None:
+    """Look at all limits, for ever.
+
+    It goes by the clock and is never woken up: a thread that wakes wants the interpreter, and who runs
+    would have to wait until it has had it.
+    """
+    while True:
+        sleep(LOOK)
+        for limit in [*limits]:
+            limit.look()
+
+
+@cache
+def start_watch() -> None:
+    """Once for all; as a Thread it would be waited for, and be seen by who counts them."""
+    _thread.start_new_thread(watch, ())
+
+
 def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result:
     """What *function* returns; after so many seconds it is stopped, as by Ctrl+C.
 
@@ -38,39 +78,27 @@ def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result
     """
     if getattr(here, "waiting", False):
         return function()  # inside another limit, that one counts
-    lock, running = threading.Lock(), threading.Lock()
-    ended = fired = False
-    thread = threading.current_thread()
-    is_main = thread is threading.main_thread()
-
-    def watch() -> None:
-        nonlocal fired
-        if running.acquire(timeout=seconds):
-            return
-        with lock:  # either this comes first, or the end does
-            if not ended:
-                fired = True
-                interrupt(thread)
-
-    running.acquire()
+    start_watch()
+    limit = Limit(seconds)
+    is_main = limit.thread is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
     here.waiting = True
     try:
         try:
-            _thread.start_new_thread(watch, ())  # a Thread would keep us until it runs
+            limits.add(limit)
             return function()
         finally:
-            with lock:
-                ended = True
-            running.release()
-            if fired:  # the interrupt may still be on its way
+            with limit.lock:
+                limit.ended = True
+            if limit.fired:  # the interrupt may still be on its way
                 sleep(0.001)
     except KeyboardInterrupt as stopping:
-        if fired:
+        if limit.fired:
             stopped = TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped")
             raise stopped.with_traceback(stopping.__traceback__) from None  # names the learner's line
         raise
     finally:
+        limits.discard(limit)
         here.waiting = False
         if is_main:
             signal.signal(signal.SIGINT, before)
