@@ -135,6 +135,14 @@ def test_the_picture_is_the_trace(shown: Shown) -> None:
     assert figure.inner_text() == f"{duration / 6 / 1e6:.1f} ms"
 
 
+def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> None:
+    shown.slider("calls").focus()
+    shown.page.keyboard.press("ArrowRight")
+    shown.page.keyboard.press("ArrowLeft")
+    shown.page.wait_for_timeout(SETTLES)
+    shown.is_picture_of(buffer=1, calls=2)
+
+
 def test_arrow_keys_move_a_slider(shown: Shown) -> None:
     shown.slider("calls").focus()
     for calls in (3, 4):

@@ -1,5 +1,6 @@
 // Gets the pictures for values from the kernel: one question at a time, and the newest values win.
-// What came once is kept, and while nobody moves, neighbours are fetched ahead, as a prefetch would.
+// What came once is kept, and while nobody moves, neighbours are fetched ahead, as a prefetch would;
+// who moves then does not wait for that answer before asking.
 
 const SLOW = 150; // ms; a simulation that takes longer waits until the control comes to rest
 const AHEAD = 60; // ms; one that takes longer is not done ahead
@@ -13,8 +14,9 @@ class Pictures {
     this.show = show;
     this.refuse = refuse;
     this.kept = new Map(); // by values
-    this.asked = null; // what the kernel is busy with
-    this.wanted = null; // the newest values
+    this.asked = new Map(); // what the kernel is busy with, by number: one that is wanted, one ahead
+    this.wanted = null; // the newest values, if they are not asked for yet
+    this.newest = this.drawn = ""; // the values that were wanted last, and those that are seen
     this.next = uniqueNumber(); // another view of this widget hears the answers too
     this.took = 0;
     this.paused = false; // while the pipeline runs for real
@@ -24,18 +26,20 @@ class Pictures {
 
   want(values, rest, near = []) {
     this.wanted = values;
+    this.newest = JSON.stringify(values);
     this.ahead = near;
     clearTimeout(this.timer);
-    if (this.asked) this.wait();
-    if (this.asked?.key === JSON.stringify(values)) {
-      this.asked.ahead = false; // on its way already
+    if (this.asked.size) this.wait();
+    const coming = [...this.asked.values()].find(({ key }) => key === this.newest);
+    if (coming) {
+      coming.ahead = false;
       this.wanted = null;
       return undefined;
     }
-    const known = this.kept.get(JSON.stringify(values));
+    const known = this.kept.get(this.newest);
     if (known) {
       this.wanted = null;
-      this.show(known);
+      this.draw(this.newest, known);
       return this.rested();
     }
     if (rest || this.took < SLOW) this.ask();
@@ -44,20 +48,21 @@ class Pictures {
   }
 
   ask() {
-    if (this.asked || this.paused) return;
     const ahead = this.wanted === null;
+    if (this.paused || [...this.asked.values()].some((one) => ahead || !one.ahead)) return;
     const values = this.wanted ?? this.ahead.find((one) => !this.kept.has(JSON.stringify(one)));
     if (!values) return;
     this.wanted = null;
-    this.asked = { id: ++this.next, key: JSON.stringify(values), ahead };
-    send(this.model, { do: "show", id: this.asked.id, values });
+    this.asked.set(++this.next, { key: JSON.stringify(values), ahead });
+    send(this.model, { do: "show", id: this.next, values });
     this.wait();
   }
 
   // Said only where a picture is missed: what was fetched ahead of need may take its time.
   wait() {
     clearTimeout(this.patience);
-    this.patience = setTimeout(() => (this.wanted || !this.asked.ahead) && this.refuse(SILENT), PATIENCE);
+    const missed = () => this.wanted || [...this.asked.values()].some(({ ahead }) => !ahead);
+    this.patience = setTimeout(() => missed() && this.refuse(SILENT), PATIENCE);
   }
 
   rested(wait = STILL_FOR) {
@@ -65,20 +70,28 @@ class Pictures {
     this.timer = setTimeout(() => this.took < AHEAD && this.kept.size < KEPT && this.ask(), wait);
   }
 
+  draw(key, picture) {
+    this.drawn = key;
+    this.show(picture);
+  }
+
   hear(message, buffers) {
-    if (message.about !== "picture" || message.id !== this.asked?.id) return;
-    const { key, ahead } = this.asked;
-    this.asked = null;
+    const asked = this.asked.get(message.id);
+    if (message.about !== "picture" || !asked) return;
+    const { key, ahead } = asked;
+    this.asked.delete(message.id);
     clearTimeout(this.patience);
+    if (this.asked.size) this.wait();
     const answer = unpack(buffers);
     this.took = message.took;
-    if (answer.error && !ahead) this.refuse(answer.error);
-    if (!answer.error) {
-      this.kept.set(key, answer);
-      if (!ahead) this.show(answer); // also while newer values wait: a hand that moves is to see something
-    }
+    if (!answer.error) this.kept.set(key, answer);
     // What was an error ahead of need is asked for again only if it is wanted.
     else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
+    // Drawn also while newer values wait, for a hand that moves is to see something; but never after them.
+    if (!ahead && this.drawn !== this.newest) {
+      if (answer.error) this.refuse(answer.error);
+      else this.draw(key, answer);
+    }
     if (this.wanted) this.ask();
     else this.rested(ahead ? 5 * this.took : STILL_FOR); // a kernel that is mostly free answers a hand at once
   }
