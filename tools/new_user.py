@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S+")
 KNOB = ".lk input[type=range]:not([aria-label='Time in the run'])"
 STEP = 600  # s, for a step: the first one installs everything
+TRIES, LATE = 20, 3000  # ms, for a picture
 
 
 def main(folder: Path) -> None:
@@ -67,18 +68,24 @@ def main(folder: Path) -> None:
 
 def move(page: Any) -> None:
     """Scroll down to the first slider that turns a knob, move it, and wait for the new picture."""
+    from playwright.sync_api import TimeoutError as LateError
+
     slider = page.locator(KNOB).first
-    while not slider.count():  # cells that are not on the screen are not in the page
-        page.locator(".jp-Notebook").hover()
-        page.mouse.wheel(0, 500)
-        page.wait_for_timeout(100)
-    view = slider.locator("xpath=ancestor::*[contains(concat(' ', @class, ' '), ' lk ')]")
-    slider.focus()
-    before = view.inner_text()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "([view, before]) => view.innerText !== before", arg=[view.element_handle(), before]
-    )
+    for _ in range(TRIES):
+        while not slider.count():  # cells that are not on the screen are not in the page
+            page.locator(".jp-Notebook").hover()
+            page.mouse.wheel(0, 500)
+            page.wait_for_timeout(100)
+        view = slider.locator("xpath=ancestor::*[contains(concat(' ', @class, ' '), ' lk ')]")
+        slider.focus()
+        before = view.inner_text()
+        page.keyboard.press("ArrowRight")
+        # While cells run JupyterLab scrolls to the last one, and what had the focus may lose it.
+        with suppress(LateError):
+            given = [view.element_handle(), before]
+            page.wait_for_function("([view, before]) => view.innerText !== before", arg=given, timeout=LATE)
+            return
+    raise SystemExit("the slider moved, and the picture stayed as it was")
 
 
 def wait_for_address(lab: "subprocess.Popen[str]") -> str:
