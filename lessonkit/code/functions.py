@@ -125,9 +125,8 @@ def parsed(function: Any) -> Any:
             is_it = (node.name, node.lineno) == (code.co_name, code.co_firstlineno)
         else:
             continue
-        # One name for two things cannot be filled in.
-        if is_it and not {*code.co_freevars} & {
-            part.arg for part in ast.walk(node) if isinstance(part, ast.arg)
-        }:
-            return node
+        if is_it:
+            own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+            if not own & {*code.co_freevars}:  # one name for two things cannot be filled in
+                return node
     return None

@@ -117,7 +117,7 @@ class Explore(Page):
         return trace, drawn
 
     def simulated(self, values: dict[str, Any]) -> tuple[Job, Trace]:
-        """The pipeline for these values, and its run: under one limit, for each takes a thread."""
+        """The pipeline for these values, and its run; both together have so much time."""
         if self.task:
             self.check_names()
         made = made_by(self.pipeline, **values)
