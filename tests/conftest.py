@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from browser import Browser, Visit, missing
 from hypothesis import settings
-from servers import LAB, VOILA, Server, serve
+from servers import LAB, SOCKETS, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
 from lessonkit.trace import Trace
@@ -53,14 +53,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture(scope="session")
 def lab() -> Iterator[Server]:
     """JupyterLab."""
-    with serve(LAB) as server:
+    with serve(LAB, SOCKETS) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def voila() -> Iterator[Server]:
     """Voilà, with the template that asks nobody else for anything."""
-    with serve(VOILA) as server:
+    with serve(VOILA, SOCKETS) as server:
         yield server
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
@@ -51,6 +51,11 @@ LAB = Program(
     "/lab/tree/{}?reset",  # reset: forget how the last page was left
 )
 VOILA = Program("voila", ("--Voila.port_retries=0", "--template=lessons"), "/", "/voila/render/{}")
+
+# A server chooses free ports for a kernel, which takes them a second later. Of two servers that start kernels
+# side by side both may choose the same one; Voilà then shows an empty page for ever. A socket that is a file
+# in the server's own folder is nobody else's; its path may have 107 characters, of which ours takes 77.
+SOCKETS = ("--KernelManager.transport=ipc",) if sys.platform == "linux" and len(gettempdir()) <= 30 else ()
 
 
 @contextmanager
@@ -163,7 +168,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(program: Program) -> Iterator[Server]:
+def serve(program: Program, options: tuple[str, ...] = ()) -> Iterator[Server]:
     """Start a server; in the end it is stopped, and its folder removed."""
     with TemporaryDirectory(prefix="lessonkit-", ignore_cleanup_errors=True) as temporary:
         folder, port = Path(temporary), free_port()
@@ -171,7 +176,7 @@ def serve(program: Program) -> Iterator[Server]:
         notebooks.mkdir()
         server = Server(program, f"http://{HOST}:{port}", folder)
         server.settings(SETTINGS)
-        command = [sys.executable, "-m", program.module, *program.options]
+        command = [sys.executable, "-m", program.module, *program.options, *options]
         command += ["--no-browser", f"--port={port}", str(notebooks)]
         with process(command, environment(folder), log) as child:
             await_start(program.module, child, log, lambda: server.answers(program.started))
