@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lessonkit.analysis.critical_path import Step, chain, ended, last_work
-from lessonkit.analysis.waits import ACCELERATOR, Idle, idle_stretches
+from lessonkit.analysis.waits import ACCELERATOR, EMPTY, Idle, idle_stretches
 from lessonkit.trace import WAITS, Identity, Span, Trace
 
 # Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
@@ -80,8 +80,16 @@ def layout(trace: Trace) -> Layout:
     spans, end = trace.spans, ended(trace)
     names = labels(trace)
     stages = {stage: row for row, stage in enumerate(trace.stages)}
-    work = [(span.start, span.lane, index) for index, span in enumerate(spans) if not span.is_wait]
-    waits = [index for index, span in enumerate(spans) if span.is_wait and span.stage not in ACCELERATOR]
+    work = [(span.start, span.lane, index) for index, span in enumerate(spans) if span.kind not in WAITS]
+    # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
+    # waits are shown as idle time.
+    waits = [
+        index
+        for index, span in enumerate(spans)
+        if span.kind in WAITS
+        and span.stage not in ACCELERATOR
+        and (span.stage in stages or span.kind != EMPTY)
+    ]
     calling = {spans[index].stage for index in waits}
     lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
     bars = []
@@ -94,9 +102,10 @@ def layout(trace: Trace) -> Layout:
             lane = free_lane(lanes[row], wanted, start)
             lanes[row][lane] = span.end
             bars.append(Bar(row, lane, start, span.end, "work", names[span.element], index, ""))
-    bars += waiting(spans, waits, stages, bars)
+    if waits:
+        bars += waiting(spans, waits, stages, bars)
     if "Train" in stages:
-        bars += [idle(stages["Train"], gap) for gap in idle_stretches(spans, end)]
+        bars += [idle(stages["Train"], gap) for gap in idle_stretches(trace)]
     colours = colours_of(list(stages))
     return Layout(
         tuple(Row(stage, max(1, len(lanes[row])), colours[stage]) for stage, row in stages.items()),
@@ -120,11 +129,7 @@ def free_lane(ends: list[int], wanted: int, start: int) -> int:
 
 
 def waiting(spans: list[Span], waits: list[int], stages: dict[str, int], work: list[Bar]) -> list[Bar]:
-    """The waits that can be seen as a stage's: of its own calls, and of a helper before work that it held up.
-
-    A helper that waits for elements to hand on, like a prefetch, holds up nobody. The
-    accelerator's waits are shown as idle time.
-    """
+    """The waits that can be seen as a stage's: of its calls, and of a helper before work that it held up."""
     reached: dict[tuple[int, int], list[tuple[int, int]]] = {}  # the bars of a lane, in order
     held_up = {}
     for bar in work:
@@ -137,7 +142,7 @@ def waiting(spans: list[Span], waits: list[int], stages: dict[str, int], work: l
     for index in waits:
         span = spans[index]
         place = (stages.get(span.stage, -1), span.lane)
-        if span.stage not in stages and span.kind != WAITS[0]:
+        if span.stage not in stages:
             place = held_up.get((span.end, span.cause, span.lane), place)
         if place in reached:
             before = bisect_left(reached[place], (span.end, 0))
@@ -151,14 +156,14 @@ def waiting(spans: list[Span], waits: list[int], stages: dict[str, int], work: l
 
 def idle(row: int, gap: Idle) -> Bar:
     """The accelerator has nothing to do; the note says for whom it waits, the longest first."""
-    blame = sorted(gap.blame, key=lambda stage: -gap.blame[stage])
+    blame = sorted(gap.blame, key=gap.blame.__getitem__, reverse=True)
     return Bar(row, 0, gap.start, gap.end, IDLE, "", -1, ", ".join(blame))
 
 
 def labels(trace: Trace) -> list[str]:
     """What to call each element, by its key: its sample's number, and a letter if there are several files."""
-    everybody = trace.identities()
-    worked_on = {span.element for span in trace.spans if span.element}
+    everybody = trace.identities
+    worked_on = {span.element for span in trace.work if span.element}
     files = sorted({everybody[sample].instance for who in worked_on for sample in trace.members(who)})
     letters = {file: letter_of(place) if len(files) > 1 else "" for place, file in enumerate(files)}
     names = [

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from operator import itemgetter
+from operator import attrgetter
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -169,14 +169,18 @@ class Trace:
     @cached_property
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
-        records = self._records()
-        who = records.identities
-        return [Span._make((*span, *who[3 * span[5] : 3 * span[5] + 3])) for span in records.rows()]
+        who = self.identities
+        return [Span._make(row + who[row[5]]) for row in self._records().rows()]
+
+    @cached_property
+    def work(self) -> list[Span]:
+        """The spans that are no waits."""
+        return [span for span in self.spans if span.kind not in WAITS]
 
     @cached_property
     def events(self) -> list[BufferEvent]:
         """Everything that came into a buffer or left one, in the order of time."""
-        return [BufferEvent(*event) for event in _rows(self._records().events, 5)]
+        return [*map(BufferEvent._make, _rows(self._records().events, 5))]
 
     @property
     def files(self) -> list[FileEvent]:
@@ -188,9 +192,10 @@ class Trace:
         """The buffers that the events speak of."""
         return self._records().buffers
 
+    @cached_property
     def identities(self) -> list[Identity]:
-        """Who each element is, by its key; the first is nobody."""
-        return [Identity._make(who) for who in _rows(self._records().identities, 3)]
+        """Who each element is, by its key; the first is nobody. A batch is who its first sample is."""
+        return [*map(Identity._make, _rows(self._records().identities, 3))]
 
     @property
     def batches(self) -> dict[int, tuple[int, ...]]:
@@ -200,10 +205,6 @@ class Trace:
     def members(self, element: int) -> tuple[int, ...]:
         """The samples in an element: itself, or those of a batch."""
         return self._records().members.get(element, (element,))
-
-    def identity(self, element: int) -> Identity:
-        """Who an element is; a batch is who its first sample is."""
-        return self._records().identity(element)
 
     # ---- what it adds up to ----
 
@@ -222,17 +223,14 @@ class Trace:
     @cached_property
     def stages(self) -> list[str]:
         """The stages in the order in which they first worked, the accelerator's last."""
-        work = [(row[2], row[0]) for row in self._records().rows() if row[1] not in WAITS]
-        first = dict.fromkeys(stage for _, stage in sorted(work, key=itemgetter(0)))
+        first = dict.fromkeys(span.stage for span in sorted(self.work, key=attrgetter("start")))
         last = [stage for stage in ("Load", "Train") if stage in first]
         return [stage for stage in first if stage not in last] + last
 
     def busy(self, stage: str) -> float:
         """The share of the run in which at least one call of *stage* was at work."""
         busy = reached = 0
-        rows = self._records().rows()
-        work = sorted((row[2], row[3]) for row in rows if row[0] == stage and row[1] not in WAITS)
-        for start, end in work:
+        for start, end in sorted((span.start, span.end) for span in self.work if span.stage == stage):
             busy += max(0, end - max(start, reached))
             reached = max(reached, end)
         return busy / 1e9 / self.duration if self.duration else 0.0
@@ -242,7 +240,7 @@ class Trace:
         """How many files were open at once, at most."""
         return _peak(event.change for event in self.files)
 
-    @property
+    @cached_property
     def max_bytes(self) -> int:
         """How many bytes all buffers and caches held at once, at most."""
         return _peak(event.change * event.nbytes for event in self.events)

@@ -100,7 +100,7 @@ def test_spans_say_which_sample_of_which_file_in_which_epoch() -> None:
     reads = [(span.instance, span.epoch, span.sample) for span in trace.spans if span.stage == "Read"]
     assert reads == [(1, 0, 0), (2, 0, 0), (1, 0, 1), (2, 0, 1), (1, 1, 0), (2, 1, 0), (1, 1, 1), (2, 1, 1)]
     trained = next(span for span in trace.spans if span.stage == "Train")
-    members = [trace.identity(member)[:3] for member in trace.members(trained.element)]
+    members = [trace.identities[member][:3] for member in trace.members(trained.element)]
     assert members == [(1, 0, 0), (2, 0, 0)]
 
 

@@ -83,9 +83,8 @@ def limits(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> Li
     """
     starts = [round(epoch.start * 1e9) for epoch in trace.epochs]
     parts: list[list[Span]] = [[] for _ in starts]
-    for span in trace.spans:
-        if starts and not span.is_wait:
-            parts[max(0, bisect_right(starts, span.start) - 1)].append(span)
+    for span in trace.work if starts else ():
+        parts[max(0, bisect_right(starts, span.start) - 1)].append(span)
     # A data set that is made on the way may be open twice at once.
     in_line = not any(node.method in ("interleave", "flat_map") for node in walk(dataset.node))
     cores = (machine or Machine()).cores

@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -34,18 +35,19 @@ class Needs:
     """
 
     def __init__(self, trace: Trace, epoch: Epoch, spans: list[Span], *, in_line: bool) -> None:
+        self.batches = trace.batches
         self.members = trace.members
         start = round(epoch.start * 1e9)
         self.arrivals = arrivals(epoch, spans, start)
         last = start + self.arrivals[-1].time if self.arrivals else 0
         before = [span for span in spans if span.end <= last and span.stage not in ACCELERATOR]
         self.arrived = Counter(arrival.element for arrival in self.arrivals if arrival.element)
-        self.copies: Counter[int] = Counter()  # of each sample that was trained on
+        self.copies: dict[int, int] = {}  # of each sample that was trained on
         for element, count in (self.arrived or Counter(span.element for span in before)).items():
             for sample in dict.fromkeys(trace.members(element)):
-                self.copies[sample] += count
+                self.copies[sample] = self.copies.get(sample, 0) + count
         reads: list[Span] = []
-        self.work: Counter[int] = Counter()
+        self.work: dict[int, int] = defaultdict(int)
         for span in before:
             if not span.element or is_of_file(span.stage):  # a generator's work has no element yet
                 reads.append(span)
@@ -66,16 +68,21 @@ class Needs:
 
     def way(self, arrival: Arrival) -> tuple[int, int]:
         """When the samples of an element are read at best, and when it can arrive."""
-        element = arrival.element
+        element, ready = arrival.element, self.ready
         if not element:
             return 0, 0
-        samples, ready = self.members(element), self.ready
-        which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
-        read = which([ready[sample] for sample in samples])
-        worked_on = which([ready[sample] + self.work[sample] // self.copies[sample] for sample in samples])
-        if samples != (element,):
+        if samples := self.batches.get(element):
+            which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
+            read = which([ready[sample] for sample in samples])
+            worked_on = which([ready[sample] + self.own_work(sample) for sample in samples])
             worked_on += self.work[element] // (len(samples) * self.arrived[element])
+        else:
+            read, worked_on = ready[element], ready[element] + self.own_work(element)
         return read, min(worked_on, arrival.time)
+
+    def own_work(self, sample: int) -> int:
+        """What is worked on a sample each time that it comes."""
+        return self.work[sample] // self.copies[sample]
 
     def shared(self, kinds: tuple[str, ...], lanes: int) -> int:
         """When all work of these *kinds* can be done, if so many can be done at once.
@@ -119,13 +126,13 @@ def is_of_file(stage: str) -> bool:
 
 
 def reading(
-    trace: Trace, reads: list[Span], samples: Counter[int], *, in_line: bool
+    trace: Trace, reads: list[Span], samples: Iterable[int], *, in_line: bool
 ) -> tuple[list[Reads], dict[int, int]]:
     """What each reader had to read for *samples*, and when each of these is read at best.
 
     With *in_line* all passes over a file are of one reader.
     """
-    who = {key: trace.identity(key) for key in samples}
+    who = {key: trace.identities[key] for key in samples}
     furthest: dict[tuple[int, int], int] = {}
     for instance, epoch, sample in who.values():
         furthest[instance, epoch] = max(furthest.get((instance, epoch), -1), sample)
@@ -155,4 +162,7 @@ def arrivals(epoch: Epoch, spans: list[Span], start: int) -> list[Arrival]:
         if span.stage in ACCELERATOR and (number := bisect_right(times, span.start) - 1) >= 0:
             work[number] += span.end - span.start
             elements[number] = span.element
-    return [Arrival(time - start, *rest) for time, *rest in zip(times, elements, work, strict=True)]
+    return [
+        Arrival(time - start, element, done)
+        for time, element, done in zip(times, elements, work, strict=True)
+    ]

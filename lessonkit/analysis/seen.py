@@ -37,8 +37,8 @@ def seen(trace: Trace, dataset: Dataset) -> Seen:
     >>> [seen(benchmark(data, num_epochs=1), data).words for data in (one, other)]
     [(), ('epochs blur',)]
     """
-    steps = [span for span in trace.spans if span.stage == "Train" and not span.is_wait and span.element]
-    who = [trace.identity(sample) for step in steps for sample in trace.members(step.element)]
+    steps = [span for span in trace.work if span.stage == "Train" and span.element]
+    who = [trace.identities[sample] for step in steps for sample in trace.members(step.element)]
     came = [(sample.instance, sample.sample) for sample in who]
     size = max(1, len(set(came)))
     passes = [came[start : start + size] for start in range(0, len(came), size)]

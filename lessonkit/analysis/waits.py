@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cache
+from typing import NamedTuple
 
 from lessonkit.analysis.critical_path import chain, ended, last_work
 from lessonkit.trace import NOBODY, WAITS, Identity, Span, Trace
@@ -30,8 +30,7 @@ class Times:
         return self.input + self.place + self.core + self.lock
 
 
-@dataclass(frozen=True)
-class Idle:
+class Idle(NamedTuple):
     """A stretch in which the accelerator had nothing to do, and what its next element needed meanwhile."""
 
     start: int
@@ -79,17 +78,17 @@ def waits(trace: Trace) -> Waits:
     spans = trace.spans
     stages: dict[str, list[int]] = defaultdict(lambda: [0] * 5)
     samples: dict[Identity, list[int]] = defaultdict(lambda: [0] * 5)
-    who, went_on_with = cache(trace.identity), followers(trace, spans)
+    who, went_on_with = trace.identities, followers(trace, spans)
     for index, span in enumerate(spans):
         column, time = (WAITS.index(span.kind) + 1 if span.is_wait else 0), span.end - span.start
         stages[span.stage][column] += time
         for sample in trace.members(went_on_with.get(index, span.element)):
-            samples[who(sample)][column] += time
+            samples[who[sample]][column] += time
     samples.pop(NOBODY, None)
     return Waits(
         {stage: Times(*times) for stage, times in stages.items()},
         {sample: Times(*times) for sample, times in samples.items()},
-        tuple(idle_stretches(spans, ended(trace))),
+        tuple(idle_stretches(trace)),
     )
 
 
@@ -126,9 +125,10 @@ def signs(wait: Span) -> list[tuple[object, ...]]:
     return [*((wait.lane, kind, wait.cause) for kind in kinds), call]
 
 
-def idle_stretches(spans: list[Span], end: int) -> list[Idle]:
+def idle_stretches(trace: Trace) -> list[Idle]:
     """The gaps between the steps of the accelerator, each with what led to the step after it."""
-    steps = [span for span in spans if span.stage in ACCELERATOR and not span.is_wait and span.end <= end]
+    spans, end = trace.spans, ended(trace)
+    steps = [span for span in trace.work if span.stage in ACCELERATOR and span.end <= end]
     stops = [(step.start, step.end, step.cause) for step in steps]
     found, reached = [], 0
     for start, until, cause in [*stops, (end, end, last_work(spans, end))]:

@@ -75,13 +75,12 @@ def elements(trace: Trace) -> Counter[str]:
 def work(trace: Trace) -> Counter[str]:
     """Nanoseconds that each kind of work takes if it is done once for each sample."""
     spent = defaultdict[tuple[str, int, int], list[float]](list)
-    for span in trace.spans:
-        if not span.is_wait:
-            members = trace.members(span.element)
-            # Two stages of one name are numbered; whose they are makes no difference here.
-            stage = f"{re.sub(r' [0-9]+$', '', span.stage)} ({span.kind})"
-            for who in map(trace.identity, members):
-                spent[stage, who.instance, who.sample].append((span.end - span.start) / len(members))
+    for span in trace.work:
+        members = trace.members(span.element)
+        # Two stages of one name are numbered; whose they are makes no difference here.
+        stage = f"{re.sub(r' [0-9]+$', '', span.stage)} ({span.kind})"
+        for who in (trace.identities[sample] for sample in members):
+            spent[stage, who.instance, who.sample].append((span.end - span.start) / len(members))
     total = Counter[str]()
     for (stage, _, _), times in spent.items():
         total[stage] += sum(times) / len(times)  # type: ignore[assignment]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lessonkit.analysis.critical_path import shares
+from lessonkit.analysis.critical_path import Step, shares
 from lessonkit.analysis.limits import limits
 from lessonkit.analysis.seen import seen
 from lessonkit.dataset import Dataset
-from lessonkit.layout import Layout, ink_on, layout
+from lessonkit.layout import Bar, Layout, ink_on, layout
 from lessonkit.plumbing import plumbing
-from lessonkit.trace import Trace
+from lessonkit.trace import BufferEvent, Trace
 from lessonkit.words import milliseconds, percent, samples, size
 from lessonkit.work import Machine
 
@@ -40,12 +41,12 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
     places = {bar.span: place for place, bar in enumerate(laid.bars) if bar.span >= 0}
     busy = percent(trace.busy("Train"))
     return {
-        "end": micros(laid.duration),
+        "end": micros([laid.duration])[0],
         "samples": trace.samples,
         "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows],
         "bars": bars(laid, trace, places),
         "path": path(laid, places),
-        "epochs": [micros(start) for start in laid.epochs],
+        "epochs": micros(laid.epochs),
         "parts": [
             [part.name, [names[stage] for stage in part.stages if stage in names], part.calls, part.buffer]
             for part in plumbing(dataset, trace)
@@ -73,40 +74,44 @@ def most_held(trace: Trace) -> list[int]:
     return most
 
 
-def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, list[Any]]:
+def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequence[Any]]:
     """The bars; *cause* is the bar that a bar had to wait for, *who* the samples that it is about.
 
     *places* says of each span which bar it is.
     """
-    spans = [trace.spans[bar.span] if bar.span >= 0 else None for bar in laid.bars]
+    rows, lanes, starts, ends, kinds, labels, numbers, notes = columns(laid.bars, len(Bar._fields))
+    spans = [trace.spans[number] if number >= 0 else None for number in numbers]
+    starts, batches = micros(starts), trace.batches
     return {
-        "row": [bar.row for bar in laid.bars],
-        "lane": [bar.lane for bar in laid.bars],
-        "start": [micros(bar.start) for bar in laid.bars],
-        "length": [micros(bar.end) - micros(bar.start) for bar in laid.bars],
-        "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
-        "label": [bar.label for bar in laid.bars],
-        "note": [bar.note for bar in laid.bars],
+        "row": rows,
+        "lane": lanes,
+        "start": starts,
+        "length": [end - start for start, end in zip(starts, micros(ends), strict=True)],
+        "kind": ["" if kind == "work" else kind for kind in kinds],
+        "label": labels,
+        "note": notes,
         "cause": [places.get(span.cause, -1) if span else -1 for span in spans],
-        "who": [trace.batches.get(span.element, span.element) if span else () for span in spans],
+        "who": [batches.get(span.element, span.element) if span else () for span in spans],
     }
 
 
 def path(laid: Layout, places: dict[int, int]) -> list[tuple[int, int, int]]:
     """What decided the duration: start, end and bar of each step, -1 for time that no bar accounts for."""
-    return [(micros(step.start), micros(step.end), places.get(step.span, -1)) for step in laid.path]
+    numbers, _, starts, ends = columns(laid.path, len(Step._fields))
+    steps = [places.get(number, -1) for number in numbers]
+    return list(zip(micros(starts), micros(ends), steps, strict=True))
 
 
-def events(trace: Trace, names: list[str]) -> dict[str, list[Any]]:
+def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     """What came into each buffer, and what left it."""
-    shown, most = trace.events, trace.max_bytes
+    buffers, times, changes, elements, sizes = columns(trace.events, len(BufferEvent._fields))
     return {
-        "buffer": [event.buffer for event in shown],
-        "time": [micros(event.time) for event in shown],
-        "change": [event.change for event in shown],
-        "label": [names[event.element] for event in shown],
-        "element": [event.element for event in shown],
-        "bytes": [event.nbytes for event in shown] if most else [],
+        "buffer": buffers,
+        "time": micros(times),
+        "change": changes,
+        "label": [names[element] for element in elements],
+        "element": elements,
+        "bytes": sizes if trace.max_bytes else [],
     }
 
 
@@ -144,9 +149,14 @@ def summary(trace: Trace, busy: str, decided: str) -> str:
 
 def packed(content: Any) -> str:
     """As short as JSON can be."""
-    return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, check_circular=False)
 
 
-def micros(nanoseconds: int) -> int:
+def columns(rows: Sequence[tuple[Any, ...]], width: int) -> list[Sequence[Any]]:
+    """The fields of all rows, field by field; there may be no rows."""
+    return list(zip(*rows, strict=True)) or [()] * width
+
+
+def micros(times: Iterable[int]) -> list[int]:
     """Nanoseconds as whole microseconds: finer than any screen."""
-    return round(nanoseconds / 1000)
+    return [round(time / 1000) for time in times]
