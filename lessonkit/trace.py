@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from operator import attrgetter
+from operator import attrgetter, mul
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -240,15 +240,16 @@ class Trace:
         """How many files were open at once, at most."""
         return _peak(event.change for event in self.files)
 
-    @cached_property
+    @property
     def max_bytes(self) -> int:
         """How many bytes all buffers and caches held at once, at most."""
-        return _peak(event.change * event.nbytes for event in self.events)
+        events = self._records().events
+        return _peak(map(mul, events[2::5], events[4::5]))
 
     @property
     def max_held(self) -> int:
         """How many elements all buffers and caches held at once, at most."""
-        return _peak(event.change for event in self.events)
+        return _peak(self._records().events[2::5])
 
     def records(self) -> list[dict[str, Any]]:
         """Every span as a dictionary, for a table or a file."""
