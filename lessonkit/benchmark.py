@@ -47,7 +47,7 @@ class Step:
         # The element as one argument, where `apply` would take a tuple apart.
         said = await self.run.apply(lambda *parts: function(element.value), element, self.stage)
         if isinstance(said, (int, float)) and not isinstance(said, bool):
-            duration = check.nanoseconds(f"{self.stage.lower()} of {element.value!r}", said)
+            duration = check.nanoseconds(check.Of(self.stage.lower(), element.value), said)
             await self.run.spend(duration, self.stage, element)
 
 

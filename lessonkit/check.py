@@ -3,12 +3,22 @@
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
 
 
-def integer(name: str, value: Any, *, least: int | None = None, auto: bool = False) -> int:
+class Of(NamedTuple):
+    """The name of what an element has; in words only if it is refused, for an element may be large."""
+
+    name: str
+    element: Any
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.element!r}"
+
+
+def integer(name: str | Of, value: Any, *, least: int | None = None, auto: bool = False) -> int:
     """`value` as an int of at least `least`; with `auto`, AUTOTUNE is allowed too.
 
     >>> integer("cycle_length", 0, least=1, auto=True)
@@ -25,7 +35,7 @@ def integer(name: str, value: Any, *, least: int | None = None, auto: bool = Fal
     return number
 
 
-def seconds(name: str, value: Any) -> float:
+def seconds(name: str | Of, value: Any) -> float:
     """`value` as a finite number of seconds, not negative."""
     allowed = "must be a number of seconds, 0 or more"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
@@ -36,7 +46,7 @@ def seconds(name: str, value: Any) -> float:
     return number
 
 
-def nanoseconds(name: str, value: Any) -> int:
+def nanoseconds(name: str | Of, value: Any) -> int:
     """`value` seconds, checked, as the whole nanoseconds that the clocks count in."""
     return round(seconds(name, value) * 1e9)
 

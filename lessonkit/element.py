@@ -74,7 +74,7 @@ def measure(value: Any, said: Bytes, before: int) -> int:
     """The bytes of an element: what was said of it, its own, or what it had before."""
     if said is None:
         return size_of(value, before)
-    return check.integer(f"nbytes of {value!r}", said(value), least=0) if callable(said) else said
+    return check.integer(check.Of("nbytes", value), said(value), least=0) if callable(said) else said
 
 
 def stack(values: Sequence[Any]) -> Any:

@@ -62,7 +62,7 @@ def price(cost: Cost, name: str) -> Price:
         return cost.price
     if not callable(cost):
         return check.nanoseconds(name, cost)
-    return lambda element: check.nanoseconds(f"{name} of {element.value!r}", cost(element.value))
+    return lambda element: check.nanoseconds(check.Of(name, element.value), cost(element.value))
 
 
 def charge(price: Price, element: Element) -> int:

@@ -168,6 +168,20 @@ BAD: list[tuple[Any, type[Exception], str]] = [
 ]
 
 
+class Large:
+    """As an array of a million numbers, that takes long to be put in words."""
+
+    def __repr__(self) -> str:
+        raise AssertionError("nobody had a reason to ask")
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+def test_an_element_is_put_in_words_only_if_something_of_it_is_refused(clock: str) -> None:
+    dataset = Dataset.from_list([Large()]).map(cost=lambda x: 0.001, nbytes=lambda x: 5).prefetch(1)
+    trace = benchmark(dataset, 1, train=lambda x: 0.001, load=lambda x: 0, clock=clock)
+    assert (trace.samples, trace.max_bytes) == (1, 5)
+
+
 @pytest.mark.parametrize(("dataset", "error", "message"), BAD, ids=[message for _, _, message in BAD])
 def test_what_goes_wrong_in_a_run_is_said(
     dataset: Dataset, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
