@@ -58,6 +58,8 @@ def size_of(value: Any, otherwise: int) -> int:
     >>> size_of(b"abc", otherwise=0), size_of((b"abc", b"de"), otherwise=0), size_of(7, otherwise=100)
     (3, 5, 100)
     """
+    if isinstance(value, (int, str)):
+        return otherwise  # most are so: they are not looked at any further
     if isinstance(value, (bytes, bytearray)):
         return len(value)
     if isinstance(value, (tuple, list)) and value:

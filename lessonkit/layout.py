@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lessonkit.analysis.critical_path import Step, chain, ended, last_work
 from lessonkit.analysis.waits import ACCELERATOR, EMPTY, Idle, idle_stretches
-from lessonkit.trace import WAITS, Identity, Span, Trace
+from lessonkit.trace import WAITING, Identity, Span, Trace
 
 # Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
 COLOURS = {
@@ -80,13 +80,13 @@ def layout(trace: Trace) -> Layout:
     spans, end = trace.spans, ended(trace)
     names = labels(trace)
     stages = {stage: row for row, stage in enumerate(trace.stages)}
-    work = [(span.start, span.lane, index) for index, span in enumerate(spans) if span.kind not in WAITS]
+    work = [(span.start, span.lane, index) for index, span in enumerate(spans) if span.kind not in WAITING]
     # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
     # waits are shown as idle time.
     waits = [
         index
         for index, span in enumerate(spans)
-        if span.kind in WAITS
+        if span.kind in WAITING
         and span.stage not in ACCELERATOR
         and (span.stage in stages or span.kind != EMPTY)
     ]

@@ -6,9 +6,11 @@ from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter, mul
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
+WAITING = frozenset(WAITS)  # to look it up
+Named = TypeVar("Named", bound=tuple[Any, ...])
 
 
 class Identity(NamedTuple):
@@ -40,7 +42,7 @@ class Span(NamedTuple):
 
     @property
     def is_wait(self) -> bool:
-        return self.kind in WAITS
+        return self.kind in WAITING
 
 
 class BufferEvent(NamedTuple):
@@ -170,17 +172,17 @@ class Trace:
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
         who = self.identities
-        return [Span._make(row + who[row[5]]) for row in self._records().rows()]
+        return _named(Span, (row + who[row[5]] for row in self._records().rows()))
 
     @cached_property
     def work(self) -> list[Span]:
         """The spans that are no waits."""
-        return [span for span in self.spans if span.kind not in WAITS]
+        return [span for span in self.spans if span.kind not in WAITING]
 
     @cached_property
     def events(self) -> list[BufferEvent]:
         """Everything that came into a buffer or left one, in the order of time."""
-        return [*map(BufferEvent._make, _rows(self._records().events, 5))]
+        return _named(BufferEvent, _rows(self._records().events, 5))
 
     @property
     def files(self) -> list[FileEvent]:
@@ -195,7 +197,7 @@ class Trace:
     @cached_property
     def identities(self) -> list[Identity]:
         """Who each element is, by its key; the first is nobody. A batch is who its first sample is."""
-        return [*map(Identity._make, _rows(self._records().identities, 3))]
+        return _named(Identity, _rows(self._records().identities, 3))
 
     @property
     def batches(self) -> dict[int, tuple[int, ...]]:
@@ -286,6 +288,12 @@ class Trace:
 def _rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
     fields = iter(flat)
     return zip(*[fields] * width, strict=True)
+
+
+def _named(kind: type[Named], rows: Iterable[tuple[Any, ...]]) -> list[Named]:
+    """The rows as named tuples: `_make` does the same, but counts the fields of each."""
+    new = tuple.__new__
+    return [new(kind, row) for row in rows]
 
 
 def _peak(changes: Iterable[int]) -> int:

@@ -49,7 +49,7 @@ def expected(**values: int) -> Layout:
 
 
 def micros(nanoseconds: int) -> int:
-    return round(nanoseconds / 1000)
+    return (nanoseconds + 500) // 1000
 
 
 class Shown:

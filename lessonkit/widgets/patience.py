@@ -13,7 +13,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 LOOK = 0.05  # s, from one look at the clock to the next
-here = threading.local()  # .waiting: whether a limit counts on this thread
+here = threading.local()  # .waiting: whether a limit counts
 
 
 class TookTooLongError(Exception):
@@ -70,13 +70,18 @@ def start_watch() -> None:
     _thread.start_new_thread(watch, ())
 
 
+def limited() -> bool:
+    """Whether a limit counts on this thread."""
+    return getattr(here, "waiting", False)
+
+
 def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result:
     """What *function* returns; after so many seconds it is stopped, as by Ctrl+C.
 
     A kernel runs cells on its main thread; the page's questions it may answer on others. This is no
     context manager, for an interrupt could come between its own code and the body.
     """
-    if getattr(here, "waiting", False):
+    if limited():
         return function()  # inside another limit, that one counts
     start_watch()
     limit = Limit(seconds)

@@ -68,9 +68,10 @@ def most_held(trace: Trace) -> list[int]:
     """How many elements each buffer held at most; two may have the same name."""
     now = [0] * len(trace.buffers)
     most = list(now)
-    for event in trace.events:
-        now[event.buffer] += event.change
-        most[event.buffer] = max(most[event.buffer], now[event.buffer])
+    for buffer, _, change, _, _ in trace.events:
+        now[buffer] += change
+        if change > 0:
+            most[buffer] = max(most[buffer], now[buffer])
     return most
 
 
@@ -159,4 +160,4 @@ def columns(rows: Sequence[tuple[Any, ...]], width: int) -> list[Sequence[Any]]:
 
 def micros(times: Iterable[int]) -> list[int]:
     """Nanoseconds as whole microseconds: finer than any screen."""
-    return [round(time / 1000) for time in times]
+    return [(time + 500) // 1000 for time in times]
