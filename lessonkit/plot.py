@@ -269,8 +269,9 @@ class Timeline:
         colours = [self.found.rows[bar.row].colour for bar in work]
         self.boxes(axes, work, 0.9, 0.15, facecolors=colours, edgecolors=look.paper)
         for kind, hatch in HATCHES.items():
-            if waits := [self.corners(bar, self.lane * 0.22) for bar in self.bars if bar.kind == kind]:
-                shape = Path.make_compound_path_from_polys(np.array(waits))  # hatched as one: much faster
+            if waits := [bar for bar in self.bars if bar.kind == kind]:
+                corners = self.corners(waits, self.lane * 0.22)
+                shape = Path.make_compound_path_from_polys(corners)  # hatched as one: much faster
                 axes.add_artist(PathPatch(shape, hatch=hatch, **pale(look)))
         if self.path:
             steps = {step.span for step in self.found.path}
@@ -282,23 +283,28 @@ class Timeline:
         self.draw_labels(axes)
         self.draw_epochs(axes)
 
-    def corners(self, bar: Bar, inset: float) -> list[tuple[float, float]]:
-        """Of a bar: *inset* keeps it from its neighbours."""
-        top = self.tops[bar.row] + bar.lane * self.lane
-        left, right, low = bar.start * self.scale, bar.end * self.scale, top + self.lane - inset
-        return [(left, top + inset), (right, top + inset), (right, low), (left, low)]
+    def corners(self, bars: list[Bar], inset: float) -> Any:
+        """The four corners of each bar; *inset* keeps it from its neighbours."""
+        tops = np.array([self.tops[bar.row] + bar.lane * self.lane for bar in bars])
+        left = np.array([bar.start for bar in bars]) * self.scale
+        right = np.array([bar.end for bar in bars]) * self.scale
+        top, low = tops + inset, tops + self.lane - inset
+        return np.stack([left, top, right, top, right, low, left, low], axis=1).reshape(-1, 4, 2)
 
     def boxes(self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any) -> None:
         """Bars with lines around them, thinner around narrow bars, of which they would leave nothing."""
-        corners = [self.corners(bar, 0.015 * self.look.size) for bar in bars]
+        corners = self.corners(bars, 0.015 * self.look.size)
         lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
-        axes.add_collection(PolyCollection(corners, linewidths=lines, **how), autolim=False)
+        drawn = PolyCollection(corners, **how)
+        drawn.set_linewidth(lines)  # not at once, when it would be worked out twice for each bar
+        axes.add_collection(drawn, autolim=False)
 
     def draw_labels(self, axes: Axes) -> None:
         """Whose bar it is, and whom the accelerator waits for; where it fits."""
         look, size = self.look, min(9.0, self.lane * 45 / self.look.size)
+        inks = [ink_on(row.colour) for row in self.found.rows]
         for bar in self.bars if size > 6 else ():
-            how: dict[str, Any] = {"color": ink_on(self.found.rows[bar.row].colour), "size": size}
+            how: dict[str, Any] = {"color": inks[bar.row], "size": size}
             text = bar.label
             if bar.kind == IDLE and bar.note:
                 text = f"waits for {bar.note.split(', ')[0]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from time import perf_counter
@@ -53,6 +52,7 @@ class Explore(Page):
             runs["now" if runs else ""], state["scene"] = self.picture(self.start)
         except Exception as error:
             state["error"] = said(error)
+        self.shown = state["scene"]["summary"] if state["scene"] else state["error"]  # at first, in words
         super().__init__("explore", state, runs)
 
     # ---- what the page asks ----
@@ -167,10 +167,7 @@ class Explore(Page):
             for control in self.controls.values()
             if control.kind in ("range", "choice")
         ]
-        state = json.loads(self.state)
-        scene = state["scene"]
-        text = scene["summary"] if scene else state["error"]
-        return f"{', '.join(at)}: {text}" if at else text
+        return f"{', '.join(at)}: {self.shown}" if at else self.shown
 
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
