@@ -6,7 +6,7 @@ const SLOW = 150; // ms; a simulation that takes longer waits until the control 
 const AHEAD = 60; // ms; one that takes longer is not done ahead
 const KEPT = 300; // pictures
 const REST = 250; // ms
-const STILL_FOR = 150; // ms without a new picture, before any is fetched ahead
+const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead: who taps a key is quicker
 
 class Pictures {
   constructor(model, { show, refuse }) {
