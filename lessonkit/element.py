@@ -58,7 +58,7 @@ def size_of(value: Any, otherwise: int) -> int:
     >>> size_of(b"abc", otherwise=0), size_of((b"abc", b"de"), otherwise=0), size_of(7, otherwise=100)
     (3, 5, 100)
     """
-    if isinstance(value, (int, str)):
+    if type(value) in (int, str):  # and not numpy's own, which know their size
         return otherwise  # most are so: they are not looked at any further
     if isinstance(value, (bytes, bytearray)):
         return len(value)

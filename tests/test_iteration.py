@@ -168,6 +168,11 @@ BAD: list[tuple[Any, type[Exception], str]] = [
 ]
 
 
+def test_a_text_of_numpy_has_the_size_that_it_says() -> None:
+    trace = benchmark(Dataset.from_list([np.str_("abc"), "abc", 7]).prefetch(3), 1)
+    assert trace.max_bytes == np.str_("abc").nbytes == 12
+
+
 class Large:
     """As an array of a million numbers, that takes long to be put in words."""
 
