@@ -52,7 +52,7 @@ def many(read=20, decode=50):
 PEER = """
 import matplotlib.pyplot as plt
 from ipywidgets import IntSlider, Layout, interact
-from lessonkit.layout import layout
+from lessonkit.pictures.layout import layout
 
 def draw(read, decode):
     dataset, options = few(read, decode)

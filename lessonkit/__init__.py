@@ -1,13 +1,14 @@
 """Interactive lessons on input pipelines: describe one, run it on either clock, see why it waits."""
 
-from lessonkit.benchmark import benchmark
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import ArtificialDataset, Dataset
-from lessonkit.iteration import Iterator
-from lessonkit.operators import EndlessError
-from lessonkit.runtime.virtual import StuckError
-from lessonkit.trace import Trace
-from lessonkit.work import Machine, jitter, per_sample, straggler, work
+from lessonkit.engine.costs import jitter, per_sample, straggler
+from lessonkit.engine.iteration import Iterator
+from lessonkit.engine.machine import Machine, work
+from lessonkit.engine.operators import EndlessError
+from lessonkit.engine.trace import Trace
+from lessonkit.engine.training import benchmark
+from lessonkit.engine.virtual import StuckError
 
 __all__ = [
     "AUTOTUNE",
@@ -24,3 +25,7 @@ __all__ = [
     "straggler",
     "work",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

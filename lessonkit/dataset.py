@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
-from lessonkit.element import Bytes
-from lessonkit.node import SCALARS, Node, element_type
-from lessonkit.work import KINDS, Cost
+from lessonkit.code.expression import code
+from lessonkit.code.program import program
+from lessonkit.code.tfdata import tfdata
+from lessonkit.engine.costs import Cost
+from lessonkit.engine.element import Bytes
+from lessonkit.engine.iteration import Iterator
+from lessonkit.engine.machine import KINDS
+from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
 
-if TYPE_CHECKING:
-    from lessonkit.iteration import Iterator
 
-
-class Dataset:
+class Dataset(Description):
     """A pipeline. Iterate over it to run it; give it to `benchmark` to see it run.
 
     >>> numbers = Dataset.range(4).map(lambda number: number * number).batch(2)
@@ -31,16 +33,12 @@ class Dataset:
     def __init__(self, node: Node) -> None:
         if not isinstance(node, Node):
             raise TypeError(f"node={node!r}: begin with Dataset.range, from_list or from_generator")
-        self.node = node
+        super().__init__(node)
 
     def __iter__(self) -> Iterator:
-        from lessonkit.iteration import Iterator  # a description knows nothing of how it runs
-
         return Iterator(self.node)
 
     def __repr__(self) -> str:
-        from lessonkit.code import code
-
         return code(self.node)
 
     if not TYPE_CHECKING:  # a type checker is to find the same mistakes by itself
@@ -66,10 +64,8 @@ class Dataset:
         check.integer("num_epochs", num_epochs, least=0)
         check.cost("train", train)
         if check.one_of("language", language, ("lessonkit", "tf.data")) == "lessonkit":
-            from lessonkit.code import program as write
-        else:
-            from lessonkit.code.tfdata import tfdata as write
-        return write(self.node, train, num_epochs)
+            return program(self.node, train, num_epochs)
+        return tfdata(self.node, train, num_epochs)
 
     def _then(self, method: str, *others: Node, **arguments: Any) -> Dataset:
         return Dataset(Node(method, (self.node, *others), arguments))
@@ -332,6 +328,10 @@ class ArtificialDataset(Dataset):
             "nbytes": check.nbytes(nbytes),
         }
         super().__init__(Node("ArtificialDataset", (), arguments))
+
+
+METHODS.update({name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")})
+METHODS["ArtificialDataset"] = ArtificialDataset
 
 
 def _calls(value: int | None) -> int | None:

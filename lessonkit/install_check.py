@@ -150,7 +150,7 @@ def check() -> Any:
     """Show in a notebook what was found, and whether the page and the kernel hear each other."""
     found = findings()
     try:
-        from lessonkit.widgets.installation import Installation
+        from lessonkit.widgets.install_page import Installation
     except ImportError:  # one of the findings says what is missing
         return Words(found)
     return Installation([finding._asdict() for finding in found])

@@ -9,8 +9,8 @@ from hypothesis import settings
 from servers import LAB, SOCKETS, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
-from lessonkit.trace import Trace
-from lessonkit.widgets import simulation
+from lessonkit.engine.trace import Trace
+from lessonkit.widgets import sandbox
 
 WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
 LEFT_OUT = pytest.StashKey[int]()
@@ -18,7 +18,7 @@ LEFT_OUT = pytest.StashKey[int]()
 # A computer that is slow for a moment is no fault in what is tested.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
-FOR_LEARNERS, simulation.MOST_SECONDS = simulation.MOST_SECONDS, 60.0
+FOR_LEARNERS, sandbox.MOST_SECONDS = sandbox.MOST_SECONDS, 60.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -84,7 +84,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """As much time as a learner's code has outside the tests."""
-    monkeypatch.setattr(simulation, "MOST_SECONDS", FOR_LEARNERS)
+    monkeypatch.setattr(sandbox, "MOST_SECONDS", FOR_LEARNERS)
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from lessonkit.widgets.challenge import Challenge
-from lessonkit.widgets.explore import Explore
+from lessonkit.widgets.challenges import Challenge
+from lessonkit.widgets.explorer import Explore
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"

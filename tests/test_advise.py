@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, benchmark, per_sample
-from lessonkit.analysis.advise import Advice, advise
+from lessonkit.improve.advise import Advice, advise
 
 
 def file(x: int) -> Dataset:

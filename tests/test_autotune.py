@@ -6,7 +6,7 @@ import pytest
 from tunable_pipelines import tunable
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, straggler
-from lessonkit.node import walk
+from lessonkit.engine.node import walk
 from lessonkit.optimize import autotune, rewrite
 
 FILE = ArtificialDataset(20, nbytes=1000)

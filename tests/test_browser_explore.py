@@ -10,8 +10,8 @@ from browser import NARROW, Browser, Visit, open_notebook, run_all, serious_viol
 from servers import LAB, Server
 
 from lessonkit import benchmark
-from lessonkit.layout import Layout, layout
-from lessonkit.trace import Trace
+from lessonkit.engine.trace import Trace
+from lessonkit.pictures.layout import Layout, layout
 
 PIPELINE = """
 from lessonkit import ArtificialDataset

@@ -10,13 +10,13 @@ from lesson import WRITTEN, Lesson, lesson
 from servers import Server
 from test_browser_explore import BARS, micros
 
-from lessonkit.layout import layout
-from lessonkit.trace import Trace
-from lessonkit.widgets.challenge import Challenge, Outcome
+from lessonkit.engine.trace import Trace
+from lessonkit.pictures.layout import layout
+from lessonkit.widgets.base import Page
+from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
-from lessonkit.widgets.explore import Explore
-from lessonkit.widgets.page import Page
-from lessonkit.widgets.predict import SCALES, Predict
+from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.prediction import SCALES, Predict
 
 SOON = 30_000  # ms, for an answer of a kernel that may be busy
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"

@@ -10,8 +10,8 @@ from pages import Said
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, per_sample, work
 from lessonkit.widgets import challenge, goals
-from lessonkit.widgets.challenge import Challenge
-from lessonkit.widgets.simulation import job
+from lessonkit.widgets.challenges import Challenge
+from lessonkit.widgets.sandbox import job
 
 WHOLE = ArtificialDataset(20, read=0.005, nbytes=1000).map(cost=0.020, stage="Slow", nbytes=8000)
 TASK: Any = challenge(

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from random_pipelines import PlannedError, pipeline
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
-from lessonkit.element import END
-from lessonkit.operators import Scope
-from lessonkit.runtime.store import Store
-from lessonkit.runtime.virtual import Virtual
+from lessonkit.engine.element import END
+from lessonkit.engine.operators import Scope
+from lessonkit.engine.store import Store
+from lessonkit.engine.virtual import Virtual
 
 
 def both(dataset: Dataset, **options: Any) -> list[Trace]:

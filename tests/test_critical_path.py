@@ -8,7 +8,7 @@ from random_runs import MS, runs
 
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path
-from lessonkit.analysis.critical_path import RUNTIME
+from lessonkit.explain.critical_path import RUNTIME
 
 
 def steps(trace: Trace) -> list[tuple[str, float, float]]:

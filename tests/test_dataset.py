@@ -18,7 +18,7 @@ from lessonkit import (
     straggler,
     work,
 )
-from lessonkit.node import cardinality
+from lessonkit.engine.node import cardinality
 
 NUMBERS: Any = Dataset.range(10)  # Any: it is given what it must refuse
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pages import Said
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
-from lessonkit.layout import layout
+from lessonkit.pictures.layout import layout
 from lessonkit.widgets import cards, explore, seconds, show, slider
-from lessonkit.widgets.scene import scene
+from lessonkit.widgets.page_data import scene
 
 
 def pipeline(buffer: int = 1, calls: int = 2, read: float = 0.015) -> Dataset:
@@ -104,7 +104,7 @@ def test_what_can_not_be_shown_is_said(made: Any, sentence: str) -> None:
     ],
 )
 def test_what_takes_too_long_is_ended(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessonkit.widgets.simulation.MOST_SECONDS", 0.1)
+    monkeypatch.setattr("lessonkit.widgets.sandbox.MOST_SECONDS", 0.1)
     said = Said(explore(made, n=(1, 3)))
     assert "took longer than 0.1 s" in said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1]["error"]
 

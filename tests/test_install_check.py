@@ -12,7 +12,7 @@ from servers import Server
 
 from lessonkit import install_check
 from lessonkit.install_check import Finding, check, findings, in_words
-from lessonkit.widgets.installation import ALONE
+from lessonkit.widgets.install_page import ALONE
 
 CELL = "from lessonkit.install_check import check\ncheck()"
 NAMES = [
@@ -102,7 +102,7 @@ def test_the_page_is_answered() -> None:
 
 
 def test_without_widgets_it_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "lessonkit.widgets.installation", None)
+    monkeypatch.setitem(sys.modules, "lessonkit.widgets.install_page", None)
     assert "widget manager" in repr(check())
 
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
-from lessonkit.operators import Scope
-from lessonkit.runtime.base import Gate
-from lessonkit.runtime.store import Store
-from lessonkit.runtime.virtual import Virtual
-from lessonkit.work import Machine
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.operators import Scope
+from lessonkit.engine.run import Gate
+from lessonkit.engine.store import Store
+from lessonkit.engine.virtual import Virtual
 
 PARALLEL: list[Any] = [None, 1, 4]
 
@@ -192,7 +192,7 @@ def test_what_goes_wrong_in_a_run_is_said(
     dataset: Dataset, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("batch", "combine", "interleave", "select"):
-        monkeypatch.setattr(f"lessonkit.operators.{module}.PATIENCE", 1000)
+        monkeypatch.setattr(f"lessonkit.engine.operators.{module}.PATIENCE", 1000)
     with pytest.raises(error) as raised:
         benchmark(dataset)
     assert message in str(raised.value)
@@ -203,7 +203,7 @@ def test_what_never_ends_is_noticed_without_knowing_its_length(monkeypatch: pyte
         while True:
             yield 1
 
-    monkeypatch.setattr(sys.modules["lessonkit.benchmark"], "MOST", 1000)
+    monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST", 1000)
     with pytest.raises(ValueError, match="did not end: say max_elements"):
         benchmark(Dataset.from_generator(forever))
     assert benchmark(Dataset.from_generator(forever), max_elements=5).samples == 5

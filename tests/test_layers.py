@@ -9,31 +9,24 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "lessonkit"
 
-# From the bottom to the top; a module imports those before it, or its own folder.
+# From the bottom to the top: a file imports only those below its own floor, or beside it in its folder.
 LAYERS = [
     "check",
     "words",
-    "element",
-    "work",
-    "node",
-    "dataset",
-    "trace",
-    "runtime",
-    "operators",
-    "iteration",
-    "benchmark",
+    "engine",
     "code",
+    "dataset",
+    "explain",
+    "improve",
+    "loops",
+    "pictures",
+    "plot",
     "analysis",
     "optimize",
-    "layout",
-    "plumbing",
-    "plot",
     "widgets",
     "install_check",
     "__main__",
 ]
-# What a description or a trace offers for convenience, and looks up only when it is asked for.
-LATE = {("dataset", "iteration"), ("dataset", "code"), ("runtime", "operators"), ("trace", "analysis")}
 
 
 def imports(path: Path) -> set[str]:
@@ -46,17 +39,44 @@ def imports(path: Path) -> set[str]:
     return names
 
 
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+MODULES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path.name != "__init__.py"
+}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_arrows_point_one_way(path: Path) -> None:
-    layer = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    for name in imports(path):
-        if name.startswith("lessonkit."):
-            other = name.split(".")[1]
-            late = (layer, other) in LATE
-            assert late or other == layer or LAYERS.index(other) < LAYERS.index(layer), name
+def imported(path: Path) -> set[str]:
+    """The modules of the package that a file imports, wherever in it."""
+    return {
+        module for name in imports(path) for module in (name, name.rpartition(".")[0]) if module in MODULES
+    }
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_arrows_point_one_way(name: str) -> None:
+    floor = name.split(".")[1]
+    for other in imported(MODULES[name]):
+        below = other.split(".")[1]
+        assert below == floor or LAYERS.index(below) < LAYERS.index(floor), other
+
+
+def test_no_file_reaches_itself_by_its_imports() -> None:
+    arrows = {name: imported(path) for name, path in MODULES.items()}
+    for name, below in arrows.items():
+        seen, todo = set(), [*below]
+        while todo:
+            other = todo.pop()
+            if other not in seen:
+                seen.add(other)
+                todo += arrows[other]
+        assert name not in seen, name
+
+
+def test_no_import_hides_in_a_call() -> None:
+    for name, path in MODULES.items():
+        called = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        assert not called & {"import_module", "__import__"}, name
 
 
 def test_the_engine_needs_the_standard_library_alone() -> None:

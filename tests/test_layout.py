@@ -9,9 +9,9 @@ from random_pipelines import pipeline
 from random_runs import COSTS, MS
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, straggler
-from lessonkit.analysis import waits
-from lessonkit.layout import IDLE, Layout, colours_of, ink_on, joined, layout, letter_of
-from lessonkit.trace import Identity
+from lessonkit.engine.trace import Identity
+from lessonkit.explain.idle import idle_stretches
+from lessonkit.pictures.layout import IDLE, Layout, colours_of, ink_on, joined, layout, letter_of
 
 
 def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, str]]:
@@ -182,7 +182,7 @@ def test_idle_bars_fill_the_gaps_of_the_accelerator(trace: Trace) -> None:
     busy = sum(bar.end - bar.start for bar in steps if bar.kind == "work")
     if "Train" in trace.stages:
         assert idle + busy == found.duration
-        assert idle == waits(trace).idle_time
+        assert idle == sum(gap.end - gap.start for gap in idle_stretches(trace))
     else:
         assert idle == 0
 

@@ -11,8 +11,8 @@ from random_runs import COSTS, runs
 
 from lessonkit import ArtificialDataset, Dataset, Machine, benchmark, jitter, per_sample, straggler
 from lessonkit.analysis import limits
-from lessonkit.analysis.limits import Limits
-from lessonkit.node import Node, walk
+from lessonkit.engine.node import Node, walk
+from lessonkit.explain.limits import Limits
 
 
 def found(dataset: Dataset, machine: Machine | None = None, num_epochs: int = 1, **options: Any) -> Limits:

@@ -3,7 +3,7 @@
 import pytest
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark
-from lessonkit.operators.interleave import cycle_length
+from lessonkit.engine.operators.interleave import cycle_length
 
 
 @pytest.mark.parametrize("cores", [1, 2, 4])

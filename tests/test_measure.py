@@ -9,9 +9,9 @@ import pytest
 
 from lessonkit import ArtificialDataset, Dataset, benchmark, jitter, work
 from lessonkit.analysis import compare, measure
-from lessonkit.analysis.fitted import costing, fit, fitted, identity
-from lessonkit.analysis.measure import Call, kind
-from lessonkit.node import walk
+from lessonkit.engine.node import walk
+from lessonkit.loops.costs import costing, fit, fitted, identity
+from lessonkit.loops.measure import Call, kind
 
 
 def nap(value: Any) -> Any:

@@ -15,10 +15,10 @@ import nbformat
 import pytest
 from lesson import CONTROLS, NOTEBOOKS, SERIES, WRITTEN, lesson, run
 
-from lessonkit.widgets.challenge import Challenge, Outcome
+from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
-from lessonkit.widgets.explore import Explore
-from lessonkit.widgets.predict import SCALES, Predict
+from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.prediction import SCALES, Predict
 from tools.notebooks import text_of
 
 PARTS = [

@@ -17,22 +17,17 @@ from random_runs import COSTS
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
-from lessonkit.analysis.what_if import Curve
+from lessonkit.improve.knobs import Curve
+from lessonkit.improve.search import Step
 from lessonkit.optimize import autotune
-from lessonkit.optimize.search import Step
+from lessonkit.pictures.style import DARK, DEFAULTS, LIGHT, Look, Picture, png
 from lessonkit.plot import (
-    DARK,
-    DEFAULTS,
-    LIGHT,
-    Look,
-    Picture,
     plot_curve,
     plot_memory,
     plot_search,
     plot_timeline,
     plot_timelines,
     plot_waterfall,
-    png,
 )
 
 STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from random_pipelines import pipeline
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, benchmark, work
-from lessonkit.analysis.waits import ACCELERATOR
-from lessonkit.node import walk
-from lessonkit.plumbing import Part, plumbing
+from lessonkit.engine.node import walk
+from lessonkit.explain.idle import ACCELERATOR
+from lessonkit.explain.plumbing import Part, plumbing
 
 FILE, END = Part("file", ("Open", "Read"), 1, -1), Part("accelerator", ("Train",), 1, -1)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lessonkit.analysis import probe
-from lessonkit.analysis.probe import Verdict
+from lessonkit.loops.probe import Verdict
 
 
 class Clock:

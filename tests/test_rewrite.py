@@ -8,7 +8,7 @@ import pytest
 from rewritable_pipelines import rewritable
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Trace, benchmark, per_sample, work
-from lessonkit.node import cardinality, walk
+from lessonkit.engine.node import cardinality, walk
 from lessonkit.optimize import RULES, rewrite
 
 FILE = ArtificialDataset(20)

@@ -6,7 +6,7 @@ import pytest
 import tfdata
 from tfdata import OutsideError, PlannedError
 
-from lessonkit.runtime.store import Store
+from lessonkit.engine.store import Store
 
 CASES = tfdata.cases("element_cases.json") + tfdata.cases("random_element_cases.json")
 

@@ -9,7 +9,7 @@ import pytest
 from random_pipelines import pipeline
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, per_sample
-from lessonkit.trace import Span
+from lessonkit.engine.trace import Span
 
 MS = 1_000_000  # ns
 

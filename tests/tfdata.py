@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from lessonkit import ArtificialDataset, Dataset
-from lessonkit.element import END
-from lessonkit.operators.base import Scope
-from lessonkit.runtime.store import Store
-from lessonkit.runtime.virtual import Virtual
-from lessonkit.work import Machine
+from lessonkit.engine.element import END
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.store import Store
+from lessonkit.engine.virtual import Virtual
 
 DATA = Path(__file__).parent / "data"
 CORES = 2  # of the machine on which tf.data was measured

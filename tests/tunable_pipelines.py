@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, jitter, straggler
-from lessonkit.node import walk
+from lessonkit.engine.node import walk
 from lessonkit.optimize import autotune
 
 COSTS = (0.002, 0.005, 0.010, 0.015, 0.030, 0.060, 0.100)  # seconds

@@ -9,15 +9,15 @@ import math
 import re
 from typing import Any
 
-from lessonkit.benchmark import benchmark
-from lessonkit.code import laid_out, parameters, text
+from lessonkit.code.expression import laid_out, parameters, text
 from lessonkit.code.functions import Functions
 from lessonkit.code.tfdata_text import HELPERS, PROGRAM, UNLIKE
-from lessonkit.dataset import Dataset
-from lessonkit.element import Element, arguments, stack
-from lessonkit.node import Node, cardinality, walk
-from lessonkit.operators.interleave import cycle_length
-from lessonkit.work import Machine, charge, jitter, per_sample, price, straggler
+from lessonkit.engine.costs import charge, jitter, per_sample, price, straggler
+from lessonkit.engine.element import Element, arguments, stack
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import Description, Node, cardinality, walk
+from lessonkit.engine.operators.interleave import cycle_length
+from lessonkit.engine.training import benchmark
 
 ENOUGH = 100  # elements of a pipeline that never ends
 TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", bytes: "string"}
@@ -260,7 +260,7 @@ def merged(texts: list[str], files: list[Any], names: list[str]) -> str:
 def made(node: Node, most: int) -> tuple[list[Any], int]:
     """The first elements of a pipeline, none if a function fails; how many samples are in the first."""
     try:
-        epoch = benchmark(Dataset(node), 1, 0, max_elements=most, keep=True).epochs[0]
+        epoch = benchmark(Description(node), 1, 0, max_elements=most, keep=True).epochs[0]
     except Exception:
         return [], 0
     return epoch.elements, epoch.samples // max(1, epoch.count)

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lessonkit import words
-from lessonkit.analysis.memory import memory
-from lessonkit.analysis.seen import seen
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
-from lessonkit.node import walk
-from lessonkit.trace import Trace
-from lessonkit.widgets.same_job import CLOSE, checked
-from lessonkit.widgets.simulation import Job
-from lessonkit.work import Machine
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import walk
+from lessonkit.engine.trace import Trace
+from lessonkit.explain.data_quality import seen
+from lessonkit.explain.memory import memory
+from lessonkit.widgets.job_check import CLOSE, checked
+from lessonkit.widgets.sandbox import Job
 
 # People subtract the limit from what was measured, and have to find what is said to be too much.
 milliseconds = partial(words.milliseconds, digits=2)

@@ -1,0 +1,29 @@
+"""Why a run took that long, what would help, and by how much."""
+
+from lessonkit.explain.compare import compare
+from lessonkit.explain.critical_path import critical_path
+from lessonkit.explain.data_quality import seen
+from lessonkit.explain.limits import limits
+from lessonkit.explain.memory import memory
+from lessonkit.improve.advise import advise
+from lessonkit.improve.knobs import curve, knobs, turned
+from lessonkit.loops.measure import measure
+from lessonkit.loops.probe import probe
+
+__all__ = [
+    "advise",
+    "compare",
+    "critical_path",
+    "curve",
+    "knobs",
+    "limits",
+    "measure",
+    "memory",
+    "probe",
+    "seen",
+    "turned",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

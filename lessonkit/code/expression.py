@@ -1,0 +1,72 @@
+"""A pipeline as one expression, as `repr` shows it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from lessonkit.check import AUTOTUNE
+from lessonkit.engine.costs import jitter, per_sample, straggler
+from lessonkit.engine.node import METHODS, Node
+
+TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
+DEFAULTS = {"block_length": 1}  # where the signature says None
+SHOWN = 20  # of a list, so many values
+LONG = 88  # characters; a longer pipeline has a line for each call
+
+Say = Callable[[str, Any], str]  # how the value of an argument appears
+
+
+def code(node: Node) -> str:
+    """The program text that builds *node*; a function appears as its name."""
+    return "".join(calls(node, text))
+
+
+def text(name: str, value: Any) -> str:
+    """A value as code: a function as its name, a long list by its beginning."""
+    if name in TUNED and value == AUTOTUNE:
+        return "AUTOTUNE"
+    if isinstance(value, list):
+        return f"[{', '.join([text('', part) for part in value[:SHOWN]] + ['...'] * (len(value) > SHOWN))}]"
+    if callable(value) and not isinstance(value, (per_sample, jitter, straggler)):
+        return str(getattr(value, "__name__", type(value).__name__))
+    return repr(value)
+
+
+def calls(node: Node, say: Say) -> list[str]:
+    """The text call by call."""
+    before = calls(node.inputs[0], say) if node.inputs and node.method != "zip" else []
+    call = f"{node.method}({', '.join(parameters(node, say))})"
+    if before:
+        return [*before, f".{call}"]
+    return [call if node.method == "ArtificialDataset" else f"Dataset.{call}"]
+
+
+def parameters(node: Node, say: Say) -> list[str]:
+    """The arguments that are not what they are by default."""
+    inputs = node.inputs if node.method == "zip" else node.inputs[1:]
+    texts = ["".join(calls(part, say)) for part in inputs]
+    in_place = True
+    for name, parameter in inspect.signature(METHODS[node.method]).parameters.items():
+        if name not in node.arguments:  # self, an input, or what another has written
+            in_place = in_place and name == "self"
+            continue
+        value = node.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:  # given one by one
+            texts += [say("", part) for part in value]
+        elif value is parameter.default or (
+            isinstance(value, (int, float)) and value == DEFAULTS.get(name, parameter.default)
+        ):
+            in_place = False  # what comes after has to say its name
+        else:
+            shown = say(name, list(value) if name == "values" else value)
+            named = parameter.kind is parameter.KEYWORD_ONLY or not in_place
+            texts.append(f"{name}={shown}" if named else shown)
+    return texts
+
+
+def laid_out(chain: list[str]) -> str:
+    """An assignment of a chain of calls."""
+    whole = f"dataset = {''.join(chain)}"
+    return whole if len(whole) <= LONG else "\n    ".join(["dataset = (", *chain]) + "\n)"

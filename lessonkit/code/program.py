@@ -1,0 +1,33 @@
+"""A pipeline as a whole program for this package."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from lessonkit.code.expression import calls, laid_out, text
+from lessonkit.code.functions import Functions
+from lessonkit.engine.node import Node
+
+NAMES = (  # of this package, that a program may use
+    "AUTOTUNE", "ArtificialDataset", "Dataset", "benchmark", "jitter", "per_sample", "straggler", "work",
+)  # fmt: skip
+STUBS = {"predicate": "True", "fn": "args[0]", "map_func": "Dataset.range(0)"}  # what stubs return
+
+
+def program(node: Node, train: Any, num_epochs: int) -> str:
+    """The whole program. What is used twice is written twice, with a cache of its own each."""
+    functions = Functions({*NAMES}, {*NAMES, "dataset"})
+
+    def say(name: str, value: Any) -> str:
+        if callable(value):
+            return functions.text(value, STUBS.get(name, "0"))
+        is_data = name in ("", "values")
+        return ast.unparse(functions.value(name or "value", value)) if is_data else text(name, value)
+
+    chain = laid_out(calls(node, say))
+    run = f"print(benchmark(dataset, num_epochs={num_epochs}, train={say('train', train)}))"
+    body = "\n\n".join([*functions.definitions.values(), f"{chain}\n{run}"])
+    used = [name for name in NAMES if re.search(rf"\b{name}\b", body)]
+    return "\n".join([*sorted(functions.imports), f"from lessonkit import {', '.join(used)}", "", body, ""])

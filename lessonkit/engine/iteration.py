@@ -1,0 +1,99 @@
+"""`for element in dataset:` the pipeline really runs, on threads, wherever the loop stands."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from lessonkit.engine.element import END, Element
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import Node
+from lessonkit.engine.operators import Scope
+from lessonkit.engine.store import shared
+from lessonkit.engine.threads import Stopped, Threads, ThreadTask
+
+
+class Iterator:
+    """One pass over a data set. It ends its helpers when it ends, is closed or is let go.
+
+    An error in a learner's function comes out of `next` in the place of its element,
+    and iteration can go on after it.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._pass = _Pass(node)
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        current_pass = self._pass
+        del self  # who keeps an error keeps its frames, but must not keep helpers at work
+        return current_pass.next()
+
+    def close(self) -> None:
+        """End the helpers, close the files and forget what was made ahead."""
+        with self._pass.run.lock:
+            self._pass.close()
+
+    def __enter__(self) -> Iterator:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Collection may come while a helper of this very run holds the lock: then it is
+        # enough to say so, and the helpers end by themselves.
+        if hasattr(self, "_pass"):
+            run = self._pass.run
+            run.stop.set()
+            if run.lock.acquire(blocking=False):
+                try:
+                    self._pass.close()
+                finally:
+                    run.lock.release()
+
+
+class _Pass:
+    """What an iterator lets go of when it is let go."""
+
+    def __init__(self, node: Node) -> None:
+        self.run = Threads(Machine(), shared, None)
+        self.task = self.run.current = ThreadTask(self.run, None, "Loop")
+        self.stream = Scope(self.run).open(node)
+        self.is_open = True
+        self.asking = False
+
+    def next(self) -> Any:
+        run, task = self.run, self.task
+        if self.asking:
+            raise RuntimeError("this iterator is being asked for an element already, on another thread")
+        self.asking = True
+        element = END
+        run.lock.acquire()
+        try:
+            if self.is_open:
+                task.due = time.perf_counter_ns() - run.origin
+                element = run.step(task, self.stream.next())
+        except Exception:
+            element = Element(None)  # iteration may go on after it
+            raise
+        except Stopped:
+            if run.crash:
+                raise run.crash from None
+        finally:
+            if element is END:  # and so it is after Ctrl+C
+                self.close()
+            run.lock.release()
+            self.asking = False
+        if element is END:
+            raise StopIteration
+        return element.value
+
+    def close(self) -> None:
+        if self.is_open:
+            self.is_open = False
+            self.run.stop.set()
+            self.run.current = self.task
+            self.stream.close()

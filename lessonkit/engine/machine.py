@@ -1,0 +1,46 @@
+"""What time is spent on: the machine a pipeline runs on, and `work`, by which a function spends it."""
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from lessonkit import check
+
+KINDS = ("wait", "native", "python")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a pipeline runs on. The default never depends on this computer.
+
+    *cores* bounds how much `"native"` and `"python"` work goes on at once, and is
+    what AUTOTUNE and a default `cycle_length` start from.
+    """
+
+    cores: int = 4
+
+    def __post_init__(self) -> None:
+        check.integer("cores", self.cores, least=1)
+
+
+class _Current(threading.local):
+    worker: Any = None  # whoever a function runs for: its `work` takes note of what the function says
+
+
+current = _Current()  # the worker whose function runs on this thread
+
+
+def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
+    """Spend *seconds*, as a step of a pipeline would.
+
+    *kind* says what is held meanwhile: `"wait"` nothing (a disk, a network),
+    `"native"` a core (NumPy, a decoder), `"python"` a core and the interpreter lock.
+    Outside a pipeline it simply takes that long.
+    """
+    duration = check.nanoseconds("seconds", seconds)
+    check.one_of("kind", kind, KINDS)
+    if current.worker is None:
+        time.sleep(seconds)
+    else:
+        current.worker.work(duration, stage, kind)

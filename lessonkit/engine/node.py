@@ -1,0 +1,122 @@
+"""What a description is made of, and what it tells before anything runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
+SCALARS = (bool, int, float, complex, str, bytes)
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One step of a description: what it is called, its inputs and its arguments.
+
+    Two nodes are equal only if they are the same one: what a cache holds is kept by node.
+    """
+
+    method: str
+    inputs: tuple[Node, ...]
+    arguments: dict[str, Any]
+
+    def replace(self, *inputs: Node, **changes: Any) -> Node:
+        """The same with other inputs or arguments: a new node, with nothing in its caches."""
+        return Node(self.method, inputs or self.inputs, self.arguments | changes)
+
+
+class Description:
+    """What has a node to run: the part of a `Dataset` that the engine knows."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Every node of a description, from its sources down to *node*."""
+    for part in node.inputs:
+        yield from walk(part)
+    yield node
+
+
+def rebuilt(node: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
+    """What becomes of a description when each of its nodes is changed, from its sources on.
+
+    *change* gets a node as it was, and as it is with the inputs that it has now. What is
+    used twice stays one node, and its cache with it; what is not changed stays the same one.
+    """
+    if node not in done:
+        inputs = tuple(rebuilt(part, change, done) for part in node.inputs)
+        done[node] = change(node, node if inputs == node.inputs else node.replace(*inputs))
+    return done[node]
+
+
+def swap(root: Node, old: Node, new: Node) -> Node:
+    """The description with *new* in the place of *old*; what does not lead to *old* stays the same."""
+    return rebuilt(root, lambda _, node: node, {old: new})
+
+
+def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here
+    """How many elements there will be: infinity for no end, None if nobody knows."""
+    many: Any = [cardinality(part) for part in node.inputs]
+    arguments: dict[str, Any] = node.arguments
+    count: Any = arguments.get("count")
+    match node.method:  # what holds whether the input is known or not
+        case "range":
+            return len(range(*arguments["args"]))
+        case "from_list":
+            return len(arguments["values"])
+        case "from_generator" | "ArtificialDataset":
+            return None
+        case "filter" | "flat_map" | "interleave":
+            return math.inf if math.inf in many else None
+        case "take" | "repeat" | "shuffle_and_repeat" if count == 0:
+            return 0
+        case "zip" | "repeat" | "shuffle_and_repeat" if 0 in many:
+            return 0
+        case "skip" if count < 0:
+            return 0
+        case "concatenate" if math.inf in many:
+            return math.inf
+    if None in many:
+        return None
+    result: Any = many[0]
+    match node.method:
+        case "zip":
+            return min(many)
+        case "concatenate":
+            return sum(many)
+        case "take" if count > 0:
+            return min(result, count)
+        case "repeat" | "shuffle_and_repeat":
+            return math.inf if count is None or count < 0 else result * count
+        case "unbatch" if result not in (0, math.inf):
+            batch = node.inputs[0].arguments
+            return result * batch["batch_size"] if batch.get("drop_remainder") else None
+        case "skip":
+            return max(0, result - count)
+        case "batch" | "map_and_batch" if result != math.inf:
+            whole, rest = divmod(int(result), arguments["batch_size"])
+            return whole if arguments["drop_remainder"] or not rest else whole + 1
+        case "shard" if result != math.inf:
+            return max(0, math.ceil((result - arguments["index"]) / arguments["num_shards"]))
+    return result
+
+
+def element_type(node: Node) -> type | None:
+    """What the elements are, where the description alone can tell."""
+    if node.method in ("range", "ArtificialDataset"):
+        return int
+    if node.method in ("zip", "enumerate"):
+        return tuple
+    if node.method == "from_list":
+        types = {type(value) for value in node.arguments["values"]}
+        return types.pop() if len(types) == 1 else None
+    if not node.inputs or node.method in ("flat_map", "interleave", "unbatch") or node.arguments.get("fn"):
+        return None
+    before = element_type(node.inputs[0])
+    if node.method in ("batch", "map_and_batch"):
+        return list if before in SCALARS else None
+    return before

@@ -1,0 +1,133 @@
+"""What every operator has: its place in a run (`Scope`) and one iteration (`Stream`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from lessonkit.engine.element import Element, Failure
+from lessonkit.engine.node import Node
+from lessonkit.engine.run import Run, Site, Task
+
+# tf.data would loop for ever here; so many elements in vain, and we say so instead.
+PATIENCE = 200_000
+
+
+class EndlessError(RuntimeError):
+    """A pipeline asks for ever more elements and gives none."""
+
+
+Opener = Callable[["Scope", Node], "Stream"]
+OPERATORS: dict[str, Opener] = {}  # by the name of the method of `Dataset`
+Operator = TypeVar("Operator", bound=Opener)
+
+
+def operator(method: str) -> Callable[[Operator], Operator]:
+    """Say that this class or function opens the streams of `Dataset.method`."""
+
+    def register(opener: Operator) -> Operator:
+        OPERATORS[method] = opener
+        return opener
+
+    return register
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a stream is opened: in which run, where in the pipeline, for which outer element."""
+
+    run: Run
+    site: Site = ()
+    origin: Element | None = None
+
+    def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
+        """Open *node* as the input number *index* of the operator that stands here."""
+        return OPERATORS[node.method](Scope(self.run, (*self.site, index), origin or self.origin), node)
+
+    def name(self, wanted: str) -> str:
+        """A name for what stands here, that nothing elsewhere in the pipeline has."""
+        names, key = self.run.names, (self.site, wanted)
+        if key not in names:
+            others = sum(1 for _, name in names if name == wanted)
+            names[key] = f"{wanted} {others + 1}" if others else wanted
+        return names[key]
+
+
+class Stream(ABC):
+    """One iteration over an operator's elements. The arguments of its node are its attributes."""
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        self.run = scope.run
+        self.scope = scope
+        self.node = node
+        self.opened: list[Stream] = []  # the inputs that are open
+        self.helpers: list[Task] = []
+        for name, value in node.arguments.items():  # an object whose __dict__ is used is slower
+            setattr(self, name, value)
+
+    def open_input(self, index: int = 0) -> Stream:
+        """Open input number *index*."""
+        self.opened.append(self.scope.open(self.node.inputs[index], index))
+        return self.opened[-1]
+
+    @abstractmethod
+    async def next(self) -> Element:
+        """The next element, or END, and END again if asked again."""
+
+    def hire(self, coro: Coroutine[Any, None, None], stage: str) -> None:
+        """Start a helper, in a lane of its own."""
+        self.helpers.append(self.run.start(coro, stage, lane=len(self.helpers)))
+
+    def close(self) -> None:
+        """Nobody asks any more: end helpers, close files, forget what is held."""
+        for helper in self.helpers:
+            self.run.cancel(helper)
+        for stream in self.opened:
+            stream.close()
+        self.opened.clear()
+
+
+class Transform(Stream):
+    """A stream with one input."""
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.input = self.open_input()
+
+
+class Buffer:
+    """Tells the trace what an operator holds: every element that enters or leaves."""
+
+    def __init__(self, run: Run, name: str, capacity: int | None) -> None:
+        self.run = run
+        self.recorder = run.recorder
+        self.number = self.recorder.buffer(name, capacity) if self.recorder is not None else 0
+
+    def enter(self, element: Element) -> None:
+        if self.recorder is not None:
+            self.recorder.events += (self.number, self.run.time, 1, element.key, element.nbytes)
+
+    def leave(self, *elements: Element) -> None:
+        if self.recorder is not None:
+            for element in elements:
+                self.recorder.events += (self.number, self.run.time, -1, element.key, element.nbytes)
+
+
+async def attempt(stream: Stream) -> Element:
+    """The next element of *stream*, or the error that stands in its place."""
+    try:
+        return await stream.next()
+    except Exception as error:
+        return Failure(error)
+
+
+def joined(run: Run, parts: list[Element], value: Any) -> Element:
+    """One element made of several, which it remembers."""
+    element = Element(value)
+    element.samples = sum(part.samples for part in parts)
+    if run.recorder is not None:
+        element.key = run.recorder.join([part.key for part in parts])
+        element.nbytes = sum(part.nbytes for part in parts)
+    return element

@@ -1,0 +1,63 @@
+"""`map_and_batch`: one operator in place of two, as tf.data makes it."""
+
+import math
+from itertools import islice
+
+from lessonkit.engine.element import END, Element, Failure, settle, stack
+from lessonkit.engine.node import Node
+from lessonkit.engine.operators.base import Buffer, Scope, joined, operator
+from lessonkit.engine.operators.map import ParallelMap
+
+MOST_BATCHES = 16  # that are put together at once, as in tf.data
+
+
+@operator("map_and_batch")
+class MapAndBatch(ParallelMap):
+    """At most n calls at once, on the elements of as many batches as that needs.
+
+    A batch is claimed as a whole, when its last call has ended; only then is there room
+    for another. But calls that idle while somebody waits for a batch begin one more.
+    """
+
+    batch_size: int
+    drop_remainder: bool
+    asked = False  # somebody waits for a batch
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.at_once = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
+        self.buffer = Buffer(self.run, self.room.name, MOST_BATCHES * self.batch_size)
+
+    def can_begin(self) -> bool:
+        if self.reading or self.ended:
+            return False
+        if len(self.window) < self.at_once * self.batch_size:
+            return True
+        more = self.asked and not self.has_batch() and self.at_once < MOST_BATCHES
+        self.at_once += more
+        return more
+
+    def has_batch(self) -> bool:
+        """Whether the next batch is complete, or an error has spoilt it."""
+        for slot in islice(self.window, self.batch_size):
+            if not slot.result or type(slot.result) is Failure:
+                return bool(slot.result)
+        return len(self.window) >= self.batch_size or self.ended
+
+    async def next(self) -> Element:
+        if not self.helpers:
+            self.hire(self.work(), self.stage)
+        self.asked = True
+        self.room.changed()
+        await self.run.until(self.news, self.has_batch, "buffer empty")
+        self.asked = False
+        parts: list[Element] = []
+        while self.window and len(parts) < self.batch_size:
+            result = self.window.popleft().result
+            assert result is not None
+            self.buffer.leave(result)
+            self.room.changed()
+            parts.append(settle(result))
+        if not parts or (self.drop_remainder and len(parts) < self.batch_size):
+            return END
+        return joined(self.run, parts, stack([part.value for part in parts]))

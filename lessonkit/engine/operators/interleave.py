@@ -1,0 +1,304 @@
+"""`interleave` and `flat_map`: elements of many data sets, a few of them at a time.
+
+Sequential and parallel interleave give the same order, if an order is kept, but by quite
+different ways: the parallel one reads ahead. How far is a rule of tf.data.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from lessonkit.check import AUTOTUNE
+from lessonkit.engine.element import END, Element, Failure, settle
+from lessonkit.engine.node import Description, Node
+from lessonkit.engine.operators.base import (
+    PATIENCE,
+    Buffer,
+    EndlessError,
+    Scope,
+    Stream,
+    Transform,
+    attempt,
+    operator,
+)
+from lessonkit.engine.run import Gate, Resource
+
+
+@operator("interleave")
+def open_interleave(scope: Scope, node: Node) -> Stream:
+    """An interleave without parallel calls reads nothing ahead, with one call it does."""
+    sequential = node.arguments["num_parallel_calls"] is None
+    return SequentialInterleave(scope, node) if sequential else ParallelInterleave(scope, node)
+
+
+class Interleave(Transform):
+    """What the two have in common: the turns, and the way from an element to a data set."""
+
+    map_func: Callable[..., Any]
+    cycle_length: int | None
+    block_length: int
+    num_parallel_calls: int | None
+    deterministic: bool
+    turn = 0  # the slot of the cycle that gives the next element
+    block = 0  # how many elements it has given in this turn
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.stage = scope.name("Interleave")
+        self.cycle = cycle_length(self.cycle_length, self.num_parallel_calls, self.run.machine.cores)
+
+    async def open_next(self) -> Stream | None:
+        """The stream of the next data set; None if the input has ended."""
+        element = await self.input.next()
+        if element is END:
+            return None
+        made = await self.run.apply(self.map_func, element, self.stage)
+        if not isinstance(made, Description):
+            raise TypeError(f"{self.node.method}: map_func returned {made!r}: must return a Dataset")
+        return self.scope.open(made.node, 1, element)
+
+    def next_turn(self, slots: int) -> None:
+        self.turn, self.block = (self.turn + 1) % slots, 0
+
+    def count_element(self, slots: int) -> None:
+        self.block += 1
+        if self.block == self.block_length:
+            self.next_turn(slots)
+
+
+def cycle_length(said: int | None, calls: int | None, cores: int) -> int:
+    """How many data sets take turns; where it is not said, as many as tf.data chooses."""
+    if said is not None and said != AUTOTUNE:
+        return said
+    if calls is None:
+        return cores
+    return math.ceil(cores / 3) if calls == AUTOTUNE else min(calls, cores)
+
+
+class SequentialInterleave(Interleave):
+    """Opens a data set when its turn comes, and reads nothing ahead.
+
+    A slot found exhausted gives up its turn and is filled again on its next one.
+    An error keeps its turn: the same slot is asked again.
+    """
+
+    ended = False
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.slots: list[Stream | None] = [None] * self.cycle
+
+    async def next(self) -> Element:
+        for _ in range(PATIENCE):
+            stream = self.slots[self.turn]
+            if stream is not None:
+                element = await stream.next()
+                if element is not END:
+                    self.count_element(self.cycle)
+                    return element
+                stream.close()
+                self.slots[self.turn] = None
+                self.next_turn(self.cycle)
+            elif not self.ended:
+                self.slots[self.turn] = stream = await self.open_next()
+                self.ended = stream is None
+            elif any(self.slots):
+                self.next_turn(self.cycle)
+            else:
+                return END
+        raise EndlessError(f"{self.node.method}: {PATIENCE} data sets in a row gave nothing")
+
+    def close(self) -> None:
+        for stream in filter(None, self.slots):
+            stream.close()
+        super().close()
+
+
+@operator("flat_map")
+class FlatMap(SequentialInterleave):
+    """An interleave of one data set at a time."""
+
+    cycle_length = 1
+    block_length = 1
+    num_parallel_calls = None
+
+
+class File:
+    """One of the data sets: its stream, and what has been read from it and not yet given."""
+
+    active = False  # somebody is reading from it
+    slot: int | None = None  # its place in the cycle; None while it is a future file
+
+    def __init__(self, stream: Stream | None, *results: Element) -> None:
+        self.stream = stream  # None once it has ended
+        self.results = deque(results)
+
+
+class ParallelInterleave(Interleave):
+    """Reads several data sets at once, each into a buffer of its own.
+
+    A reader stays with one file until its buffer is full or the file ends. Beside the
+    cycle, *future* files are opened and filled ahead of need, by readers of their own;
+    so `num_parallel_calls` does not bound how many files are open.
+    """
+
+    ended = False
+    in_vain = 0  # files that have ended since the last element
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        calls, cores = self.num_parallel_calls, self.run.machine.cores
+        self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)
+        self.places = 2 * self.block_length + 1  # in the buffer of one file
+        self.most_future = 2 * self.cycle
+        self.most_helpers = self.readers + 3 * self.cycle
+        name = scope.name(f"interleave({self.cycle})")
+        self.files: list[File | None] = []  # of the cycle
+        self.future: deque[File] = deque()
+        self.to_read: deque[int] = deque()  # slots whose file may have places free
+        self.buffer = Buffer(self.run, name, (self.cycle + self.most_future) * self.places)
+        self.news = Gate(self.run, name)  # for the consumer: an element, or an end
+        self.work = Gate(self.run, name)  # for the readers of the cycle
+        self.room = Gate(self.run, name)  # for the readers of future files
+        # The input is asked by one at a time, or files would get out of order.
+        self.input_turn = Resource(self.run, name, 1, "buffer empty")
+
+    # ---- the consumer ----
+
+    async def next(self) -> Element:
+        if not self.helpers:
+            await self.begin()
+        while (result := await self.consume()) is None:
+            await self.run.until(self.news, self.has_news, "buffer empty")
+        return settle(result)
+
+    async def begin(self) -> None:
+        """Make the first files, then start the readers."""
+        while len(self.files) < self.cycle and not self.ended:
+            self.files.append(None)
+            await self.refill(len(self.files) - 1)
+        for _ in range(self.readers):
+            self.hire(self.read_cycle(), self.stage)
+        self.open_ahead()
+
+    def has_news(self) -> bool:
+        files = [self.files[self.turn]] if self.deterministic else self.files
+        return any(file and (file.results or file.stream is None) for file in files)
+
+    async def consume(self) -> Element | None:
+        """A result; None if one has to wait. Without an order to keep any slot may give it."""
+        waiting = 0  # slots that have nothing yet
+        while waiting < self.cycle:
+            while self.files and self.files[-1] is None:
+                self.files.pop()
+            if not self.files:
+                return END
+            if self.turn >= len(self.files):
+                self.turn, self.block = 0, 0
+            file = self.files[self.turn]
+            if file and file.results:
+                return self.take_from(file)
+            if file and file.stream is not None:
+                if self.deterministic:
+                    return None
+                waiting += 1
+            elif file:  # exhausted: it gives up its turn, and another file takes its place
+                self.in_vain += 1
+                if self.in_vain > PATIENCE:
+                    raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
+                await self.refill(self.turn)
+            self.next_turn(len(self.files))
+        return None
+
+    def take_from(self, file: File) -> Element:
+        self.in_vain = 0
+        result = file.results.popleft()
+        self.buffer.leave(result)
+        if not file.active:
+            self.ask_for(self.turn)
+        self.count_element(len(self.files))
+        return result
+
+    async def refill(self, slot: int) -> None:
+        """Put the next file into the cycle: a future one, or one that is opened now."""
+        async with self.input_turn:
+            if self.future:
+                file: File | None = self.future.popleft()
+                self.open_ahead()
+            elif file := await self.make_file():
+                self.ask_for(slot)
+            self.files[slot] = file
+            if file:
+                file.slot = slot
+
+    def ask_for(self, slot: int) -> None:
+        self.to_read.append(slot)
+        self.work.changed()
+
+    # ---- the readers ----
+
+    async def make_file(self) -> File | None:
+        """A file for the next input; None if there is none. An error is its only result."""
+        try:
+            stream = None if self.ended else await self.open_next()
+        except Exception as error:
+            failure = Failure(error)
+            self.buffer.enter(failure)
+            return File(None, failure)
+        self.ended = stream is None
+        return None if self.ended else File(stream)
+
+    async def read_cycle(self) -> None:
+        """Reads files of the cycle: one until it is full or ends, then another."""
+        while True:
+            await self.run.until(self.work, lambda: self.to_read, "buffer full")
+            slot = self.to_read.popleft()
+            file = self.files[slot] if slot < len(self.files) else None
+            if file and not file.active:
+                await self.fill(file)
+
+    def open_ahead(self) -> None:
+        """Have a future file opened if there is room: by whoever is free, or by a new reader."""
+        if self.room.waiting:
+            self.room.changed()
+        elif len(self.helpers) < self.most_helpers and self.has_room():
+            self.hire(self.read_future(), self.stage)
+
+    def has_room(self) -> bool:
+        return len(self.future) < self.most_future
+
+    async def read_future(self) -> None:
+        """Opens files that come after the cycle and fills their buffers."""
+        while not self.ended:
+            await self.run.until(self.room, self.has_room, "buffer full")
+            async with self.input_turn:
+                file = await self.make_file() if self.has_room() else None
+                if file:
+                    self.future.append(file)
+            if file:
+                self.open_ahead()
+                await self.fill(file)
+                if file.slot is not None:  # it has moved into the cycle meanwhile
+                    self.ask_for(file.slot)
+
+    async def fill(self, file: File) -> None:
+        file.active = True
+        while file.stream is not None and len(file.results) < self.places:
+            result = await attempt(file.stream)
+            if result is END:
+                file.stream.close()
+                file.stream = None
+            else:
+                file.results.append(result)
+                self.buffer.enter(result)
+            self.news.changed()
+        file.active = False
+
+    def close(self) -> None:
+        for file in [*filter(None, self.files), *self.future]:
+            self.buffer.leave(*file.results)
+            if file.stream is not None:
+                file.stream.close()
+        self.files, self.future = [], deque()
+        super().close()

@@ -1,0 +1,143 @@
+"""`map`: a function for each element, one after the other or several at once."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from lessonkit.check import AUTOTUNE
+from lessonkit.engine.costs import Cost, charge, price
+from lessonkit.engine.element import END, Bytes, Element, Failure, measure, settle
+from lessonkit.engine.node import Node
+from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
+from lessonkit.engine.run import Gate
+
+
+@operator("map")
+def open_map(scope: Scope, node: Node) -> Stream:
+    """A map without parallel calls is another machine than one with a single call."""
+    sequential = node.arguments["num_parallel_calls"] is None
+    return SequentialMap(scope, node) if sequential else ParallelMap(scope, node)
+
+
+class SequentialMap(Transform):
+    """Reads one element, maps it, gives it: nothing happens between two requests."""
+
+    fn: Callable[..., Any] | None
+    cost: Cost
+    kind: str
+    stage: str
+    nbytes: Bytes
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.price = price(self.cost, "cost")
+        self.stage = scope.name(self.stage)
+
+    async def next(self) -> Element:
+        element = await self.input.next()
+        if element is not END:
+            await self.apply(element)
+        return element
+
+    def apply(self, element: Element) -> Awaitable[None]:
+        """Put what the function makes of the element's value in its place; spend the cost."""
+        cost = charge(self.price, element)
+        if self.fn is None and self.nbytes is None:
+            if self.kind == "wait":
+                return self.run.spend(cost, self.stage, element)
+            return self.run.work(cost, self.stage, element, self.kind)
+        return self.call(element, cost)
+
+    async def call(self, element: Element, cost: int) -> None:
+        function = self.fn or (lambda *value: element.value)
+        element.value = await self.run.apply(function, element, self.stage, cost, self.kind)
+        if self.run.recorder is not None:
+            element.nbytes = measure(element.value, self.nbytes, element.nbytes)
+
+
+class Slot:
+    """The place of one element in the window: empty until its call has ended."""
+
+    result: Element | None = None
+
+
+class ParallelMap(SequentialMap):
+    """At most n calls at once, and at most n places for elements that nobody has claimed yet.
+
+    A call reads its own input, one call at a time; so reading is inside the window.
+    The element that a blocked `next` waits for counts as claimed.
+    """
+
+    num_parallel_calls: int
+    deterministic: bool
+    reading = False
+    ended = False
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        calls = self.num_parallel_calls
+        self.most = self.run.machine.cores if calls == AUTOTUNE else calls
+        name = scope.name(f"{self.stage}: {self.most} calls")
+        self.window: deque[Slot] = deque()  # in the order of the inputs
+        self.buffer = Buffer(self.run, name, self.most)
+        self.room = Gate(self.run, name)  # for a call to begin
+        self.news = Gate(self.run, name)  # of a slot, or of what is in it
+
+    async def next(self) -> Element:
+        if not self.helpers:
+            self.hire(self.work(), self.stage)
+        await self.run.until(self.news, self.has_news, "buffer empty")
+        slot = self.claimable()
+        if slot is None:
+            return END
+        self.window.remove(slot)
+        self.room.changed()
+        await self.run.until(self.news, lambda: slot.result, "buffer empty")
+        assert slot.result is not None
+        if slot.result is not END:
+            self.buffer.leave(slot.result)
+        return settle(slot.result)
+
+    def claimable(self) -> Slot | None:
+        """With an order to keep the first slot, without one the first that has a result."""
+        return next((slot for slot in self.window if self.deterministic or slot.result), None)
+
+    def has_news(self) -> bool:
+        return self.claimable() is not None or (self.ended and not self.window)
+
+    def can_begin(self) -> bool:
+        return not self.reading and not self.ended and len(self.window) < self.most
+
+    async def work(self) -> None:
+        """One worker's calls, one after another."""
+        while True:
+            await self.run.until(self.room, self.can_begin, "buffer full")
+            slot = Slot()
+            self.window.append(slot)
+            self.reading = True
+            self.news.changed()
+            element = await attempt(self.input)
+            self.reading = False
+            if element is END:
+                self.ended = True
+                slot.result = END
+                if slot in self.window:
+                    self.window.remove(slot)
+                self.news.changed()
+                return
+            if len(self.helpers) < self.most and not self.room.waiting:
+                self.hire(self.work(), self.stage)
+            self.room.changed()
+            if type(element) is not Failure:
+                try:
+                    await self.apply(element)
+                except Exception as error:
+                    element = Failure(error)
+            slot.result = element
+            self.buffer.enter(element)
+            self.news.changed()
+
+    def close(self) -> None:
+        self.buffer.leave(*(slot.result for slot in self.window if slot.result))
+        self.window.clear()
+        super().close()

@@ -1,0 +1,66 @@
+"""`prefetch`: elements made ready in the background, before anybody asks for them."""
+
+from collections import deque
+from typing import Any
+
+from lessonkit.check import AUTOTUNE
+from lessonkit.engine.element import END, Element, settle
+from lessonkit.engine.node import Node
+from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
+from lessonkit.engine.run import Gate
+
+
+@operator("prefetch")
+def open_prefetch(scope: Scope, node: Node) -> Stream:
+    """Without places there is nothing to do: elements pass through."""
+    return Prefetch(scope, node) if node.arguments["buffer_size"] else scope.open(node.inputs[0])
+
+
+class Prefetch(Transform):
+    """A helper fills the buffer; the consumer takes from it and waits only if it is empty."""
+
+    buffer_size: int
+    ended = False
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
+        name = scope.name(f"prefetch({self.size})")
+        self.ready: deque[Element] = deque()
+        self.buffer = Buffer(self.run, name, self.size)
+        self.filled = Gate(self.run, name)
+        self.freed = Gate(self.run, name)
+
+    async def next(self) -> Element:
+        if not self.helpers:  # nothing is produced before the first request
+            self.hire(self.fill(), "Prefetch")
+        await self.run.until(self.filled, self.has_news, "buffer empty")
+        if not self.ready:
+            return END
+        element = self.ready.popleft()
+        self.buffer.leave(element)
+        self.freed.changed()
+        return settle(element)
+
+    async def fill(self) -> None:
+        while not self.ended:
+            # A place must be free before the next element is even begun.
+            await self.run.until(self.freed, self.has_place, "buffer full")
+            element = await attempt(self.input)
+            if element is END:
+                self.ended = True
+            else:
+                self.ready.append(element)
+                self.buffer.enter(element)
+            self.filled.changed()
+
+    def has_news(self) -> Any:
+        return self.ready or self.ended
+
+    def has_place(self) -> bool:
+        return len(self.ready) < self.size
+
+    def close(self) -> None:
+        self.buffer.leave(*self.ready)
+        self.ready.clear()
+        super().close()

@@ -1,0 +1,80 @@
+"""`filter`, `take`, `skip` and `shard`: some of the elements, as they are."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from lessonkit.engine.element import END, Element
+from lessonkit.engine.node import Node, cardinality
+from lessonkit.engine.operators.base import PATIENCE, EndlessError, Scope, Transform, operator
+
+
+@operator("filter")
+class Filter(Transform):
+    """Gives the elements of which the predicate says yes."""
+
+    predicate: Callable[..., Any]
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.stage = scope.name("Filter")
+        self.may_end = cardinality(node.inputs[0]) not in (None, math.inf)
+
+    async def next(self) -> Element:
+        refused = 0
+        while refused < PATIENCE or self.may_end:
+            element = await self.input.next()
+            if element is END or await self.run.apply(self.predicate, element, self.stage):
+                return element
+            refused += 1
+        raise EndlessError(f"filter: refused {PATIENCE} elements in a row, of a source without a known end")
+
+
+@operator("take")
+class Take(Transform):
+    """Gives the first so many; all if negative. An error does not count."""
+
+    count: int
+    given = 0
+
+    async def next(self) -> Element:
+        if self.given == self.count:
+            return END
+        element = await self.input.next()
+        self.given += 1
+        return element
+
+
+@operator("skip")
+class Skip(Transform):
+    """Gives all but the first so many; none if negative."""
+
+    count: int
+
+    async def next(self) -> Element:
+        if self.count < 0:
+            return END
+        for _ in range(self.count):  # an error on the way starts this anew, as in tf.data
+            if await self.input.next() is END:
+                return END
+        self.count = 0
+        return await self.input.next()
+
+
+@operator("shard")
+class Shard(Transform):
+    """Gives every so-manieth element, for one of several machines."""
+
+    num_shards: int
+    index: int
+    position = 0
+
+    async def next(self) -> Element:
+        others = (self.index - self.position) % self.num_shards
+        for _ in range(others):
+            if await self.input.next() is END:
+                return END
+        self.position += others
+        element = await self.input.next()
+        self.position += 1
+        return element

@@ -1,0 +1,143 @@
+"""Where elements come from: numbers, lists, generators, and files that are slow on purpose."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from lessonkit.engine.costs import charge, price
+from lessonkit.engine.element import END, Bytes, Element, measure
+from lessonkit.engine.node import Node
+from lessonkit.engine.operators.base import Scope, Stream, operator
+
+
+class Source(Stream):
+    """A stream that makes elements and says who they are."""
+
+    nbytes: Bytes = None
+    given = 0
+    is_open = False  # as a file is
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        recorder = self.run.recorder
+        if recorder is not None:
+            origin = recorder.identity(scope.origin.key) if scope.origin else None
+            outer = origin and (origin.instance, origin.sample)  # the same file in every epoch
+            self.instance, self.epoch = recorder.opened((scope.site, outer))
+
+    def give(self, value: Any, key: int = 0) -> Element:
+        """An element that is the next of this source; its *key*, if it has one already."""
+        element = Element(value)
+        if self.run.recorder is not None:
+            element.key = key or self.next_key()
+            element.nbytes = measure(value, self.nbytes, 0)
+        self.given += 1
+        return element
+
+    def next_key(self) -> int:
+        recorder = self.run.recorder
+        return recorder.identify(self.instance, self.epoch, self.given) if recorder is not None else 0
+
+    def file(self, change: int) -> None:
+        """A file is opened (+1) or closed (-1)."""
+        self.is_open = change > 0
+        if self.run.recorder is not None:
+            self.run.recorder.files.append((self.run.time, change, self.instance))
+
+    def close(self) -> None:
+        if self.is_open:
+            self.file(-1)
+
+
+@operator("from_list")
+class Listed(Source):
+    """Gives what is there already, in no time."""
+
+    values: Sequence[Any]
+
+    async def next(self) -> Element:
+        return END if self.given == len(self.values) else self.give(self.values[self.given])
+
+
+@operator("range")
+class Numbers(Listed):
+    """Gives the numbers of a range."""
+
+    args: tuple[int, ...]
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.values = range(*self.args)
+
+
+@operator("from_generator")
+class Generated(Source):
+    """Gives what a learner's generator yields; the generator is its file."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    generator: Iterator[Any] | None = None
+    ended = False
+
+    async def next(self) -> Element:
+        if self.ended:
+            return END
+        if not self.is_open:
+            self.file(+1)
+        value, reading = END, Element(())
+        reading.key = self.next_key()  # what is spent before there is an element is spent on it
+        try:
+            value = await self.run.apply(self.advance, reading, "Read")
+        finally:
+            if value is END:  # also a generator that raised has ended its file
+                self.ended = True
+                self.close()
+        return END if value is END else self.give(value, reading.key)
+
+    def advance(self) -> Any:
+        if self.generator is None:
+            made = self.fn(*self.args)
+            if not hasattr(made, "__iter__"):
+                raise TypeError(f"from_generator: {self.fn} returned {made!r}: must yield elements")
+            self.generator = iter(made)
+        return next(self.generator, END)
+
+    def close(self) -> None:
+        super().close()
+        if hasattr(self.generator, "close"):
+            with contextlib.suppress(ValueError):  # it runs just now, on a thread that will stop
+                self.generator.close()  # type: ignore[union-attr]
+
+
+@operator("ArtificialDataset")
+class SlowFile(Source):
+    """Opens once, then reads sample by sample: 0, 1, 2, ..."""
+
+    num_samples: int
+    begun = False
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.price_of_open = price(node.arguments["open"], "open")
+        self.price_of_read = price(node.arguments["read"], "read")
+        self.open_stage = scope.name("Open")
+        self.read_stage = scope.name("Read")
+
+    async def next(self) -> Element:
+        if not self.begun:
+            self.begun = True
+            self.file(+1)
+            await self.open_file()
+        if self.given == self.num_samples:
+            self.close()
+            return END
+        element = self.give(self.given)
+        await self.run.spend(charge(self.price_of_read, element), self.read_stage, element)
+        return element
+
+    async def open_file(self) -> None:
+        origin, recorder = self.scope.origin, self.run.recorder
+        opening = Element(origin.value if origin else 0)  # a cost may depend on which file it is
+        if recorder is not None:
+            opening.key = recorder.identify(self.instance, self.epoch, -1)
+        await self.run.spend(charge(self.price_of_open, opening), self.open_stage, opening)

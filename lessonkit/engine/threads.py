@@ -1,0 +1,195 @@
+"""The real clock: every task on a thread of its own, and waiting is real.
+
+One lock is held while operator code runs, and let go for waiting, for work and for
+learners' functions. A task sleeps until the time at which it is due by its own
+reckoning, so that the small delays of a real machine do not add up.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from lessonkit.engine import pool
+from lessonkit.engine.element import Element, arguments
+from lessonkit.engine.machine import Machine, current
+from lessonkit.engine.run import Piece, Run, Task
+from lessonkit.engine.store import Store
+from lessonkit.engine.trace import Recorder
+
+LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
+SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
+PATIENCE = 1.0  # s; a helper that has waited longer gives its thread back
+VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
+
+
+class Stopped(BaseException):
+    """Ends a task whose run is over."""
+
+
+class Parked(BaseException):
+    """Gives back the thread of a helper that has waited long; its coroutine stays."""
+
+
+class ThreadTask(Task):
+    """A task and what its thread waits on; also the worker of the functions it calls."""
+
+    run: "Threads"
+
+    def __init__(self, run: "Threads", coro: Any, stage: str, lane: int = 0) -> None:
+        super().__init__(run, coro, stage, lane)
+        self.due = 0  # the time it has reached by its own reckoning
+        self.alarm = threading.Lock()
+        self.alarm.acquire()
+        self.has_thread = coro is None  # who has no coroutine runs on the thread that asks
+        # The learner's function that it runs, if it runs one:
+        self.call_stage = ""
+        self.call_element = Element(None)
+        self.call_began = 0  # when it was called, or came back from its last work()
+        self.call_worked = False  # it has said what it costs
+
+    def work(self, duration: int, stage: str | None, kind: str) -> None:
+        """A learner's function says `work(...)`: spend the time, here and now."""
+        run = self.run
+        with run.lock:
+            self.due += time.perf_counter_ns() - self.call_began
+            try:
+                run.step(self, run.work(duration, stage or self.call_stage, self.call_element, kind))
+            finally:
+                self.call_worked = True
+                self.call_began = time.perf_counter_ns()
+
+
+class Threads(Run):
+    """Runs tasks on threads, against the computer's own clock."""
+
+    current: ThreadTask
+    task_type = ThreadTask
+
+    def __init__(
+        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
+    ) -> None:
+        super().__init__(machine, store, recorder)
+        self.lock = threading.Lock()
+        self.origin = time.perf_counter_ns()
+        self.stop = stop or threading.Event()
+        self.crash: BaseException | None = None  # an operator's own mistake
+
+    @property
+    def now(self) -> int:  # type: ignore[override]
+        task, real = self.current, self.time
+        if real - task.due > LATE:
+            task.due = real
+        return task.due
+
+    @property
+    def time(self) -> int:  # type: ignore[override]
+        return time.perf_counter_ns() - self.origin
+
+    # ---- driving coroutines ----
+
+    def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
+        """Run *coro* on this thread, and all that it starts on others, until it ends."""
+        with self.lock:
+            try:
+                return self.step(ThreadTask(self, None, stage), coro)
+            finally:
+                coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+
+    def step(self, task: ThreadTask, coro: Any) -> Any:
+        """Run *coro* on this thread, the lock held, until it returns; give its value."""
+        while True:
+            self.current = task
+            try:
+                due = coro.send(None)
+            except StopIteration as stop:
+                return stop.value
+            if due is None:
+                self._wait(task, may_park=coro is task.coro)
+            else:
+                self._sleep(task, due)
+            if self._must_stop(task):
+                coro.close()
+                raise Stopped
+
+    def _must_stop(self, task: ThreadTask) -> bool:
+        return task.done or self.crash is not None or self.stop.is_set()
+
+    def _sleep(self, task: ThreadTask, due: int) -> None:
+        self.lock.release()
+        try:
+            while (left := due - self.time) > 0 and not self._must_stop(task):
+                time.sleep(min(left / 1e9, SLICE))
+        finally:
+            self.lock.acquire()
+        task.due = due
+
+    def _wait(self, task: ThreadTask, *, may_park: bool) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            self.lock.release()
+            try:
+                woken = task.alarm.acquire(timeout=SLICE)  # in slices, so that Ctrl+C works everywhere
+            finally:
+                self.lock.acquire()
+            if woken or task.alarm.acquire(blocking=False) or self._must_stop(task):
+                return
+            if may_park and time.monotonic() > deadline:
+                task.has_thread = False
+                raise Parked
+
+    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
+        """Run the function without the lock and take the time that it took."""
+        task = self.current
+        task.call_stage, task.call_element, task.call_worked = stage, element, False
+        outside, current.worker = current.worker, task
+        self.lock.release()
+        task.call_began = time.perf_counter_ns()
+        try:
+            return function(*arguments(element.value))
+        finally:
+            began, ended = task.call_began, time.perf_counter_ns()
+            current.worker = outside
+            self.lock.acquire()
+            self.current = task
+            task.due += ended - began
+            if self.recorder is not None and ended - began >= VISIBLE and not task.call_worked:
+                times = (began - self.origin, ended - self.origin)
+                self.recorder.spans += (stage, "call", *times, task.lane, element.key, task.last, "")
+                task.last = len(self.recorder.spans) // 8 - 1
+            if self._must_stop(task):
+                raise Stopped
+
+    # ---- helpers ----
+
+    def _help(self, task: ThreadTask) -> None:
+        """Drive a helper on this thread until it ends, or has waited too long."""
+        with self.lock:
+            try:
+                if not task.done:
+                    self.step(task, task.coro)
+            except Parked:
+                return
+            except Stopped:
+                pass
+            except BaseException as error:
+                self.crash = error
+            self.end(task)
+
+    def wake(self, task: ThreadTask) -> None:
+        task.last = self.current.last
+        task.due = max(task.due, self.now)
+        if task.has_thread:
+            task.alarm.release()
+        else:
+            task.has_thread = True
+            pool.submit(self._help, task)
+
+    def cancel(self, task: ThreadTask) -> None:
+        if task.done:
+            return
+        self.end(task)
+        if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
+            task.coro.close()
+        if task.alarm.locked():
+            task.alarm.release()  # its thread ends now, not at the next look

@@ -1,0 +1,162 @@
+"""The training loop: asks for elements, copies each to the accelerator, trains on it."""
+
+import math
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lessonkit import check
+from lessonkit.engine.costs import Cost, charge, per_sample, price
+from lessonkit.engine.element import END, Element
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import Description, Node, cardinality
+from lessonkit.engine.operators import Scope
+from lessonkit.engine.run import Run
+from lessonkit.engine.store import Store
+from lessonkit.engine.threads import Stopped, Threads
+from lessonkit.engine.trace import Epoch, Recorder, Trace
+from lessonkit.engine.virtual import Virtual
+
+MOST = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
+
+Progress = Callable[[int, float], object]
+
+
+class Step:
+    """One step of the training loop: seconds, a cost of the element, or a function to call.
+
+    A function that returns a number says how many seconds to spend. Of any other
+    function its own time counts, and the work that it says it does.
+    """
+
+    def __init__(self, run: Run, stage: str, cost: Any) -> None:
+        self.run = run
+        self.stage = stage
+        self.function = cost if callable(cost) and not isinstance(cost, per_sample) else None
+        self.price = price(0 if self.function else cost, stage.lower())
+        self.free = self.price == 0 and not self.function
+
+    def take(self, element: Element) -> Awaitable[None]:
+        """Take the time that this step takes for *element*."""
+        if self.function is None:
+            return self.run.spend(charge(self.price, element), self.stage, element)
+        return self.call(self.function, element)
+
+    async def call(self, function: Callable[[Any], Any], element: Element) -> None:
+        # The element as one argument, where `apply` would take a tuple apart.
+        said = await self.run.apply(lambda *parts: function(element.value), element, self.stage)
+        if isinstance(said, (int, float)) and not isinstance(said, bool):
+            duration = check.nanoseconds(check.Of(self.stage.lower(), element.value), said)
+            await self.run.spend(duration, self.stage, element)
+
+
+@dataclass
+class Loop:
+    """Runs the epochs, on either clock, and takes down what arrives."""
+
+    run: Run
+    node: Node
+    load: Step
+    train: Step
+    keep: bool
+    progress: Progress | None
+    epochs: list[Epoch] = field(default_factory=list)
+
+    async def run_epochs(self, num_epochs: int, most: float) -> None:
+        """Train on at most so many elements in all."""
+        run, load, train = self.run, self.load, self.train
+        watched = run.recorder is not None or self.progress is not None
+        count = 0
+        for _ in range(num_epochs):
+            epoch = Epoch(start=run.time / 1e9)
+            self.epochs.append(epoch)
+            stream = Scope(run).open(self.node)
+            try:
+                while count < most and (element := await stream.next()) is not END:
+                    count += 1
+                    epoch.count += 1
+                    epoch.samples += element.samples
+                    if watched:
+                        self.take_down(epoch, count, element)
+                    if not load.free:
+                        await load.take(element)
+                    await train.take(element)
+            finally:
+                epoch.duration = run.time / 1e9 - epoch.start
+                stream.close()
+            if count == most:
+                return
+
+    def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
+        now = self.run.time / 1e9
+        if self.run.recorder is not None:
+            epoch.arrivals.append(now - epoch.start)
+            epoch.elements.append(element.value if self.keep else _described(element.value))
+        if self.progress is not None:
+            self.progress(count, now)
+
+
+def benchmark(
+    dataset: Description,
+    num_epochs: int = 2,
+    train: Cost | Callable[[Any], Any] = 0.010,
+    load: Cost | Callable[[Any], Any] = 0,
+    clock: str = "virtual",
+    machine: Machine | None = None,
+    max_elements: int | None = None,
+    *,
+    record: bool = True,
+    keep: bool = False,
+    progress: Progress | None = None,
+    cancel: threading.Event | None = None,
+) -> Trace:
+    """Run the training loop over *dataset*, from empty caches, and say what happened.
+
+    *train* and *load* are seconds, a function of the element that gives seconds, or a
+    function to call. *max_elements* ends the run after so many elements in all.
+    *progress* is called after each element with how many there were and how long it
+    took; the run ends early when *cancel* is set. With *keep* the trace holds on to the
+    elements themselves.
+
+    >>> from lessonkit import ArtificialDataset
+    >>> benchmark(ArtificialDataset())
+    <Trace: 2 epochs, 6 elements, 210.000 ms>
+    >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
+    '35.3%'
+    """
+    if not isinstance(dataset, Description):
+        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    check.integer("num_epochs", num_epochs, least=0)
+    check.one_of("clock", clock, ("virtual", "real"))
+    most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
+    if most == cardinality(dataset.node) == math.inf:
+        raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
+    if machine is not None and not isinstance(machine, Machine):
+        raise TypeError(f"machine={machine!r}: must be a Machine")
+    shared = (machine or Machine(), Store(fixed_seed=True), Recorder() if record else None)
+    run: Any = Virtual(*shared)
+    if clock == "real":
+        run = Threads(*shared, cancel)
+    loop = Loop(run, dataset.node, Step(run, "Load", load), Step(run, "Train", train), keep, progress)
+    endless = most == math.inf and clock == "virtual"  # or nobody knows
+    cancelled = False
+    try:
+        run.complete(loop.run_epochs(num_epochs, MOST if endless else most), "Train")
+    except Stopped:
+        if run.crash:
+            raise run.crash from None
+        cancelled = True
+    if endless and sum(epoch.count for epoch in loop.epochs) == MOST:
+        raise ValueError(f"the pipeline gave {MOST} elements and did not end: say max_elements")
+    return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled)
+
+
+def _described(value: Any) -> Any:
+    """A value, if it is small and plain; of anything else what it is, so that a trace keeps no data."""
+    if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
+        return value
+    if isinstance(value, (list, tuple)):
+        return type(value)(_described(part) for part in value)
+    shape = getattr(value, "shape", None)
+    return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"

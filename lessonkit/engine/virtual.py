@@ -1,0 +1,86 @@
+"""The virtual clock: no threads, no sleeping, the same on every run."""
+
+from collections import deque
+from collections.abc import Callable, Coroutine
+from heapq import heappop, heappush
+from typing import Any
+
+from lessonkit.engine.element import Element, arguments
+from lessonkit.engine.machine import Machine, current
+from lessonkit.engine.run import Piece, Run, Task
+from lessonkit.engine.store import Store
+from lessonkit.engine.trace import Recorder
+
+
+class StuckError(RuntimeError):
+    """Every task waits for another one: nothing can ever go on."""
+
+
+class Meter:
+    """Collects the work that a plain function says it does."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self.pieces = pieces
+
+    def work(self, *piece: Any) -> None:
+        self.pieces.append(piece)
+
+
+class Virtual(Run):
+    """Runs tasks in the order of the times at which they are due."""
+
+    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
+        super().__init__(machine, store, recorder)
+        self.now = self.time = 0
+        self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
+        self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
+        self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
+
+    def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
+        """Run *coro* and all that it starts until it ends; return its value."""
+        ready, sleeping = self.ready, self.sleeping
+        main = Task(self, coro, stage)
+        ready.append(main)
+        while True:
+            if ready:
+                task = ready.popleft()
+            elif sleeping:
+                self.now, _, task = heappop(sleeping)
+                self.time = self.now
+            else:
+                raise StuckError(self._who_waits(main))
+            if task.done:
+                continue
+            self.current = task
+            try:
+                due = task.coro.send(None)
+            except StopIteration as stop:
+                if task is main:
+                    return stop.value
+                self.end(task)
+                continue
+            if due is not None:
+                self.slept += 1
+                heappush(sleeping, (due, self.slept, task))
+
+    def _who_waits(self, main: Task) -> str:
+        helpers = sorted({f"{task.stage} waits for {task.waits_for}" for task in self.tasks})
+        return "; ".join([f"nothing can ever go on: {main.stage} waits for {main.waits_for}", *helpers])
+
+    def skip_to(self, due: int) -> bool:
+        if self.ready or (self.sleeping and self.sleeping[0][0] <= due):
+            return False
+        self.now = self.time = due
+        return True
+
+    def wake(self, task: Task) -> None:
+        task.last = self.current.last
+        self.ready.append(task)
+
+    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
+        """Run the function at once; the work it says it does is collected, to be spent after."""
+        outside, current.worker = current.worker, Meter(pieces)
+        try:
+            return function(*arguments(element.value))
+        finally:
+            current.worker = outside

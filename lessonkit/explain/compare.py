@@ -1,0 +1,72 @@
+"""How far a prediction was off: each stage of a run on the virtual clock beside the real one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lessonkit.engine.trace import Trace
+from lessonkit.words import percent
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A stage of two runs: how often it worked, and the mean seconds of a time; zeros if never."""
+
+    stage: str
+    predicted: tuple[int, float]
+    measured: tuple[int, float]
+
+    @property
+    def off(self) -> float | None:
+        """The share of the measured time by which the prediction was too long; None if one is zero."""
+        predicted, measured = self.predicted[1], self.measured[1]
+        return predicted / measured - 1 if predicted and measured else None
+
+    @property
+    def verdict(self) -> str:
+        """How far the prediction was off, in words; empty if that is not known."""
+        if self.off is None:
+            return ""
+        off = percent(abs(self.off))
+        return "exact" if off == "0 %" else f"{off} too {'long' if self.off > 0 else 'short'}"
+
+    def __str__(self) -> str:
+        times = (f"{count:>7}{mean * 1e3:>9.3f} ms" for count, mean in (self.predicted, self.measured))
+        return f"{self.stage:<14}{''.join(times)}{self.verdict:>18}".rstrip()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The stages of two runs, and both as a whole."""
+
+    stages: tuple[Compared, ...]
+    total: Compared
+
+    def __str__(self) -> str:
+        header = f"{'stage':<14}{'predicted':>16}{'measured':>19}{'prediction':>18}"
+        return "\n".join([header, *map(str, self.stages), str(self.total)])
+
+
+def compare(predicted: Trace, real: Trace) -> Comparison:
+    """Each stage of a predicted run beside that of a real one.
+
+    The real time of a function in Python includes its waits for the interpreter lock,
+    which nobody sees from outside; a prediction has them apart, as waits.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> naive, quicker = (benchmark(ArtificialDataset(), train=train) for train in (0.010, 0.008))
+    >>> print(compare(naive, quicker))
+    stage                predicted           measured        prediction
+    Open                2   30.000 ms      2   30.000 ms             exact
+    Read                6   15.000 ms      6   15.000 ms             exact
+    Train               6   10.000 ms      6    8.000 ms     25 % too long
+    total               1  210.000 ms      1  198.000 ms    6.1 % too long
+    """
+    stages = dict.fromkeys([*predicted.stages, *real.stages])
+    rows = tuple(Compared(stage, _work(predicted, stage), _work(real, stage)) for stage in stages)
+    return Comparison(rows, Compared("total", (1, predicted.duration), (1, real.duration)))
+
+
+def _work(trace: Trace, stage: str) -> tuple[int, float]:
+    times = [span.end - span.start for span in trace.work if span.stage == stage]
+    return len(times), sum(times) / len(times) / 1e9 if times else 0.0

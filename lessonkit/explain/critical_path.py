@@ -1,0 +1,99 @@
+"""What decided how long a run took: the chain of causes back from its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lessonkit.engine.trace import Span, Trace
+
+RUNTIME = "runtime"  # time that no span accounts for: a thread that wakes up, a run broken off
+
+
+class Step(NamedTuple):
+    """A stretch of the path, in nanoseconds, and the index of its span; -1 for the runtime."""
+
+    span: int
+    stage: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class CriticalPath:
+    """The steps from the start of a run to its end, without a gap, and each stage's share of them."""
+
+    steps: tuple[Step, ...] = field(repr=False)
+    shares: dict[str, float]  # of the whole, largest first
+
+    @property
+    def length(self) -> int:
+        """The length of all steps together, in nanoseconds: as long as the run."""
+        return sum(step.end - step.start for step in self.steps)
+
+    @property
+    def sentence(self) -> str:
+        """What to look at first, in words."""
+        if not self.shares:
+            return "Nothing took any time."
+        stage, share = next(iter(self.shares.items()))
+        return f"{stage} decides {100 * share:.0f} % of your time."
+
+
+def critical_path(trace: Trace) -> CriticalPath:
+    """The work that decided how long *trace* took: faster work elsewhere would change nothing.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> path = critical_path(benchmark(ArtificialDataset(3).prefetch(1), num_epochs=1))
+    >>> [(step.stage, step.start // 10**6, step.end // 10**6) for step in path.steps]
+    [('Open', 0, 30), ('Read', 30, 45), ('Read', 45, 60), ('Read', 60, 75), ('Train', 75, 85)]
+    >>> path.sentence
+    'Read decides 53 % of your time.'
+    """
+    spans = trace.spans
+    end = ended(trace)
+    steps = chain(spans, last_work(spans, end), 0, end)
+    return CriticalPath(tuple(steps), shares(steps, end))
+
+
+def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
+    """The share of each stage in the whole, largest first."""
+    times: dict[str, int] = {}
+    for step in steps:
+        times[step.stage] = times.get(step.stage, 0) + step.end - step.start
+    largest_first = sorted(times.items(), key=lambda item: -item[1])
+    return {stage: time / end for stage, time in largest_first}
+
+
+def ended(trace: Trace) -> int:
+    """When the run was over, in nanoseconds."""
+    return round(trace.duration * 1e9)
+
+
+def last_work(spans: list[Span], end: int) -> int:
+    """The index of the work that ended last, -1 if there is none.
+
+    On threads a learner's function may come back when the run is over: that decides nothing.
+    """
+    indices = range(len(spans) - 1, -1, -1)
+    return next((index for index in indices if not spans[index].is_wait and spans[index].end <= end), -1)
+
+
+def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
+    """What the time from *start* to *end* went into, back along the causes from span *index*."""
+    steps = []
+    while index >= 0 and end > start:
+        span = spans[index]
+        if span.end < end:
+            reached = max(span.end, start)
+            steps.append(Step(-1, RUNTIME, reached, end))
+            end = reached
+        began = max(span.start, start)
+        if began < end:
+            steps.append(Step(index, span.stage, began, end))
+            end = began
+        index = span.cause
+    if end > start:
+        steps.append(Step(-1, RUNTIME, start, end))
+    return steps[::-1]

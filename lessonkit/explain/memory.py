@@ -1,0 +1,62 @@
+"""What buffers and caches held over time, and how many files were open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lessonkit.engine.trace import Trace
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How much there was of something, by the name of who held it, and the most of it at once."""
+
+    steps: dict[str, list[tuple[int, int]]] = field(repr=False)  # (nanoseconds, how much from then on)
+    peak: int
+    at: int  # when the peak was first reached, in nanoseconds
+    fullest: str | None  # who held most of the peak
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes and elements in each buffer and cache, and open files."""
+
+    bytes: Levels
+    elements: Levels
+    files: Levels
+
+
+def memory(trace: Trace) -> Memory:
+    """What *trace* kept in memory: each change a step, those of one moment one after another.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> kept = memory(benchmark(ArtificialDataset(3, nbytes=100).cache().prefetch(2), num_epochs=1))
+    >>> kept.bytes
+    Levels(peak=400, at=75000000, fullest='cache')
+    >>> kept.elements.steps["cache"]
+    [(45000000, 1), (60000000, 2), (75000000, 3)]
+    """
+    names = [buffer.name for buffer in trace.buffers]
+    events = trace.events
+    return Memory(
+        levels(((names[event.buffer], event.time, event.change * event.nbytes) for event in events), names),
+        levels(((names[event.buffer], event.time, event.change) for event in events), names),
+        levels((("files", event.time, event.change) for event in trace.files), ["files"]),
+    )
+
+
+def levels(changes: Iterable[tuple[str, int, int]], names: Iterable[str]) -> Levels:
+    """Add up changes, given as (name, time, change)."""
+    steps: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    now = dict.fromkeys(steps, 0)
+    total = peak = at = 0
+    fullest = None
+    for name, time, change in changes:
+        now[name] += change
+        steps[name].append((time, now[name]))
+        total += change
+        if total > peak:
+            peak, at = total, time
+            fullest = max(now, key=lambda name: now[name])
+    return Levels(steps, peak, at, fullest)

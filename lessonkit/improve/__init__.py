@@ -1,0 +1,1 @@
+"""Changes descriptions: advice, knobs, rules and the tuner."""

@@ -1,0 +1,184 @@
+"""Advice: every single change to a pipeline, run and ranked by the time it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lessonkit.dataset import Dataset
+from lessonkit.engine.node import Node, swap, walk
+from lessonkit.engine.training import benchmark
+from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, frozen_by_cache
+
+CALLS = (1, 2, 3, 4, 6, 8)
+BATCHES = (8, 16, 32, 64)
+MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")  # past each other, one to one
+
+MIXES = "changes the order of the elements"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change: in words, the pipeline it makes, and what it does to the data."""
+
+    words: str
+    dataset: Dataset
+    effects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A change that was run: seconds a sample it takes and saves, bytes and calls it needs."""
+
+    change: str
+    dataset: Dataset
+    effects: tuple[str, ...]
+    per_sample: float
+    saved: float
+    memory: int
+    calls: int
+
+    def __repr__(self) -> str:
+        effects = "".join(f"; {effect}" for effect in self.effects)
+        before = self.per_sample + self.saved
+        saved = f"{self.saved * 1e3:.3f}"
+        if float(saved) == 0:
+            saved = "nothing"
+        return f"{self.change}: saves {saved} of {before * 1e3:.3f} ms{effects}"
+
+
+def advise(dataset: Dataset, **options: Any) -> list[Advice]:
+    """Every single change that keeps the pipeline's meaning, the one that saves most first.
+
+    Each is run on the virtual clock, with the *options* of `benchmark`; so a learner's functions
+    run many times. Where they have side effects, or take long, give `cost=` in their place.
+    Whatever else than the time a change alters is said in its *effects*.
+
+    >>> from lessonkit import ArtificialDataset
+    >>> advise(ArtificialDataset(20))[0]
+    prefetch(1) behind ArtificialDataset: saves 9.500 of 26.500 ms
+    >>> advise(ArtificialDataset(20).prefetch(1), num_epochs=1)[0]
+    cache behind ArtificialDataset: saves nothing of 17.000 ms
+    """
+    now = benchmark(dataset, **options).per_sample
+    found = []
+    for change in changes(dataset):
+        trace = benchmark(change.dataset, **options)
+        if trace.samples:
+            found.append(
+                Advice(
+                    change.words,
+                    change.dataset,
+                    change.effects,
+                    trace.per_sample,
+                    now - trace.per_sample,
+                    trace.max_bytes,
+                    sum(_calls(node) for node in walk(change.dataset.node)),
+                )
+            )
+    return sorted(found, key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory))
+
+
+def _calls(node: Node) -> int:
+    """How many calls may go on at once in one operator, beside the training loop."""
+    calls = node.arguments.get("num_parallel_calls") or 0
+    return max(calls, 1) if calls or node.method == "prefetch" else 0
+
+
+# ---- the changes ----
+
+
+def changes(dataset: Dataset) -> Iterator[Change]:
+    """All single changes; some may be worse than nothing."""
+    root = dataset.node
+    for node in walk(root):
+        for words, new, effects in [*inserted(node), *parallel(node), *moved(node), *batched(node)]:
+            yield Change(words, Dataset(swap(root, node, new.node)), effects)
+
+
+Proposal = tuple[str, Dataset, tuple[str, ...]]  # what stands in the place of a node
+
+
+def inserted(node: Node) -> Iterator[Proposal]:
+    """A prefetch or a cache behind a node; a deeper prefetch, or one less."""
+    behind = Dataset(node)
+    if node.method == "prefetch":
+        size = max(1, node.arguments["buffer_size"])  # AUTOTUNE begins with 1
+        for deeper in (2 * size, 4 * size, 8 * size):
+            yield f"prefetch({deeper}) for prefetch({size})", Dataset(node.inputs[0]).prefetch(deeper), ()
+        return
+    yield f"prefetch(1) behind {node.method}", behind.prefetch(1), ()
+    if node.method != "cache":
+        yield f"cache behind {node.method}", behind.cache(), frozen_by_cache(node)
+
+
+def parallel(node: Node) -> Iterator[Proposal]:
+    """More calls at once: in a map, in an interleave, or an interleave for a flat_map."""
+    before = node.arguments.get("num_parallel_calls")
+    if node.method == "map":
+        for calls in CALLS:
+            if calls > (before or 0):
+                yield f"{calls} calls in map", Dataset(node.replace(num_parallel_calls=calls)), ()
+    elif node.method == "interleave":
+        for cycle in sorted({*CALLS, node.arguments["cycle_length"] or 1}):
+            same = cycle == node.arguments["cycle_length"]
+            wider = node.replace(cycle_length=cycle, num_parallel_calls=cycle)
+            if not same or cycle > (before or 0):
+                yield f"{cycle} lanes in interleave", Dataset(wider), () if same else (MIXES,)
+    elif node.method == "flat_map":
+        for cycle in CALLS:
+            files = Dataset(node.inputs[0]).interleave(node.arguments["map_func"], cycle, 1, cycle)
+            yield f"interleave with {cycle} lanes for flat_map", files, (MIXES,) if cycle > 1 else ()
+
+
+def moved(node: Node) -> Iterator[Proposal]:
+    """An operator before the one that stands above it."""
+    if node.method not in MOVABLE or not node.inputs or node.inputs[0].method not in MOVABLE:
+        return
+    above = node.inputs[0]
+    if above.method == node.method:
+        return
+    exchanged = above.replace(node.replace(*above.inputs))
+    yield f"{node.method} before {above.method}", Dataset(exchanged), effects_of_exchange(above, node)
+
+
+def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
+    """What it does to the data when *node* moves before *above*."""
+    effects = []
+    pair = {above.method, node.method}
+    function = above.arguments.get("fn") or node.arguments.get("fn")
+    if pair == {"map", "filter"} and function:
+        effects.append("the filter sees other values")
+    if pair == {"map", "cache"} and (above.arguments.get("random") or node.arguments.get("random")):
+        effects.append(FREEZES if node.method == "map" else "makes the augmentation new in every epoch")
+    if pair == {"shuffle", "cache"}:
+        effects.append(FREEZES_ORDER if node.method == "shuffle" else "makes a new order in every epoch")
+    if pair == {"shuffle", "repeat"}:
+        effects.append("epochs blur" if node.method == "repeat" else "keeps epochs apart")
+    if pair == {"cache", "repeat"} and node.method == "repeat":
+        effects.append("keeps all passes in the cache")
+    return tuple(effects)
+
+
+def batched(node: Node) -> Iterator[Proposal]:
+    """A map of whole batches, where it takes them; or no batches where they only cost time."""
+    above = node.inputs[0] if node.inputs else node
+    if node.method == "batch" and above.method == "map" and above.arguments["batches"]:
+        yield "batch before map", Dataset(above.replace(node.replace(*above.inputs))), ()
+    if node.method == "map" and node.arguments["batches"] and above.method != "batch":
+        for size in BATCHES:
+            batches = Dataset(above).batch(size).node
+            yield f"map of batches of {size}", Dataset(node.replace(batches)).unbatch(), ()
+    if node.method == "unbatch":
+        between = []
+        while above.method in ("map", "cache", "prefetch"):
+            between.append(above)
+            above = above.inputs[0]
+        takes_both = all(part.method != "map" or part.arguments["batches"] for part in between)
+        if above.method == "batch" and takes_both:
+            without = above.inputs[0]
+            for part in reversed(between):
+                without = part.replace(without)
+            dropped = ("keeps the samples that drop_remainder drops",) * above.arguments["drop_remainder"]
+            yield "no batch and unbatch", Dataset(without), dropped

@@ -1,0 +1,70 @@
+"""Rewriting: rules applied to a description until none of them finds anything more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lessonkit import check
+from lessonkit.code.expression import code
+from lessonkit.dataset import Dataset
+from lessonkit.engine.node import Node, rebuilt
+from lessonkit.improve.rules import RULES
+
+
+class Applied(NamedTuple):
+    """A rule that found something: its sentence, and the code up to there before and after."""
+
+    rule: str
+    sentence: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A pipeline after rewriting, and what was done to it, in order."""
+
+    dataset: Dataset
+    applied: list[Applied]
+
+    def __str__(self) -> str:
+        """What was done, for people."""
+        lines = [f"{done.rule}\n  {done.before}\n  {done.after}" for done in self.applied]
+        return "\n".join(lines or ["no rule applies"])
+
+
+def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Rewritten:
+    """The same elements by other operators: *dataset* after some of the RULES, by name.
+
+    Without *rules*, those that tf.data has on by default. What no rule touches stays the
+    same object, with what its caches hold; what is new begins with empty caches. The
+    data sets that a function makes, as of `interleave`, are not looked into.
+
+    >>> numbers = Dataset.range(6).skip(0).shuffle(3, seed=1).repeat(2)
+    >>> rewrite(numbers).dataset
+    Dataset.range(6).shuffle_and_repeat(3, 2, 1)
+    >>> [applied.rule for applied in rewrite(numbers, ["noop_elimination"]).applied]
+    ['noop_elimination']
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    if isinstance(rules, str) or not (rules is None or isinstance(rules, Iterable)):
+        raise TypeError(f"rules={rules!r}: must be a list of names")
+    names = None if rules is None else {check.one_of("rules", name, tuple(RULES)) for name in rules}
+    chosen = [rule for rule in RULES.values() if (rule.by_default if names is None else rule.name in names)]
+    applied: list[Applied] = []
+    done: dict[Node, Node] = {}
+
+    def change(_: Node, node: Node) -> Node:
+        for rule in chosen:
+            changed = rule.change(node)
+            if changed is not None:
+                applied.append(Applied(rule.name, rule.sentence, code(node), code(changed)))
+                return rebuilt(changed, change, done)  # other rules, or this one, may find more
+        done[node] = node
+        return node
+
+    node = rebuilt(dataset.node, change, done)
+    return Rewritten(dataset if node is dataset.node else Dataset(node), applied)

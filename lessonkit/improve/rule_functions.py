@@ -1,0 +1,114 @@
+"""What rewritten operators call: functions made of the functions of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from lessonkit.engine.costs import Cost, per_sample
+from lessonkit.engine.element import Bytes, arguments, measure, size_of, split
+from lessonkit.engine.machine import work
+
+
+def name_of(map_arguments: dict[str, Any]) -> str:
+    """The function of a map by its name, or else by its stage."""
+    return str(getattr(map_arguments["fn"], "__name__", map_arguments["stage"]))
+
+
+def whole(parts: tuple[Any, ...]) -> Any:
+    """The value that was taken apart into a function's arguments."""
+    return parts[0] if len(parts) == 1 else parts
+
+
+def called(map_arguments: dict[str, Any], value: Any) -> Any:
+    """What a map makes of *value*, in the time that it takes."""
+    fn, cost = map_arguments["fn"], map_arguments["cost"]
+    seconds = cost(value) if callable(cost) else cost
+    try:
+        return value if fn is None else fn(*arguments(value))
+    finally:  # an error takes its time too
+        work(seconds, map_arguments["stage"], map_arguments["kind"])
+
+
+class Made:
+    """A function that a rule made: it has a name, but stands in no module that one could import."""
+
+    def __init__(self, *names: str) -> None:
+        self.__name__ = "_and_".join(names)
+        self.__module__ = ""
+
+
+class Both(Made):
+    """The calls of two maps, one after the other; each says its own work."""
+
+    def __init__(self, first: dict[str, Any], second: dict[str, Any]) -> None:
+        super().__init__(name_of(first), name_of(second))
+        self.first = first
+        self.second = second
+
+    def __call__(self, *parts: Any) -> Any:
+        return called(self.second, called(self.first, whole(parts)))
+
+
+class Judged(NamedTuple):
+    """A value, and whether a filter keeps it."""
+
+    value: Any
+    kept: bool
+
+
+class Judge(Made):
+    """The call of a map, and the question of the filter behind it.
+
+    What it gives is not of type tuple, so it arrives in one piece where it is asked.
+    """
+
+    def __init__(self, before: dict[str, Any], predicate: Callable[..., Any]) -> None:
+        super().__init__(name_of(before), name_of({"fn": predicate, "stage": "Filter"}))
+        self.fn = before["fn"]
+        self.predicate = predicate
+
+    def __call__(self, *parts: Any) -> Judged:
+        value = whole(parts) if self.fn is None else self.fn(*parts)
+        return Judged(value, bool(self.predicate(*arguments(value))))
+
+
+def kept(judged: Judged) -> bool:
+    """What the filter asks when a map has judged already."""
+    return judged.kept
+
+
+def unwrapped(judged: Judged) -> Any:
+    """The value without the judgement."""
+    return judged.value
+
+
+# ---- costs and sizes ----
+
+
+def is_plain(cost: Cost) -> bool:
+    """Whether a cost does not depend on the value."""
+    return isinstance(cost, per_sample) or not callable(cost)
+
+
+def added(first: Any, second: Any) -> Cost:
+    """The sum of two plain costs."""
+    costs = [
+        cost if isinstance(cost, per_sample) else per_sample(0, per_call=cost) for cost in (first, second)
+    ]
+    seconds, per_call = sum(cost.seconds for cost in costs), sum(cost.per_call for cost in costs)
+    return per_sample(seconds, per_call=per_call) if seconds else per_call
+
+
+def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
+    """What is said of sizes behind two maps; of a value that only the first saw, nothing."""
+    before, said = first["nbytes"], second["nbytes"]
+    if said is not None or before is None or second["fn"] is None:
+        return before if said is None else said  # type: ignore[no-any-return]
+    return None if callable(before) else partial(size_of, otherwise=before)
+
+
+def nbytes_of_batch(said: Bytes, batch: Any) -> int:
+    """The size of a batch, by what was said of the size of each value in it."""
+    return sum(measure(value, said, 0) for value in split(batch))

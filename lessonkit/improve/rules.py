@@ -1,0 +1,163 @@
+"""The rules by which a pipeline is rewritten; the docstring of each says when it helps or hurts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from lessonkit.check import AUTOTUNE
+from lessonkit.dataset import Dataset
+from lessonkit.engine.node import Node
+from lessonkit.improve import rule_functions as functions
+from lessonkit.improve.rule_functions import Both, Judge, is_plain
+
+
+class Rule(NamedTuple):
+    """What it is called, as in tf.data; what it does; whether tf.data does it unasked."""
+
+    name: str
+    sentence: str
+    by_default: bool
+    change: Callable[[Node], Node | None]  # what takes the place of a node, if anything does
+
+
+RULES: dict[str, Rule] = {}  # by name, in the order in which they are tried
+
+Change = Callable[..., Node | None]
+
+
+def rule(*methods: str, by_default: bool) -> Callable[[Change], Change]:
+    """Make a rule of a function of such operators in a row, or of any one; its docstring is the sentence."""
+
+    def register(function: Change) -> Change:
+        def change(node: Node) -> Node | None:
+            row = [*node.inputs[:1], node][-(len(methods) or 1) :]
+            fits = not methods or methods == tuple(part.method for part in row)
+            return function(*row) if fits else None
+
+        sentence = " ".join((function.__doc__ or "").split())
+        RULES[function.__name__] = Rule(function.__name__, sentence, by_default, change)
+        return function
+
+    return register
+
+
+IDLE: list[tuple[str, dict[str, Any]]] = [
+    ("skip", {"count": 0}),
+    ("repeat", {"count": 1}),
+    ("prefetch", {"buffer_size": 0}),
+    ("shard", {"num_shards": 1}),
+    ("map", {"fn": None, "cost": 0, "num_parallel_calls": None, "nbytes": None}),
+]
+
+
+@rule(by_default=True)
+def noop_elimination(node: Node) -> Node | None:
+    """Remove what does nothing.
+
+    That is take(-1), skip(0), repeat(1), prefetch(0), shard(1, 0), and a map without a
+    function and a cost. It never hurts, and helps no more than these cost.
+    """
+    idle = node.method == "take" and node.arguments["count"] < 0
+    for method, values in IDLE:
+        idle |= node.method == method and values.items() <= node.arguments.items()
+    return node.inputs[0] if idle else None
+
+
+@rule("map", "map", by_default=False)
+def map_fusion(before: Node, node: Node) -> Node | None:
+    """Make one map of two that have the same parallel calls: one call does the work of both.
+
+    It saves handing elements on, which costs nothing here. It hurts where each map had
+    parallel calls of its own, for then fewer elements are at work at once. Maps stay apart
+    if the first has a cost for each sample, and another stage or kind than the second.
+    """
+    first, second = before.arguments, node.arguments
+    same = {name for name in first if first[name] == second[name]}
+    if not {"num_parallel_calls", "deterministic"} <= same:
+        return None
+    fused = node.replace(
+        *before.inputs,
+        nbytes=functions.last_nbytes(first, second),
+        batches=first["batches"] and second["batches"],
+    )
+    costs, alike = (first["cost"], second["cost"]), {"stage", "kind"} <= same
+    if alike and all(map(is_plain, costs)) and not (first["fn"] and second["fn"]):
+        return fused.replace(fn=first["fn"] or second["fn"], cost=functions.added(*costs))
+    if callable(first["cost"]) and is_plain(first["cost"]):
+        return None
+    last = second["cost"] if is_plain(second["cost"]) else 0
+    rest = second if last == 0 else second | {"cost": 0}
+    return fused.replace(fn=Both(first, rest), cost=last)
+
+
+@rule("map", "filter", by_default=False)
+def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
+    """Let the calls of a map also ask what the filter behind it asks.
+
+    It helps where the question is expensive and the map has parallel calls, for then
+    several elements are judged at once. Otherwise it changes nothing.
+    """
+    predicate, said = node.arguments["predicate"], before.arguments["nbytes"]
+    if predicate is functions.kept:
+        return None
+    nbytes = (lambda judged: said(judged.value)) if callable(said) else said
+    judging = before.replace(fn=Judge(before.arguments, predicate), nbytes=nbytes, batches=False)
+    judged = Dataset(node.replace(judging, predicate=functions.kept))
+    return judged.map(functions.unwrapped, stage="Unwrap").node
+
+
+@rule("map", by_default=False)
+def map_parallelization(node: Node) -> Node | None:
+    """Give a map without parallel calls as many as AUTOTUNE finds; the order stays.
+
+    It helps a map that holds the others back, and takes memory. It must not be used on
+    functions with side effects; no rule can see those, so to ask for it is to say there
+    are none.
+    """
+    fn, calls = node.arguments["fn"], node.arguments["num_parallel_calls"]
+    stays = calls is not None or fn is functions.unwrapped
+    return None if stays else node.replace(num_parallel_calls=AUTOTUNE)
+
+
+@rule("map", "batch", by_default=False)
+def map_vectorization(before: Node, node: Node) -> Node | None:
+    """Batch before the map, if the map says that it accepts batches.
+
+    It helps where a call costs much: it is paid once for a batch. It hurts where the work
+    is in the elements: a batch is one call, so it takes the parallel calls away. A cost
+    that is a number is that of a call; one that grows with the batch is `per_sample`.
+    tf.data had this rule and dropped it.
+    """
+    if not before.arguments["batches"]:
+        return None
+    said = before.arguments["nbytes"]
+    nbytes = None if said is None else partial(functions.nbytes_of_batch, said)
+    return before.replace(node.replace(*before.inputs), batches=False, nbytes=nbytes)
+
+
+@rule("map", "batch", by_default=True)
+def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
+    """Make one operator of a map and the batch behind it.
+
+    Parallel calls, or one, map the elements of a batch and write them into it, and the
+    next batch is made meanwhile. It helps where nothing is made ahead behind the batch,
+    and takes the memory of a batch or more. A map without an order to keep stays.
+    """
+    if not before.arguments["deterministic"]:
+        return None
+    calls = before.arguments["num_parallel_calls"] or 1
+    arguments = before.arguments | node.arguments | {"num_parallel_calls": calls}
+    return Node("map_and_batch", before.inputs, arguments)
+
+
+@rule("shuffle", "repeat", by_default=True)
+def shuffle_and_repeat_fusion(before: Node, node: Node) -> Node | None:
+    """Make one operator of a shuffle and the repeat behind it.
+
+    It goes on filling its buffer with the next pass while it gives what is left of this
+    one, and never mixes them: an epoch begins without a stall, and none is blurred. It
+    never hurts, but for elements of the next pass that nobody may ask for.
+    """
+    return Node("shuffle_and_repeat", before.inputs, before.arguments | node.arguments)

@@ -1,0 +1,205 @@
+"""What real functions cost: measured on threads, so that the virtual clock can foretell other settings."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
+from itertools import islice
+from statistics import fmean, median
+from time import perf_counter, sleep, thread_time
+from typing import Any, NamedTuple
+
+from lessonkit import check
+from lessonkit.dataset import Dataset
+from lessonkit.engine.element import END
+from lessonkit.engine.machine import current
+from lessonkit.engine.node import Node, rebuilt, walk
+from lessonkit.engine.virtual import Meter
+from lessonkit.loops.costs import costing, fit, identity, whole
+
+FUNCTIONS = {
+    "from_generator": "fn",
+    "map": "fn",
+    "map_and_batch": "fn",
+    "filter": "predicate",
+    "flat_map": "map_func",
+    "interleave": "map_func",
+}
+ALONE: dict[str, dict[str, Any]] = {  # nothing goes on at once, and no time is spent that is known already
+    "ArtificialDataset": {"open": 0, "read": 0},
+    "map": {"num_parallel_calls": None, "cost": 0},
+    "map_and_batch": {"num_parallel_calls": 1, "cost": 0},
+    "interleave": {"num_parallel_calls": None},
+    "prefetch": {"buffer_size": 0},
+    "shuffle": {"buffer_size": 1},
+    "shuffle_and_repeat": {"buffer_size": 1},
+}
+SLIGHT = 20e-6  # s; calls that take less are not worth a cost, as they are not worth a bar in a trace
+TICK = 0.0002  # s; so often a thread asks for the interpreter lock ...
+FREE = 1000  # ... and gets it more often in a second of calls, unless these hold it
+
+Place = tuple[Any, ...]  # where in a description
+Change = Callable[[Node, Place], dict[str, Any]]
+
+
+class Call(NamedTuple):
+    """A call of a real function; of a generator, what one element took."""
+
+    began: float
+    ended: float
+    on_core: float
+    number: int = 0  # tells its element from others
+    opens: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.began
+
+
+def measure(dataset: Dataset, elements: int = 32) -> Dataset:
+    """The same pipeline, with the costs that its real functions had.
+
+    They are called on threads, one at a time, with nothing beside them, until each was
+    called *elements* times or so many elements have come out. What has a cost already
+    keeps it, and so does what says it by `work`. Values stay what they are, for the
+    functions are called on the virtual clock too, in each of its runs. On the real clock
+    the result would take what it costs and its own time: run what it was made of there.
+
+    >>> import time
+    >>> from lessonkit import benchmark
+    >>> naps = Dataset.range(9).map(lambda number: time.sleep(0.010))
+    >>> benchmark(measure(naps), 1, train=0).duration > 0.045  # without costs it would be 0
+    True
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    check.integer("elements", elements, least=1)
+    calls: dict[Place, list[Call]] = defaultdict(list)
+    watched = _changed(dataset.node, lambda node, place: _watched(node, calls, place))
+    given = 0
+    with _ticking() as ticks, iter(Dataset(watched)) as run:
+        for _ in islice(run, elements):
+            given += 1
+            if all(len(one) >= elements for one in calls.values()):
+                break
+    if not given:
+        raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
+    return Dataset(_changed(dataset.node, lambda node, place: _priced(node, calls.get(place, []), ticks)))
+
+
+def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
+    """The same description with other arguments, also where a function makes one of each element."""
+    places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
+
+    def changed(before: Node, node: Node) -> Node:
+        changes, place = change(before, places[before]), places[before]
+        if "map_func" in node.arguments:
+            map_func = changes.get("map_func", node.arguments["map_func"])
+
+            @wraps(map_func)
+            def inner(*value: Any) -> Any:
+                made = map_func(*value)  # if it is no data set, the operator says so
+                return Dataset(_changed(made.node, change, place)) if isinstance(made, Dataset) else made
+
+            changes = changes | {"map_func": inner}
+        return node.replace(**changes) if changes else node
+
+    return rebuilt(root, changed, {})
+
+
+# ---- taking down ----
+
+
+def _watched(node: Node, calls: dict[Place, list[Call]], place: Place) -> dict[str, Any]:
+    """What changes in a node so that nothing goes on at once, and its calls are taken down."""
+    changes = ALONE.get(node.method, {})
+    name = FUNCTIONS.get(node.method, "")
+    function = node.arguments.get(name)
+    if function is None or node.arguments.get("cost"):
+        return changes
+    watch = _read if node.method == "from_generator" else _call
+    return changes | {name: partial(watch, calls[place], function)}
+
+
+def _call(calls: list[Call], fn: Callable[..., Any], *args: Any) -> Any:
+    number = identity(whole(args))  # before the call, which may change what it is given
+    value, call = _timed(fn, *args)
+    calls.append(call._replace(number=number))
+    return value
+
+
+def _read(calls: list[Call], fn: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    def begun() -> Iterator[Any]:  # a function that returns a list works before its first element
+        yield from fn(*args)
+
+    elements, opens = begun(), True
+    while True:
+        value, call = _timed(next, elements, END)
+        if value is END:
+            return
+        calls.append(call._replace(number=identity(value), opens=opens))
+        yield value
+        opens = False
+
+
+def _timed(fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
+    """What a call gives, and its times; what it says by `work` takes none."""
+    outside, current.worker = current.worker, Meter([])
+    try:
+        began, on_core = perf_counter(), thread_time()
+        value = fn(*args)
+        return value, Call(began, perf_counter(), thread_time() - on_core)
+    finally:
+        current.worker = outside
+
+
+@contextmanager
+def _ticking() -> Iterator[list[float]]:
+    """The times at which a thread that asks for the interpreter lock again and again got it."""
+    ticks: list[float] = []
+    stop = threading.Event()
+
+    def tick() -> None:
+        while not stop.is_set():
+            sleep(TICK)
+            ticks.append(perf_counter())
+
+    threading.Thread(target=tick, daemon=True).start()
+    try:
+        yield ticks
+    finally:
+        stop.set()
+
+
+# ---- what it comes to ----
+
+
+def _priced(node: Node, calls: list[Call], ticks: list[float]) -> dict[str, Any]:
+    """What changes in a node whose function took so long."""
+    if not calls or fmean(call.seconds for call in calls) < SLIGHT:
+        return {}
+    later = [(call.number, call.seconds) for call in calls if not call.opens] or [(0, 0.0)]
+    opened = [call.seconds for call in calls if call.opens]
+    cost, held = fit(later), kind(calls, ticks)
+    if "cost" in node.arguments:
+        return {"cost": cost, "kind": held}
+    name = FUNCTIONS[node.method]
+    usual = median(seconds for _, seconds in later)
+    opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None
+    return {name: costing(node.arguments[name], cost, held, opening)}
+
+
+def kind(calls: list[Call], ticks: list[float]) -> str:
+    """What calls hold: nothing, a core, or the interpreter lock as well.
+
+    *ticks* are the times at which another thread got the lock.
+    """
+    spent = sum(call.seconds for call in calls)
+    if sum(call.on_core for call in calls) < spent / 2:
+        return "wait"
+    free = sum(bisect(ticks, call.ended) - bisect(ticks, call.began) for call in calls)
+    return "native" if free > FREE * spent else "python"

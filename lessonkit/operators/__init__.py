@@ -1,8 +1,0 @@
-"""What each operator does, one family a file, written once for both clocks."""
-
-# ruff: noqa: F401 - each module says by itself which methods of `Dataset` it is the operator of
-from lessonkit.operators import batch, cache, combine, fused, interleave, prefetch, select, shuffle, sources
-from lessonkit.operators import map as map_
-from lessonkit.operators.base import EndlessError, Scope
-
-__all__ = ["EndlessError", "Scope"]

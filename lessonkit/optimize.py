@@ -1,0 +1,11 @@
+"""Better pipelines, found by rule and by search: `rewrite` changes operators, `autotune` numbers."""
+
+from lessonkit.improve.autotune import autotune
+from lessonkit.improve.rewrite import rewrite
+from lessonkit.improve.rules import RULES
+
+__all__ = ["RULES", "autotune", "rewrite"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,206 @@
+"""What a timeline shows, as plain data: rows, lanes, bars and labels. Every picture is drawn from this."""
+
+from __future__ import annotations
+
+import string
+import zlib
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lessonkit.engine.trace import WAITING, Identity, Span, Trace
+from lessonkit.explain.critical_path import Step, chain, ended, last_work
+from lessonkit.explain.idle import ACCELERATOR, EMPTY, Idle, idle_stretches
+
+# Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
+COLOURS = {
+    "Open": "#aa3377",
+    "Read": "#4477aa",
+    "Map": "#ccbb44",
+    "Batch": "#66ccee",
+    "Load": "#ee6677",
+    "Train": "#228833",
+}
+OTHERS = ("#ee8866", "#44bb99", "#aaaa00", "#99ddff", "#ffaabb", "#77aadd", "#bbcc33", "#eedd88")
+IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
+
+
+class Row(NamedTuple):
+    """A stage, how many of its calls there are side by side, and its colour."""
+
+    stage: str
+    lanes: int
+    colour: str
+
+
+class Bar(NamedTuple):
+    """A stretch of work or waiting; times in nanoseconds.
+
+    *span* is the index in the trace, -1 where the accelerator is idle. *note* says what a
+    wait waits for.
+    """
+
+    row: int
+    lane: int
+    start: int
+    end: int
+    kind: str
+    label: str
+    span: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The timeline of one run, ready to be drawn; times in nanoseconds."""
+
+    rows: tuple[Row, ...]
+    bars: tuple[Bar, ...]  # those that work first, then those that wait
+    epochs: tuple[int, ...]  # when each began
+    path: tuple[Step, ...]  # what decided the duration; a step knows its span
+    duration: int
+    names: list[str]  # what each element is called, by its key
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes there are in all."""
+        return sum(row.lanes for row in self.rows)
+
+
+def layout(trace: Trace) -> Layout:
+    """Arrange what happened in *trace*: the stages from top to bottom, the accelerator last.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> found = layout(benchmark(ArtificialDataset(2).prefetch(1), num_epochs=1))
+    >>> [(row.stage, row.lanes) for row in found.rows]
+    [('Open', 1), ('Read', 1), ('Train', 1)]
+    >>> [(bar.label, bar.start // 10**6, bar.end // 10**6) for bar in found.bars if bar.row == 1]
+    [('0', 30, 45), ('1', 45, 60)]
+    """
+    spans, end = trace.spans, ended(trace)
+    names = labels(trace)
+    stages = {stage: row for row, stage in enumerate(trace.stages)}
+    work = [(span.start, span.lane, index) for index, span in enumerate(spans) if span.kind not in WAITING]
+    # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
+    # waits are shown as idle time.
+    waits = [
+        index
+        for index, span in enumerate(spans)
+        if span.kind in WAITING
+        and span.stage not in ACCELERATOR
+        and (span.stage in stages or span.kind != EMPTY)
+    ]
+    calling = {spans[index].stage for index in waits}
+    lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
+    bars = []
+    for start, wanted, index in sorted(work):
+        span = spans[index]
+        if span.end > start:
+            row = stages[span.stage]
+            if span.stage in calling:  # each call keeps its lane, and its waits have a place there
+                lanes[row] += [0] * (wanted + 1 - len(lanes[row]))
+            lane = free_lane(lanes[row], wanted, start)
+            lanes[row][lane] = span.end
+            bars.append(Bar(row, lane, start, span.end, "work", names[span.element], index, ""))
+    if waits:
+        bars += waiting(spans, waits, stages, bars)
+    if "Train" in stages:
+        bars += [idle(stages["Train"], gap) for gap in idle_stretches(trace)]
+    colours = colours_of(list(stages))
+    return Layout(
+        tuple(Row(stage, max(1, len(lanes[row])), colours[stage]) for stage, row in stages.items()),
+        tuple(bars),
+        tuple(round(epoch.start * 1e9) for epoch in trace.epochs),
+        tuple(chain(spans, last_work(spans, end), 0, end)),
+        end,
+        names,
+    )
+
+
+def free_lane(ends: list[int], wanted: int, start: int) -> int:
+    """The lane that is *wanted* if nothing is on it any more at *start*, or else the first such."""
+    if wanted < len(ends) and ends[wanted] <= start:
+        return wanted
+    for lane, end in enumerate(ends):
+        if end <= start:
+            return lane
+    ends.append(0)
+    return len(ends) - 1
+
+
+def waiting(spans: list[Span], waits: list[int], stages: dict[str, int], work: list[Bar]) -> list[Bar]:
+    """The waits that can be seen as a stage's: of its calls, and of a helper before work that it held up."""
+    reached: dict[tuple[int, int], list[tuple[int, int]]] = {}  # the bars of a lane, in order
+    held_up = {}
+    for bar in work:
+        reached.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
+        span = spans[bar.span]
+        if span.stage not in ACCELERATOR:
+            held_up[span.start, span.cause, span.lane] = (bar.row, bar.lane)
+    waited: dict[tuple[int, int], int] = {}  # until when, in a lane
+    bars = []
+    for index in waits:
+        span = spans[index]
+        place = (stages.get(span.stage, -1), span.lane)
+        if span.stage not in stages:
+            place = held_up.get((span.end, span.cause, span.lane), place)
+        if place in reached:
+            before = bisect_left(reached[place], (span.end, 0))
+            worked = reached[place][before - 1][1] if before else 0
+            start = max(span.start, worked, waited.get(place, 0))
+            if start < span.end:
+                bars.append(Bar(*place, start, span.end, span.kind, "", index, span.place))
+                waited[place] = span.end
+    return bars
+
+
+def idle(row: int, gap: Idle) -> Bar:
+    """The accelerator has nothing to do; the note says for whom it waits, the longest first."""
+    blame = sorted(gap.blame, key=gap.blame.__getitem__, reverse=True)
+    return Bar(row, 0, gap.start, gap.end, IDLE, "", -1, ", ".join(blame))
+
+
+def labels(trace: Trace) -> list[str]:
+    """What to call each element, by its key: its sample's number, and a letter if there are several files."""
+    everybody = trace.identities
+    worked_on = {span.element for span in trace.work if span.element}
+    files = sorted({everybody[sample].instance for who in worked_on for sample in trace.members(who)})
+    letters = {file: letter_of(place) if len(files) > 1 else "" for place, file in enumerate(files)}
+    names = [
+        letters.get(instance, "") + (str(sample) if sample >= 0 else "") for instance, _, sample in everybody
+    ]
+    for batch, members in trace.batches.items():
+        names[batch] = joined([(everybody[sample], names[sample]) for sample in members])
+    return names
+
+
+def joined(members: list[tuple[Identity, str]]) -> str:
+    """The samples of a batch, from the first to the last; if others stand between them, one by one."""
+    (first, name), (last, _) = members[0], members[-1]
+    if len(members) == 1:
+        return name
+    if all(who == first._replace(sample=first.sample + place) for place, (who, _) in enumerate(members)):
+        return f"{name}-{last.sample}"
+    return " ".join([name for _, name in members[:4]] + ["..."] * (len(members) > 4))
+
+
+def letter_of(place: int) -> str:
+    """A letter for a file; behind the last letter its number."""
+    return string.ascii_uppercase[place] if place < 26 else f"{place}."
+
+
+def colours_of(stages: list[str]) -> dict[str, str]:
+    """A colour for each stage: the same in every picture, and no two alike as long as they last."""
+    found = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
+    for stage in stages:
+        if stage not in found:
+            first = zlib.crc32(stage.encode()) % len(OTHERS)
+            order = OTHERS[first:] + OTHERS[:first]
+            found[stage] = next((colour for colour in order if colour not in found.values()), order[0])
+    return found
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is easier to read on *colour*."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return "#000000" if 0.3 * red + 0.59 * green + 0.11 * blue > 128 else "#ffffff"

@@ -1,1 +1,0 @@
-"""The two clocks, and the awaitables that operators wait with."""

@@ -1,0 +1,96 @@
+"""A widget whose page is ours: what it shows at first, and the messages that go to and fro."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from lessonkit.engine.trace import Trace
+from lessonkit.pictures.style import DEFAULTS
+from lessonkit.pictures.timeline import plot_timelines
+from lessonkit.widgets.controls import RefusedError
+from lessonkit.widgets.page_data import packed
+from lessonkit.widgets.sandbox import said
+
+HERE = Path(__file__).parent / "page"
+# anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
+SCRIPTS = (
+    "dom",
+    "words",
+    "timeline",
+    "plumbing",
+    "view",
+    "controls",
+    "pictures",
+    "tasks",
+    "explore",
+    "installation",
+    "main",
+)
+
+
+def joined() -> str:
+    """The program of the page."""
+    return "\n".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+class Page(anywidget.AnyWidget):
+    """A widget that the page draws by its *role* from its *state*, and that then answers questions.
+
+    A question names one of *questions*, the methods that may be asked. Nothing that comes
+    from the page is trusted: what does not fit is refused, and the widget stays as it is.
+    """
+
+    _esm = joined()
+    _css = (HERE / "style.css").read_text(encoding="utf-8")
+    role = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Unicode("{}").tag(sync=True)
+    questions: tuple[str, ...] = ()
+    large = traitlets.Bool(False).tag(sync=True)
+    in_classroom = False
+    runs: dict[str, Trace]  # what the kept picture shows
+
+    def __init__(self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None) -> None:
+        self.runs = runs or {}
+        super().__init__(role=role, state=packed(state), large=Page.in_classroom)
+        self.on_msg(self.hear)
+
+    def hear(self, _: Any, content: Any, buffers: Any) -> None:
+        """Answer a question of the page."""
+        try:
+            what = content.pop("do", None) if isinstance(content, dict) else None
+            if what not in self.questions:
+                raise RefusedError("there is no such question")
+            getattr(self, what)(**content)
+        except (Exception, KeyboardInterrupt) as error:
+            self.tell("error", text=said(error))
+
+    def tell(self, about: str, answer: Any = None, **more: Any) -> None:
+        """Tell the page something; what is large goes as bytes, which nobody has to look through."""
+        buffers = None if answer is None else [packed(answer).encode()]
+        self.send({"about": about, **more}, buffers=buffers)
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The widget, and what a notebook shows where no widget can run: a picture, or the text."""
+        widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
+        kept = {"text/plain": repr(self)}
+        if self.runs:
+            picture, size = plot_timelines(self.runs)._repr_mimebundle_()
+            kept, metadata = picture | kept, metadata | size
+        return widget | kept, metadata
+
+    def __repr__(self) -> str:
+        """The same on every run, for a notebook keeps it."""
+        return self.in_words()
+
+    def in_words(self) -> str:
+        """What it shows, as text."""
+        return self.role
+
+
+def classroom(on: bool = True) -> None:
+    """Show everything from now on in large type and with thick bars, for a projector."""
+    Page.in_classroom = DEFAULTS["large"] = on

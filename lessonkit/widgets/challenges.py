@@ -1,0 +1,76 @@
+"""`challenge`: a goal with a budget, checked by running the learner's own pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lessonkit.engine.trace import Trace
+from lessonkit.widgets.base import Page
+from lessonkit.widgets.explorer import HEIGHT, Explore
+from lessonkit.widgets.goals import Attempt, Goal, Task
+from lessonkit.widgets.page_data import scene
+from lessonkit.widgets.sandbox import made_by, said
+
+
+class Challenge(Page):
+    """A task for code: `check` judges a pipeline function."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        super().__init__("challenge", {"task": task.spec()})
+
+    def check(self, pipeline: Callable[[], Any]) -> Outcome:
+        """Run a learner's pipeline function; say which goals it meets, and show its run."""
+        try:
+            made = made_by(pipeline)
+            trace = made.simulate()
+            verdict = self.task.judge(Attempt(made.dataset, trace, made.options))
+            drawn = scene(trace, made.dataset, made.options.get("machine"))
+            return Outcome(verdict, drawn, {"": trace})
+        except Exception as error:
+            return Outcome({"passed": False, "goals": [], "message": said(error)}, None, {})
+
+    def in_words(self) -> str:
+        """What it asks for."""
+        return "\n".join([self.task.text, *(f"- {goal.name}: {goal.limit}" for goal in self.task.goals)])
+
+
+class Outcome(Page):
+    """What came of an attempt: which goals it meets, and its run."""
+
+    def __init__(self, verdict: dict[str, Any], drawn: dict[str, Any] | None, runs: dict[str, Trace]) -> None:
+        self.verdict = verdict
+        super().__init__("outcome", {"verdict": verdict, "scene": drawn, "height": HEIGHT}, runs)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every goal was met."""
+        return bool(self.verdict["passed"])
+
+    def in_words(self) -> str:
+        """The verdict, goal by goal."""
+        marks = {True: "met", False: "missed"}
+        goals = [f"- {marks[met]}: {text}" for met, text in self.verdict["goals"]]
+        return "\n".join([self.verdict["message"], *goals])
+
+
+def challenge(
+    text: str,
+    *,
+    goals: Sequence[Goal],
+    hints: Sequence[str] = (),
+    solution: str = "",
+    pipeline: Callable[..., Any] | None = None,
+    **controls: Any,
+) -> Challenge | Explore:
+    """A task with goals, each a number with a limit.
+
+    With a *pipeline* function and controls for it, each step of a control is judged at once.
+    Without, the learner's own pipeline function is judged by the `check` of what this
+    returns. *hints* are shown one by one, and the *solution*, as text, when it is asked for.
+    """
+    task = Task(text, tuple(goals), tuple(hints), solution)
+    if pipeline is None:
+        return Challenge(task)
+    return Explore(pipeline, None, HEIGHT, controls, task)

@@ -1,0 +1,213 @@
+"""`explore`: a pipeline function with controls, and the run that it makes, at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from lessonkit import check
+from lessonkit.analysis import compare
+from lessonkit.dataset import Dataset
+from lessonkit.engine.trace import Trace
+from lessonkit.engine.training import benchmark
+from lessonkit.widgets.base import Page
+from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.goals import Attempt, Task
+from lessonkit.widgets.page_data import scene
+from lessonkit.widgets.sandbox import Job, bounded, made_by, said
+from lessonkit.words import milliseconds
+
+PROGRESS = 0.1  # s between two messages of how far a real run has come
+HEIGHT = 220  # pixels of a timeline
+
+
+class Explore(Page):
+    """The widget of `explore`. It keeps no values: every question of the page brings them along."""
+
+    questions = ("show", "code", "run", "cancel")
+
+    def __init__(
+        self,
+        pipeline: Callable[..., Any],
+        pinned: dict[str, Any] | None,
+        height: int,
+        controls: dict[str, Any],
+        task: Task | None = None,
+    ) -> None:
+        self.pipeline = check.function("pipeline", pipeline)
+        self.task = task
+        self.given = ""  # what a challenge begins with, in words
+        self.controls = {control.name: control for control in controls_of(pipeline, controls)}
+        self.cancelled = threading.Event()  # of the last real run
+        self.running: threading.Thread | None = None
+        self.start = self.values({control.name: control.start for control in self.controls.values()})
+        state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
+        state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
+        runs: dict[str, Trace] = {}
+        try:
+            if pinned is not None:
+                runs["pinned"], state["pinned"] = self.picture(self.start | pinned)
+            runs["now" if runs else ""], state["scene"] = self.picture(self.start)
+        except Exception as error:
+            state["error"] = said(error)
+        self.shown = state["scene"]["summary"] if state["scene"] else state["error"]  # at first, in words
+        super().__init__("explore", state, runs)
+
+    # ---- what the page asks ----
+
+    def show(self, id: Any, values: Any) -> None:
+        """Simulate, and send the picture; or say why not."""
+        began = perf_counter()
+        try:
+            if type(id) is not int:
+                raise RefusedError("a question needs a number")
+            _, answer = self.picture(self.values(values))
+        except KeyboardInterrupt:
+            answer = {"error": "It was interrupted."}
+        except Exception as error:
+            answer = {"error": said(error)}
+        self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
+
+    def code(self, values: Any) -> None:
+        """The pipeline of the moment as programs."""
+        made = made_by(self.pipeline, **self.values(values))
+        shown = {name: made.options[name] for name in ("train", "num_epochs") if name in made.options}
+        languages = ("lessonkit", "tf.data")
+        self.tell("code", {language: made.dataset.code(language, **shown) for language in languages})
+
+    def run(self, id: Any, values: Any) -> None:
+        """Run it for real, beside the kernel's own thread, which would not hear a cancel.
+
+        There may be several views, each of which knows its own run by *id*. One run goes on at a
+        time, for two would disturb each other; the newest wins.
+        """
+        if type(id) is not int:
+            raise RefusedError("a question needs a number")
+        try:
+            made = made_by(self.pipeline, **self.values(values))
+        except Exception as error:
+            self.tell("stopped", text=said(error), id=id)
+            return
+        self.cancel()
+        self.cancelled = threading.Event()
+        given = id, made, self.cancelled, self.running
+        self.running = threading.Thread(target=self.run_real, args=given, daemon=True)
+        self.running.start()
+
+    def cancel(self) -> None:
+        """End the real run."""
+        self.cancelled.set()
+
+    # ---- how it is answered ----
+
+    def values(self, numbers: Any) -> dict[str, Any]:
+        """What the page's numbers stand for."""
+        if not isinstance(numbers, dict) or set(numbers) != set(self.controls):
+            raise RefusedError("values must name every control, and nothing else")
+        return {name: self.controls[name].value(number) for name, number in numbers.items()}
+
+    def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
+        """The run for these values, and how the page draws it."""
+        made, trace = bounded("this pipeline", lambda: self.simulated(values))
+        drawn = scene(trace, made.dataset, made.options.get("machine"))
+        if self.task:
+            drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, made.options, values, self.start))
+        return trace, drawn
+
+    def simulated(self, values: dict[str, Any]) -> tuple[Job, Trace]:
+        """The pipeline for these values, and its run; both together have so much time."""
+        if self.task:
+            self.check_names()
+        made = made_by(self.pipeline, **values)
+        return made, made.simulate()
+
+    def check_names(self) -> None:
+        """A challenge with other numbers than it was given with is another one, and may be none."""
+        dataset, options = made_by(self.pipeline, **self.start)
+        plain = {name: value for name, value in options.items() if isinstance(value, (int, float))}
+        now = f"{dataset} {plain}"
+        self.given = self.given or now
+        if now != self.given:
+            raise ValueError(
+                "a name that this challenge uses means something else by now: run its cells again"
+            )
+
+    def run_real(
+        self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None
+    ) -> None:
+        """Run on threads, saying how far it has come; then send what was measured beside the prediction."""
+        told = 0.0
+        self.tell("progress", text="It begins.", id=id)  # the page hears that somebody is there
+        if before:
+            before.join()
+
+        def progress(count: int, elapsed: float) -> None:
+            nonlocal told
+            if perf_counter() - told > PROGRESS:
+                told = perf_counter()
+                self.tell("progress", text=f"{count} elements after {milliseconds(elapsed)}", id=id)
+
+        try:
+            predicted = made.simulate()
+            real = benchmark(made.dataset, clock="real", progress=progress, cancel=cancelled, **made.options)
+            if real.cancelled:
+                self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
+            else:
+                shown = scene(real, made.dataset, made.options.get("machine"))
+                self.tell("real", {"scene": shown, **side_by_side(predicted, real)}, id=id)
+        except (Exception, SystemExit) as error:
+            self.tell("stopped", text=said(error), id=id)
+
+    def in_words(self) -> str:
+        """Where the controls begin, and what the run there is like."""
+        at = [
+            f"{control.label} {control.texts[control.start]}"
+            for control in self.controls.values()
+            if control.kind in ("range", "choice")
+        ]
+        return f"{', '.join(at)}: {self.shown}" if at else self.shown
+
+
+def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
+    """Each stage, predicted and measured, in words."""
+    found = compare(predicted, real)
+
+    def cells(row: Any) -> list[str]:
+        times = (milliseconds(mean) for _, mean in (row.predicted, row.measured))
+        return [row.stage, *times, row.verdict]
+
+    return {"rows": [cells(row) for row in found.stages], "total": cells(found.total)}
+
+
+def explore(
+    pipeline: Callable[..., Any],
+    /,
+    *,
+    pinned: dict[str, Any] | None = None,
+    height: int = HEIGHT,
+    **controls: Any,
+) -> Explore:
+    """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
+
+    It returns a `Dataset`, or one and a dictionary of keywords of `benchmark`. It is called
+    for values near the one in use as well, so it should do nothing else than describe.
+    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline.
+    """
+    if pinned is not None and not isinstance(pinned, dict):
+        raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
+    if type(height) is not int or height < 1:
+        raise TypeError(f"height={height!r}: must be a number of pixels; no control can have this name")
+    return Explore(pipeline, pinned, height, controls)
+
+
+def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:
+    """Show the run of one pipeline, and below it that of another one if it is *pinned*."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")
+
+    def pipeline(made: Any = dataset) -> Any:
+        return made, options
+
+    return Explore(pipeline, None if pinned is None else {"made": pinned}, height, {})

@@ -1,0 +1,131 @@
+"""Running what a pipeline function returns, within limits, and saying in a sentence what went wrong."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import sys
+import sysconfig
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any, NamedTuple, NoReturn, TextIO
+
+from lessonkit.dataset import Dataset
+from lessonkit.engine.trace import Trace
+from lessonkit.engine.training import benchmark
+from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time, limited
+
+MOST_SPANS = 200_000
+MOST_SECONDS = 2.0
+MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is still to be seen
+MOST_SAID = 400  # characters of an error
+ONE_AT_A_TIME = threading.RLock()  # for what all threads share: where is printed to, and `input`
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+OPTIONS = ("num_epochs", "train", "load", "machine", "max_elements")
+
+
+class Printed(io.TextIOBase):
+    """Passes on the beginning of what is printed, and stops who prints without end."""
+
+    def __init__(self, to: TextIO) -> None:
+        self.to = to
+        self.count = 0
+
+    def write(self, text: str) -> int:
+        """Print it, unless it is too much."""
+        room = max(0, MOST_SHOWN - self.count)
+        self.count += len(text)
+        if self.count > MOST_PRINTED:
+            raise ValueError(f"the pipeline function printed more than {MOST_PRINTED:,} characters")
+        return self.to.write(text if len(text) <= room else f"{text[:room]}…\n" if room else "")
+
+
+def bounded(what: str, function: Callable[[], Result]) -> Result:
+    """A learner's code may take only so long and print only so much, ask for nothing, and not end Python."""
+    if limited():
+        return function()  # all this is so already
+    with ONE_AT_A_TIME:
+        asks, builtins.input = builtins.input, refused  # a page that waits for an answer runs no other cell
+        try:
+            with redirect_stdout(Printed(sys.stdout)), redirect_stderr(Printed(sys.stderr)):
+                return in_time(MOST_SECONDS, what, function)
+        except (SystemExit, GeneratorExit) as error:
+            stopped = ValueError(f"{what} wanted to end Python, and was stopped")
+            raise stopped.with_traceback(error.__traceback__) from None
+        finally:
+            builtins.input = asks
+
+
+def refused(prompt: object = "") -> NoReturn:
+    """Stands in for `input`."""
+    raise ValueError("input() cannot be used in a pipeline function")
+
+
+class Job(NamedTuple):
+    """A pipeline, and how to run it."""
+
+    dataset: Dataset
+    options: dict[str, Any]
+
+    def simulate(self) -> Trace:
+        """Run it on the virtual clock, if that does not take too long."""
+        trace = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **self.options))
+        if len(trace.spans) > MOST_SPANS:
+            raise ValueError(f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it")
+        return trace
+
+
+def job(made: Any) -> Job:
+    """What a pipeline function may give: a `Dataset`, or one and keywords of `benchmark`."""
+    dataset, options = made if isinstance(made, tuple) and len(made) == 2 else (made, {})
+    if dataset is None:
+        raise TypeError("the pipeline function returned nothing: it must return a Dataset (return dataset)")
+    if not isinstance(dataset, Dataset) or not isinstance(options, dict):
+        wrong = made if isinstance(dataset, Dataset) else dataset
+        raise TypeError(f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options")
+    for name in options:
+        if name not in OPTIONS:
+            raise TypeError(f"{name}={options[name]!r}: must be one of {', '.join(OPTIONS)}")
+    return Job(dataset, options)
+
+
+def made_by(pipeline: Callable[..., Any], **values: Any) -> Job:
+    """Call a pipeline function, which may be a learner's: it may take for ever."""
+    name = getattr(pipeline, "__name__", "the function")
+    return bounded(name, lambda: job(pipeline(**values)))
+
+
+def said(error: BaseException) -> str:
+    """An error as a sentence, with the line of the learner's code that it came from."""
+    text = shortened(words(error))
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = bool(frames) and is_ours(frames[-1])
+    sentence = isinstance(error, (ValueError, TookTooLongError)) or (
+        ours and isinstance(error, (TypeError, AttributeError))
+    )
+    if not sentence:
+        text = f"{type(error).__name__}: {text}"
+    for frame in reversed(frames):
+        if not is_ours(frame) and not frame.filename.startswith(LIBRARIES) and frame.line:
+            return f"{text} (in {frame.name}, line {frame.lineno}: {shortened(frame.line)})"
+    return text
+
+
+def words(error: BaseException) -> str:
+    """What an error says of itself; a learner's own may fail in that too."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text that nobody would read to its end."""
+    return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"
+
+
+def is_ours(frame: traceback.FrameSummary) -> bool:
+    """Whether this is lessonkit's own code, whose errors are sentences for the learner."""
+    return "lessonkit" in frame.filename.replace("\\", "/").split("/")
