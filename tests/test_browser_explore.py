@@ -192,7 +192,7 @@ def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
                 calls[bar.lane] = bar.label
         held = ""
         for event in trace.events:
-            if event.buffer == prefetch and event.time <= now:
+            if event.buffer == "prefetch(1)" and event.time_ns <= now:
                 held = laid.names[event.element] if event.change > 0 else ""
         boxes = shown.page.evaluate(BOXES)
         assert (boxes["Map"], boxes["prefetch(1)"]) == (calls, [held]), now

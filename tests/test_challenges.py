@@ -150,7 +150,7 @@ def test_05_batches_of_five_to_seventeen_keep_the_accelerator_busy() -> None:
 def settled(task: Any, **values: Any) -> bool:
     """Whether a setting of a challenge with controls meets all its goals."""
     dataset, options = task.pipeline(**values)
-    attempt = Attempt(dataset, benchmark(dataset, **options), options, values, task.start)
+    attempt = Attempt(benchmark(dataset, **options), values, task.start)
     return bool(task.task.judge(attempt)["passed"])
 
 

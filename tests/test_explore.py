@@ -12,7 +12,7 @@ from pages import Said
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import cards, explore, seconds, show, slider
-from lessonkit.widgets.page_data import scene
+from lessonkit.widgets.page_data import page_data
 
 
 def pipeline(buffer: int = 1, calls: int = 2, read: float = 0.015) -> Dataset:
@@ -51,7 +51,7 @@ def test_a_picture_of_200_spans_is_small() -> None:
 
 def test_two_buffers_of_one_name_are_told_apart() -> None:
     fused = ArtificialDataset(20).map_and_batch(None, 5, cost=0.03, num_parallel_calls=3)
-    drawn = scene(benchmark(fused, 1), fused)
+    drawn = page_data(benchmark(fused, 1))
     assert drawn["buffers"] == [["Map: 3 calls", 3, 0], ["Map: 3 calls", 80, 5]]
 
 

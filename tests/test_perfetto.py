@@ -26,7 +26,7 @@ def test_every_span_is_there_in_microseconds(tmp_path: Path) -> None:
     trace = busy_run()
     spans = [event for event in written(trace, tmp_path / "trace.json") if event["ph"] == "X"]
     assert sorted((event["ts"], event["dur"]) for event in spans) == sorted(
-        (span.start / 1e3, (span.end - span.start) / 1e3) for span in trace.spans
+        (span.start_ns / 1e3, (span.end_ns - span.start_ns) / 1e3) for span in trace.spans
     )
     trained = next(event for event in spans if event["name"] == "Train")
     assert trained["cat"] == "work"
