@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pages import Said
+from pages import JSON, Said
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.pictures.layout import layout
@@ -217,11 +217,6 @@ def wait_for(said: Said, about: str) -> tuple[dict[str, Any], Any]:
     raise AssertionError(said.messages)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=8,
-)
 NEAR = st.fixed_dictionaries(
     {"do": st.sampled_from(["show", "code", "cancel", "hear", "__init__", "run "]) | JSON},
     optional={
