@@ -9,7 +9,7 @@ from typing import Any
 from lesson import lesson, passing
 
 from lessonkit import ArtificialDataset, Dataset, Machine, benchmark, per_sample
-from lessonkit.widgets.goals import Attempt, Judged
+from lessonkit.widgets.task import Attempt, Judged
 
 
 def test_00_only_longer_files_and_faster_reading_do() -> None:
@@ -105,7 +105,7 @@ def places_that_pass(*extras: str) -> dict[Steps, float]:
     found = {}
     for steps in pipelines(*extras):
         trace = benchmark(kept(steps), num_epochs=5)
-        if all(goal.judge(Attempt(kept(steps), trace)).met for goal in goals):
+        if all(goal.judge(Attempt(trace)).met for goal in goals):
             found[steps] = round(trace.per_sample * 1e3, 3)
     return found
 
@@ -139,7 +139,7 @@ def test_05_batches_of_five_to_seventeen_keep_the_accelerator_busy() -> None:
     found = []
     for size in range(1, 41):
         dataset, options = task.pipeline(batch=size, prefetch="before unbatch")
-        if busy.judge(Attempt(dataset, benchmark(dataset, **options))).met:
+        if busy.judge(Attempt(benchmark(dataset, **options))).met:
             found.append(size)
     assert found == list(range(5, 18))
 
@@ -173,7 +173,7 @@ def attempts(pipeline: str, cards: str) -> Iterator[Attempt]:
     names = lesson("06_ordering").names
     for order in itertools.permutations(names[cards].values()):
         dataset, options = names[pipeline](list(order))
-        yield Attempt(dataset, benchmark(dataset, **options))
+        yield Attempt(benchmark(dataset, **options))
 
 
 def test_06_no_sound_order_within_the_memory_is_faster() -> None:
@@ -201,7 +201,7 @@ def test_06_the_fastest_orders_of_four_cards_spoil_the_data() -> None:
 
 def judged(name: str, cell: str, dataset: Dataset, **options: Any) -> dict[str, Judged]:
     """What the goals of a challenge say about a pipeline."""
-    attempt = Attempt(dataset, benchmark(dataset, **options), options)
+    attempt = Attempt(benchmark(dataset, **options))
     return {goal.name: goal.judge(attempt) for goal in lesson(name).values[cell].task.goals}
 
 
@@ -265,7 +265,7 @@ def test_08_the_fewest_points_of_the_open_challenge_are_those_of_its_solution() 
     of = lesson("08_put_it_together").names
     found = {}
     for setting in itertools.product((1, 2, 3), (None, 2, 3), (-1, 0, 1), (0, 1), (0, 1)):
-        attempt = Attempt(open_job(*setting), benchmark(open_job(*setting), num_epochs=3))
+        attempt = Attempt(benchmark(open_job(*setting), num_epochs=3))
         found[setting] = round(of["points"](attempt), 4), round(attempt.trace.per_sample, 9)
     assert min(found, key=found.__getitem__) == (1, 2, -1, 0, 1)
     assert min(found.values())[0] == 18.6375

@@ -15,8 +15,8 @@ import pytest
 from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.operators import Scope
-from lessonkit.engine.run import Gate
 from lessonkit.engine.recorder import Name
+from lessonkit.engine.run import Gate
 from lessonkit.engine.store import Store
 from lessonkit.engine.virtual import Virtual
 

@@ -166,10 +166,10 @@ def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_wer
     assert sorted(bar.span for bar in found.bars if bar.kind == "work") == work
     for bar in found.bars:
         if bar.kind == "work":
-            assert (bar.start, bar.end) == (spans[bar.span].start, spans[bar.span].end)
+            assert (bar.start, bar.end) == (spans[bar.span].start_ns, spans[bar.span].end_ns)
             assert found.rows[bar.row].stage == spans[bar.span].stage
         elif bar.kind != IDLE:
-            assert spans[bar.span].start <= bar.start < bar.end == spans[bar.span].end
+            assert spans[bar.span].start_ns <= bar.start < bar.end == spans[bar.span].end_ns
             assert (bar.kind, bar.note) == (spans[bar.span].kind, spans[bar.span].place)
 
 

@@ -44,7 +44,7 @@ def test_a_stage_of_a_function_belongs_to_the_map_that_calls_it() -> None:
         work(0.010, "Parse")
         return value
 
-    expected = (FILE, Part("Map", ("Parse", "Map"), 1, -1), END)
+    expected = (FILE, Part("Map", ("Parse",), 1, -1), END)
     assert parts(ArtificialDataset(2).map(parse)) == expected
 
 

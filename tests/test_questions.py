@@ -67,9 +67,7 @@ def test_why_does_a_parallel_map_bring_nothing() -> None:
     assert limits(trace).reason.startswith("All work in Python has to be done one after another")
     cores = ArtificialDataset(20).map(cost=0.060, kind="native", num_parallel_calls=8)
     two = Machine(2)
-    assert limits(benchmark(cores, num_epochs=1, machine=two)).reason.startswith(
-        "All work that needs a core"
-    )
+    assert limits(benchmark(cores, num_epochs=1, machine=two)).reason.startswith("All work that needs a core")
 
 
 def test_batch_before_map_always() -> None:

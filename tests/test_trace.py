@@ -205,7 +205,8 @@ def test_the_table_is_for_people() -> None:
 def test_records_are_plain_data() -> None:
     records: list[dict[str, Any]] = benchmark(ArtificialDataset(1), num_epochs=1).records()
     assert [record["stage"] for record in records] == ["Open", "Read", "Train"]
-    assert records[1]["start"] == 30 * MS
+    assert (records[1]["start"], records[1]["start_ns"]) == (0.030, 30 * MS)
+    assert (records[1]["operator"], records[1]["role"]) == (0, "read")
 
 
 def test_two_parts_of_a_pipeline_do_not_share_a_name() -> None:

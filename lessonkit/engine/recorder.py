@@ -73,7 +73,7 @@ class Recorder:
         self.identities: list[int] = [*NOBODY]
         self.members: dict[int, tuple[int, ...]] = {}  # of batches: who is in them
         self.names: list[Name] = []  # of stages and buffers, as they were opened
-        self.buffers: list[BufferInfo] = []
+        self.rooms: dict[Name, int | None] = {}  # of the buffers: how many elements there is room for
         self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
         self.places: list[Place] = []  # where each of them is
         self.passes: list[int] = []  # how often each was opened, less one
@@ -107,12 +107,6 @@ class Recorder:
     def identity(self, element: int) -> Identity:
         """Who an element is; a batch is who its first sample is."""
         return Identity(*self.identities[3 * element : 3 * element + 3])
-
-    def buffer(self, name: Name, capacity: int | None) -> None:
-        """Take down that there is a buffer; it may be opened again in every epoch."""
-        info = BufferInfo(name, capacity)
-        if info not in self.buffers:
-            self.buffers.append(info)
 
 
 def rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:

@@ -206,7 +206,7 @@ class Trace:
     @property
     def buffers(self) -> list[BufferInfo]:
         """The buffers that the events speak of."""
-        return self._records().buffers
+        return [BufferInfo(*room) for room in self._records().rooms.items()]
 
     @cached_property
     def identities(self) -> list[Identity]:

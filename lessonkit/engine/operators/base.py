@@ -104,7 +104,7 @@ class Buffer:
         self.name = name
         self.recorder = run.recorder
         if self.recorder is not None:
-            self.recorder.buffer(name, capacity)
+            self.recorder.rooms[name] = capacity
 
     def enter(self, element: Element) -> None:
         if self.recorder is not None:
