@@ -2,7 +2,7 @@
 
 from lessonkit.explain.compare import compare
 from lessonkit.explain.critical_path import critical_path
-from lessonkit.explain.data_quality import seen
+from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
 from lessonkit.improve.advise import advise
@@ -15,12 +15,12 @@ __all__ = [
     "compare",
     "critical_path",
     "curve",
+    "data_quality",
     "knobs",
     "limits",
     "measure",
     "memory",
     "probe",
-    "seen",
     "turned",
 ]
 

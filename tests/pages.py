@@ -1,7 +1,15 @@
-"""What a widget says to its page, taken down."""
+"""What a widget says to its page, taken down, and whatever a page may say."""
 
 import json
 from typing import Any
+
+from hypothesis import strategies as st
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
 
 
 class Said:

@@ -182,7 +182,6 @@ def test_arrow_keys_step_the_playhead(shown: Shown) -> None:
 def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
     trace = run(buffer=1, calls=2)
     laid = layout(trace)
-    prefetch = next(at for at, buffer in enumerate(trace.buffers) if buffer.name == "prefetch(1)")
     shown.time.focus()
     for now in sorted({at for bar in laid.bars for at in (bar.start, bar.end)} - {0}):
         shown.page.keyboard.press("ArrowRight")
@@ -192,7 +191,7 @@ def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
                 calls[bar.lane] = bar.label
         held = ""
         for event in trace.events:
-            if event.buffer == prefetch and event.time <= now:
+            if event.buffer == "prefetch(1)" and event.time_ns <= now:
                 held = laid.names[event.element] if event.change > 0 else ""
         boxes = shown.page.evaluate(BOXES)
         assert (boxes["Map"], boxes["prefetch(1)"]) == (calls, [held]), now

@@ -7,11 +7,11 @@ from pages import Said
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.widgets import challenge, goals, slider
-from lessonkit.widgets.goals import Attempt, Goal
+from lessonkit.widgets.task import Attempt, Goal
 
 
 def attempt(dataset: Dataset, **options: Any) -> Attempt:
-    return Attempt(dataset, benchmark(dataset, **options))
+    return Attempt(benchmark(dataset, **options))
 
 
 def files(lanes: int) -> Dataset:

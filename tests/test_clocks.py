@@ -12,6 +12,7 @@ from random_pipelines import PlannedError, pipeline
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
 from lessonkit.engine.operators import Scope
+from lessonkit.engine.recorder import Name
 from lessonkit.engine.store import Store
 from lessonkit.engine.virtual import Virtual
 
@@ -75,7 +76,7 @@ def on_virtual(dataset: Dataset) -> list[Any]:
                 return seen
             seen.append(element.value)
 
-    result: list[Any] = run.complete(everything(), "Test")
+    result: list[Any] = run.complete(everything(), Name("Test"))
     return result
 
 

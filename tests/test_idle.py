@@ -9,7 +9,7 @@ from lessonkit.explain.idle import idle_stretches
 def idle(trace: Trace) -> list[tuple[float, float, dict[str, float]]]:
     """The idle stretches of the accelerator and what it waited for, in milliseconds."""
     return [
-        (gap.start / MS, gap.end / MS, {stage: time / MS for stage, time in gap.blame.items()})
+        (gap.start_ns / MS, gap.end_ns / MS, {stage: time / MS for stage, time in gap.blame.items()})
         for gap in idle_stretches(trace)
     ]
 
@@ -17,8 +17,8 @@ def idle(trace: Trace) -> list[tuple[float, float, dict[str, float]]]:
 def test_blame_adds_up_to_the_idle_time_to_the_nanosecond() -> None:
     for seed, _, _, trace in runs():
         gaps = idle_stretches(trace)
-        time = sum(gap.end - gap.start for gap in gaps)
-        trained = sum(span.end - span.start for span in trace.work if span.stage in ("Load", "Train"))
+        time = sum(gap.end_ns - gap.start_ns for gap in gaps)
+        trained = sum(span.end_ns - span.start_ns for span in trace.work if span.stage in ("Load", "Train"))
         assert time == round(trace.duration * 1e9) - trained, seed
         assert sum(sum(gap.blame.values()) for gap in gaps) == time, seed
         assert all("runtime" not in gap.blame for gap in gaps), seed

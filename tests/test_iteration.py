@@ -15,6 +15,7 @@ import pytest
 from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.operators import Scope
+from lessonkit.engine.recorder import Name
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import Store
 from lessonkit.engine.virtual import Virtual
@@ -217,14 +218,14 @@ def test_a_run_in_which_everybody_waits_says_who_waits_for_what() -> None:
     run = Virtual(Machine(), Store(fixed_seed=True), None)
 
     async def main() -> None:
-        run.start(never("the other"), "Map")
+        run.start(never("the other"), Name("Map"))
         await never("one thing")
 
     async def never(name: str) -> None:
         await run.until(Gate(run, name), lambda: False, "buffer empty")
 
     with pytest.raises(StuckError, match="Train waits for one thing; Map waits for the other"):
-        run.complete(main(), "Train")
+        run.complete(main(), Name("Train"))
 
 
 # ---- what is left ----
@@ -401,4 +402,4 @@ def test_a_stream_says_its_end_again_when_asked_again() -> None:
         stream = Scope(run).open(ArtificialDataset(1).map(cost=0.1, num_parallel_calls=2).prefetch(1).node)
         return [(await stream.next()).value for _ in range(4)]
 
-    assert run.complete(ask(), "Test") == [0, "the end", "the end", "the end"]
+    assert run.complete(ask(), Name("Test")) == [0, "the end", "the end", "the end"]

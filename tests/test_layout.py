@@ -9,7 +9,7 @@ from random_pipelines import pipeline
 from random_runs import COSTS, MS
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, straggler
-from lessonkit.engine.trace import Identity
+from lessonkit.engine.recorder import Identity
 from lessonkit.explain.idle import idle_stretches
 from lessonkit.pictures.layout import IDLE, Layout, colours_of, ink_on, joined, layout, letter_of
 
@@ -92,7 +92,7 @@ def test_what_waits_in_a_buffer_is_called_as_where_it_is_worked_on() -> None:
     names = layout(trace).names
     called: dict[str, set[str]] = {buffer.name: set() for buffer in trace.buffers}
     for event in trace.events:
-        called[trace.buffers[event.buffer].name].add(names[event.element])
+        called[event.buffer].add(names[event.element])
     assert called["prefetch(2)"] == {"0", "1", "2"}
     assert called["prefetch(1)"] == {"A0", "A1", "B0", "B1", "C0", "C1"}
 
@@ -162,14 +162,14 @@ def test_bars_of_a_lane_never_overlap(trace: Trace) -> None:
 @given(traces())
 def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_were(trace: Trace) -> None:
     found, spans = layout(trace), trace.spans
-    work = [index for index, span in enumerate(spans) if not span.is_wait and span.end > span.start]
+    work = [index for index, span in enumerate(spans) if not span.is_wait and span.end_ns > span.start_ns]
     assert sorted(bar.span for bar in found.bars if bar.kind == "work") == work
     for bar in found.bars:
         if bar.kind == "work":
-            assert (bar.start, bar.end) == (spans[bar.span].start, spans[bar.span].end)
+            assert (bar.start, bar.end) == (spans[bar.span].start_ns, spans[bar.span].end_ns)
             assert found.rows[bar.row].stage == spans[bar.span].stage
         elif bar.kind != IDLE:
-            assert spans[bar.span].start <= bar.start < bar.end == spans[bar.span].end
+            assert spans[bar.span].start_ns <= bar.start < bar.end == spans[bar.span].end_ns
             assert (bar.kind, bar.note) == (spans[bar.span].kind, spans[bar.span].place)
 
 
@@ -182,7 +182,7 @@ def test_idle_bars_fill_the_gaps_of_the_accelerator(trace: Trace) -> None:
     busy = sum(bar.end - bar.start for bar in steps if bar.kind == "work")
     if "Train" in trace.stages:
         assert idle + busy == found.duration
-        assert idle == sum(gap.end - gap.start for gap in idle_stretches(trace))
+        assert idle == sum(gap.end_ns - gap.start_ns for gap in idle_stretches(trace))
     else:
         assert idle == 0
 
@@ -191,4 +191,4 @@ def test_idle_bars_fill_the_gaps_of_the_accelerator(trace: Trace) -> None:
 @given(traces())
 def test_the_path_is_as_long_as_the_run(trace: Trace) -> None:
     found = layout(trace)
-    assert sum(step.end - step.start for step in found.path) == found.duration
+    assert sum(step.end_ns - step.start_ns for step in found.path) == found.duration

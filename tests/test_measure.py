@@ -119,7 +119,7 @@ def test_each_function_costs_what_it_took_and_inner_data_sets_too() -> None:
     files = Dataset.range(3).flat_map(lambda file: Dataset.from_generator(read, file).map(nap))
     trace = benchmark(measure(files.filter(lambda number: nap(True))), 1, train=0)
     spent = {
-        stage: [span.end - span.start for span in trace.spans if span.stage == stage]
+        str(stage): [span.end_ns - span.start_ns for span in trace.spans if span.stage == stage]
         for stage in trace.stages
     }
     for stage in ("Read", "Map", "Filter"):

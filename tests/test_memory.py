@@ -1,7 +1,7 @@
 """What buffers and caches held, and which files were open."""
 
 import pytest
-from random_runs import MS, runs
+from random_runs import runs
 
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
 from lessonkit.analysis import memory
@@ -9,7 +9,7 @@ from lessonkit.analysis import memory
 
 def held(trace: Trace, name: str) -> list[tuple[float, int]]:
     """Milliseconds, and elements in this buffer from then on."""
-    return [(time / MS, count) for time, count in memory(trace).elements.steps[name]]
+    return [(round(time * 1e3, 6), count) for time, count in memory(trace).elements.steps[name]]
 
 
 def test_peaks_are_those_of_the_trace() -> None:
@@ -23,10 +23,10 @@ def test_each_change_is_a_step() -> None:
     trace = benchmark(ArtificialDataset(2, open=0, nbytes=100).prefetch(1), num_epochs=1)
     assert held(trace, "prefetch(1)") == [(15, 1), (15, 0), (30, 1), (30, 0)]
     assert memory(trace).bytes.steps["prefetch(1)"] == [
-        (15 * MS, 100),
-        (15 * MS, 0),
-        (30 * MS, 100),
-        (30 * MS, 0),
+        (0.015, 100),
+        (0.015, 0),
+        (0.030, 100),
+        (0.030, 0),
     ]
 
 
@@ -41,9 +41,9 @@ def test_a_buffer_fills_only_if_reading_is_faster_than_training() -> None:
 def test_the_peak_says_when_and_who() -> None:
     images = ArtificialDataset(4, open=0, nbytes=100)
     kept = memory(benchmark(images.map(nbytes=1000).cache().shuffle(3), num_epochs=1))
-    assert (kept.bytes.peak, kept.bytes.at / MS, kept.bytes.fullest) == (7000, 70, "cache")
+    assert (kept.bytes.peak, kept.bytes.at, kept.bytes.fullest) == (7000, 0.070, "cache")
     kept = memory(benchmark(images.shuffle(3).map(nbytes=1000).prefetch(1), num_epochs=1))
-    assert (kept.bytes.peak, kept.bytes.at / MS, kept.bytes.fullest) == (1200, 45, "prefetch(1)")
+    assert (kept.bytes.peak, kept.bytes.at, kept.bytes.fullest) == (1200, 0.045, "prefetch(1)")
     assert (kept.elements.peak, kept.elements.fullest) == (3, "shuffle(3)")
 
 
@@ -52,22 +52,15 @@ def test_a_cache_keeps_what_it_has_and_in_front_of_a_growing_map_it_keeps_less()
     before, behind = images.cache().map(nbytes=800), images.map(nbytes=800).cache()
     for dataset, nbytes in ((before, 300), (behind, 2400)):
         kept = memory(benchmark(dataset, num_epochs=3))
-        assert kept.bytes.steps["cache"][-1] == (75 * MS + 20 * MS, nbytes)
+        assert kept.bytes.steps["cache"][-1] == (0.095, nbytes)
         assert (kept.bytes.peak, kept.bytes.fullest) == (nbytes, "cache")
 
 
 def test_files_are_counted_while_they_are_open() -> None:
     files = Dataset.range(3).interleave(lambda _: ArtificialDataset(1, open=0.010), cycle_length=2)
     found = memory(benchmark(files, num_epochs=1, train=0)).files
-    assert [(time / MS, count) for time, count in found.steps["files"]] == [
-        (0, 1),
-        (25, 2),
-        (50, 1),
-        (50, 0),
-        (50, 1),
-        (75, 0),
-    ]
-    assert (found.peak, found.at / MS) == (2, 25)
+    assert found.steps["files"] == [(0, 1), (0.025, 2), (0.050, 1), (0.050, 0), (0.050, 1), (0.075, 0)]
+    assert (found.peak, found.at) == (2, 0.025)
 
 
 def test_without_buffers_nothing_is_held() -> None:

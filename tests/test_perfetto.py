@@ -26,7 +26,7 @@ def test_every_span_is_there_in_microseconds(tmp_path: Path) -> None:
     trace = busy_run()
     spans = [event for event in written(trace, tmp_path / "trace.json") if event["ph"] == "X"]
     assert sorted((event["ts"], event["dur"]) for event in spans) == sorted(
-        (span.start / 1e3, (span.end - span.start) / 1e3) for span in trace.spans
+        (span.start_ns / 1e3, (span.end_ns - span.start_ns) / 1e3) for span in trace.spans
     )
     trained = next(event for event in spans if event["name"] == "Train")
     assert trained["cat"] == "work"
@@ -50,7 +50,7 @@ def test_nothing_overlaps_in_a_row_and_rows_are_named_in_the_order_of_the_stages
     assert set(names) == set(rows)
     order = [names[row].rsplit(" ", 1)[0] for row in sorted(names)]
     assert list(dict.fromkeys(order))[:4] == ["Open", "Read", "Map", "Train"]
-    assert order.count("Prefetch") == 2  # two operators, which wait at the same time
+    assert {"Prefetch", "Prefetch 2"} < set(order)  # two operators, which wait at the same time
 
 
 def test_a_counter_says_what_each_buffer_holds(tmp_path: Path) -> None:

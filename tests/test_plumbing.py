@@ -6,14 +6,14 @@ from random_pipelines import pipeline
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, benchmark, work
 from lessonkit.engine.node import walk
-from lessonkit.explain.idle import ACCELERATOR
+from lessonkit.engine.recorder import ACCELERATOR
 from lessonkit.explain.plumbing import Part, plumbing
 
 FILE, END = Part("file", ("Open", "Read"), 1, -1), Part("accelerator", ("Train",), 1, -1)
 
 
 def parts(dataset: Dataset, load: float = 0) -> tuple[Part, ...]:
-    return plumbing(dataset, benchmark(dataset, 1, load=load))
+    return plumbing(benchmark(dataset, 1, load=load))
 
 
 def test_operators_stand_in_the_order_of_the_data() -> None:
@@ -44,7 +44,7 @@ def test_a_stage_of_a_function_belongs_to_the_map_that_calls_it() -> None:
         work(0.010, "Parse")
         return value
 
-    expected = (FILE, Part("Map", ("Parse", "Map"), 1, -1), END)
+    expected = (FILE, Part("Map", ("Parse",), 1, -1), END)
     assert parts(ArtificialDataset(2).map(parse)) == expected
 
 
@@ -68,10 +68,10 @@ def test_a_pipeline_that_gives_nothing_has_its_parts() -> None:
 def test_each_operator_is_a_part_and_each_stage_and_buffer_has_its_place(seed: int) -> None:
     dataset = pipeline(seed)
     trace = benchmark(dataset, 1)
-    found = plumbing(dataset, trace)
+    found = plumbing(trace)
     assert len(found) == len(list(walk(dataset.node))) + 1
     stages = {stage for part in found[:-1] for stage in part.stages}
-    assert {stage for stage in trace.stages if stage not in ACCELERATOR} <= stages
+    assert {stage for stage in trace.stages if stage.role not in ACCELERATOR} <= stages
     buffers = [part.buffer for part in found if part.buffer >= 0]
     assert len(buffers) == len(set(buffers))
     assert set(buffers) <= set(range(len(trace.buffers)))

@@ -9,6 +9,7 @@ from lessonkit import ArtificialDataset, Dataset
 from lessonkit.engine.element import END
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.recorder import Name
 from lessonkit.engine.store import Store
 from lessonkit.engine.virtual import Virtual
 
@@ -141,5 +142,5 @@ def sequence(dataset: Dataset, store: Store, limit: int = 10_000) -> list[Any]:
         stream.close()
         return seen
 
-    result: list[Any] = run.complete(consume(), "Test")
+    result: list[Any] = run.complete(consume(), Name("Test"))
     return result

@@ -9,6 +9,7 @@ from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope
+from lessonkit.engine.recorder import LOOP, TRAIN
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Stopped, Threads, ThreadTask
 
@@ -60,7 +61,7 @@ class _Pass:
 
     def __init__(self, node: Node) -> None:
         self.run = Threads(Machine(), shared, None)
-        self.task = self.run.current = ThreadTask(self.run, None, "Loop")
+        self.task = self.run.current = ThreadTask(self.run, None, self.run.name("Loop", LOOP, TRAIN))
         self.stream = Scope(self.run).open(node)
         self.is_open = True
         self.asking = False

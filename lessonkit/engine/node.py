@@ -41,6 +41,13 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
 
 
+def sites(node: Node, site: tuple[int, ...] = (0,)) -> Iterator[tuple[int, ...]]:
+    """Where each node of a description is, in the order of `walk`: its way up from the end."""
+    for place, part in enumerate(node.inputs):
+        yield from sites(part, (*site, place))
+    yield site
+
+
 def rebuilt(node: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
     """What becomes of a description when each of its nodes is changed, from its sources on.
 

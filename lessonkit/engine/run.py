@@ -15,18 +15,17 @@ from typing import Any
 
 from lessonkit.engine.element import Element
 from lessonkit.engine.machine import Machine
+from lessonkit.engine.recorder import Name, Place, Recorder, Site
 from lessonkit.engine.store import Store
-from lessonkit.engine.trace import Recorder
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
 Piece = tuple[int, str | None, str]  # work that a function says it does: time, stage, kind
-Site = tuple[int, ...]  # where in the pipeline: the way from its end up to an operator
 
 
 class Task:
     """One line of work: a coroutine, and how far it has come."""
 
-    def __init__(self, run: "Run", coro: Any, stage: str, lane: int = 0) -> None:
+    def __init__(self, run: "Run", coro: Any, stage: Name, lane: int = 0) -> None:
         self.run = run
         self.coro = coro
         self.stage = stage  # in whose name it waits
@@ -100,7 +99,9 @@ class Run(ABC):
         self.store = store
         self.recorder = recorder
         self.tasks: set[Task] = set()  # the helpers that have not ended
-        self.names: dict[tuple[Site, str], str] = {}  # of the parts of the pipeline
+        self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
+        self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
+        self.taken: set[str] = set()
         self.cores = Resource(self, "cores", machine.cores, "no core")
         self.interpreter = Resource(self, "interpreter", 1, "interpreter lock held")
 
@@ -123,7 +124,7 @@ class Run(ABC):
             recorder.spans += (task.stage, reason, began, ended, task.lane, 0, task.last, gate.name)
 
     @types.coroutine
-    def spend(self, duration: int, stage: str, element: Element, kind: str = "wait") -> Waits:
+    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Waits:
         """Spend *duration* nanoseconds on *element*."""
         if not duration:
             return
@@ -136,7 +137,7 @@ class Run(ABC):
             recorder.spans += (stage, kind, began, self.time, task.lane, element.key, task.last, "")
             task.last = len(recorder.spans) // 8 - 1
 
-    async def work(self, duration: int, stage: str, element: Element, kind: str) -> None:
+    async def work(self, duration: int, stage: Name, element: Element, kind: str) -> None:
         """Spend *duration* nanoseconds on *element*, holding what this kind of work needs."""
         if kind == "wait" or not duration:
             await self.spend(duration, stage, element)
@@ -148,7 +149,7 @@ class Run(ABC):
                 await self.spend(duration, stage, element, kind)
 
     async def apply(
-        self, function: Callable[..., Any], element: Element, stage: str, cost: int = 0, kind: str = "wait"
+        self, function: Callable[..., Any], element: Element, stage: Name, cost: int = 0, kind: str = "wait"
     ) -> Any:
         """Call a learner's function; its value, or its error, shows when its time has passed."""
         pieces: list[Piece] = []
@@ -158,9 +159,28 @@ class Run(ABC):
             if cost:
                 pieces.append((cost, stage, kind))
             for duration, own_stage, own_kind in pieces:
-                await self.work(duration, own_stage or stage, element, own_kind)
+                await self.work(duration, self.within(stage, own_stage), element, own_kind)
 
-    def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
+    def name(self, wanted: str, place: Place, role: str) -> Name:
+        """The name of what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
+        key = (place.site, wanted, role)
+        if key not in self.names:
+            text, number = wanted, 1
+            while text in self.taken:
+                number += 1
+                text = f"{wanted} {number}"
+            self.taken.add(text)
+            self.names[key] = name = Name(text)
+            name.place, name.role, name.wanted = place, role, wanted
+            if self.recorder is not None:
+                self.recorder.names.append(name)
+        return self.names[key]
+
+    def within(self, stage: Name, said: str | None) -> Name:
+        """The stage that a function *said* it works as, in an operator's *stage*."""
+        return self.name(said, stage.place, stage.role) if said else stage
+
+    def start(self, coro: Coroutine[Any, None, Any], stage: Name, lane: int = 0) -> Task:
         """Start a helper: a task of its own, beside the one that asks for it."""
         task: Task = self.task_type(self, coro, stage, lane)
         self.tasks.add(task)
@@ -189,5 +209,5 @@ class Run(ABC):
         """Let a waiting task go on: the current one has made that possible."""
 
     @abstractmethod
-    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
         """Call a learner's function on *element*; put into *pieces* the work it says it does."""

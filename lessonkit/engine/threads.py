@@ -13,9 +13,9 @@ from typing import Any
 from lessonkit.engine import pool
 from lessonkit.engine.element import Element, arguments
 from lessonkit.engine.machine import Machine, current
+from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Piece, Run, Task
 from lessonkit.engine.store import Store
-from lessonkit.engine.trace import Recorder
 
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
@@ -36,14 +36,14 @@ class ThreadTask(Task):
 
     run: "Threads"
 
-    def __init__(self, run: "Threads", coro: Any, stage: str, lane: int = 0) -> None:
+    def __init__(self, run: "Threads", coro: Any, stage: Name, lane: int = 0) -> None:
         super().__init__(run, coro, stage, lane)
         self.due = 0  # the time it has reached by its own reckoning
         self.alarm = threading.Lock()
         self.alarm.acquire()
         self.has_thread = coro is None  # who has no coroutine runs on the thread that asks
         # The learner's function that it runs, if it runs one:
-        self.call_stage = ""
+        self.call_stage = Name()
         self.call_element = Element(None)
         self.call_began = 0  # when it was called, or came back from its last work()
         self.call_worked = False  # it has said what it costs
@@ -54,7 +54,9 @@ class ThreadTask(Task):
         with run.lock:
             self.due += time.perf_counter_ns() - self.call_began
             try:
-                run.step(self, run.work(duration, stage or self.call_stage, self.call_element, kind))
+                run.step(
+                    self, run.work(duration, run.within(self.call_stage, stage), self.call_element, kind)
+                )
             finally:
                 self.call_worked = True
                 self.call_began = time.perf_counter_ns()
@@ -88,7 +90,7 @@ class Threads(Run):
 
     # ---- driving coroutines ----
 
-    def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
+    def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro* on this thread, and all that it starts on others, until it ends."""
         with self.lock:
             try:
@@ -138,7 +140,7 @@ class Threads(Run):
                 task.has_thread = False
                 raise Parked
 
-    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
         """Run the function without the lock and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False

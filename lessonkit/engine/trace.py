@@ -1,6 +1,6 @@
-"""What happened in a run: spans, buffer events and file events, and what they add up to."""
+"""What happened in a run, and what it adds up to."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -9,31 +9,29 @@ from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
 from lessonkit.engine import perfetto
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import Description
+from lessonkit.engine.recorder import ACCELERATOR, TRAIN, BufferInfo, Identity, Name, Place, Recorder, rows
 
 WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
+EMPTY = WAITS[0]
 WAITING = frozenset(WAITS)  # to look it up
+NS = 1e9  # nanoseconds in a second
 Named = TypeVar("Named", bound=tuple[Any, ...])
 
 
-class Identity(NamedTuple):
-    """Who a sample is: of which source or file, in which pass over it, which one in it."""
-
-    instance: int
-    epoch: int
-    sample: int
-
-
 class Span(NamedTuple):
-    """A stretch of time, in nanoseconds, in which one task worked or waited.
+    """A stretch of time in which one task worked or waited.
 
-    *cause* is the index of the span that decided when this one could start, or -1.
-    A wait says at which *place* it waited.
+    *start* and *end* are in seconds; the clock's own whole nanoseconds are *start_ns* and *end_ns*.
+    *cause* is the index of the span that decided when this one could start, or -1. A wait says
+    at which *place* it waited.
     """
 
-    stage: str
+    stage: Name
     kind: str
-    start: int
-    end: int
+    start_ns: int
+    end_ns: int
     lane: int
     element: int
     cause: int
@@ -46,90 +44,67 @@ class Span(NamedTuple):
     def is_wait(self) -> bool:
         return self.kind in WAITING
 
+    @property
+    def start(self) -> float:
+        return self.start_ns / NS
+
+    @property
+    def end(self) -> float:
+        return self.end_ns / NS
+
+    @property
+    def operator(self) -> int:
+        """The step of the description that the work is of, as `walk` counts; -1 is the training loop."""
+        return self.stage.operator
+
+    @property
+    def role(self) -> str:
+        """What the stage does for its operator: open, read, call, fill, load or train."""
+        return self.stage.role
+
 
 class BufferEvent(NamedTuple):
     """An element that came into a buffer (+1) or left it (-1), and its bytes."""
 
-    buffer: int
-    time: int
+    buffer: Name
+    time_ns: int
     change: int
     element: int
     nbytes: int
 
-
-class FileEvent(NamedTuple):
-    """A file that was opened (+1) or closed (-1)."""
-
-    time: int
-    change: int
-    instance: int
-
-
-class BufferInfo(NamedTuple):
-    """A buffer: what it is called, and how many elements it has room for."""
-
-    name: str
-    capacity: int | None
-
-
-NOBODY = Identity(-1, -1, -1)
-
-
-class Recorder:
-    """Takes down a run as it happens.
-
-    It must not slow the run down, nor fill the memory: the fields of all spans stand in
-    one flat list, eight for each, and those of buffer events and identities likewise.
-    """
-
-    def __init__(self) -> None:
-        self.spans: list[Any] = []
-        self.events: list[int] = []
-        self.files: list[tuple[int, int, int]] = []
-        self.identities: list[int] = [*NOBODY]
-        self.members: dict[int, tuple[int, ...]] = {}  # of batches: who is in them
-        self.buffers: list[BufferInfo] = []
-        self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
-        self.passes: dict[int, int] = {}  # how often each was opened
+    @property
+    def time(self) -> float:
+        return self.time_ns / NS
 
     @property
-    def count(self) -> int:
-        """How many spans there are."""
-        return len(self.spans) // 8
+    def operator(self) -> int:
+        return self.buffer.operator
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """The spans, one by one, as eight fields."""
-        return _rows(self.spans, 8)
+    @property
+    def role(self) -> str:
+        """What the buffer is for: ahead, choice or cache."""
+        return self.buffer.role
 
-    def opened(self, key: Any) -> tuple[int, int]:
-        """A source is opened: which one it is, and in which pass over it."""
-        instance = self.instances.setdefault(key, len(self.instances))
-        epoch = self.passes.get(instance, -1) + 1
-        self.passes[instance] = epoch
-        return instance, epoch
 
-    def identify(self, instance: int, epoch: int, sample: int) -> int:
-        """A key for a sample that a source gives."""
-        self.identities += (instance, epoch, sample)
-        return len(self.identities) // 3 - 1
+class FileEvent(NamedTuple):
+    """A file that was opened (+1) or closed (-1), and the stage that reads it."""
 
-    def join(self, parts: list[int]) -> int:
-        """A key for an element that is made of others."""
-        members = tuple(who for part in parts for who in self.members.get(part, (part,)))
-        key = self.identify(*self.identity(members[0]))
-        self.members[key] = members
-        return key
+    time_ns: int
+    change: int
+    instance: int
+    stage: Name
 
-    def identity(self, element: int) -> Identity:
-        """Who an element is; a batch is who its first sample is."""
-        return Identity(*self.identities[3 * element : 3 * element + 3])
+    @property
+    def time(self) -> float:
+        return self.time_ns / NS
 
-    def buffer(self, name: str, capacity: int | None) -> int:
-        """The number of a buffer: the same one in every epoch."""
-        info = BufferInfo(name, capacity)
-        if info not in self.buffers:
-            self.buffers.append(info)
-        return self.buffers.index(info)
+    @property
+    def operator(self) -> int:
+        return self.stage.operator
+
+    @property
+    def role(self) -> str:
+        return self.stage.role
 
 
 @dataclass
@@ -149,16 +124,48 @@ class Epoch:
 
 
 class Trace:
-    """What a run did, as data. Everything that explains a run reads this and nothing else."""
+    """What a run did, as data, and the run itself: *dataset*, *machine* and *options*.
+
+    Everything that explains a run reads this and nothing else. Pickled, a trace leaves the
+    description and the options behind, since a learner's functions may not travel.
+    """
 
     def __init__(
-        self, recorder: Recorder | None, epochs: list[Epoch], duration: float, clock: str, cancelled: bool
+        self,
+        recorder: Recorder | None,
+        epochs: list[Epoch],
+        duration: float,
+        clock: str,
+        cancelled: bool,
+        dataset: Description,
+        machine: Machine,
+        options: dict[str, Any],
     ) -> None:
         self.epochs = epochs
         self.duration = duration  # seconds, from the first request to the end of the last step
         self.clock = clock
         self.cancelled = cancelled
+        self.machine = machine
         self._recorder = recorder
+        self._asked: tuple[Description, dict[str, Any]] | None = (dataset, options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_asked": None}
+
+    def _run(self) -> tuple[Description, dict[str, Any]]:
+        if self._asked is None:
+            raise ValueError("this trace was copied or pickled without its pipeline: run it again for this")
+        return self._asked
+
+    @property
+    def dataset(self) -> Any:
+        """The pipeline that ran."""
+        return self._run()[0]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it was run: the keywords of `benchmark`."""
+        return self._run()[1]
 
     @property
     def recorded(self) -> bool:
@@ -174,7 +181,7 @@ class Trace:
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
         who = self.identities
-        return _named(Span, (row + who[row[5]] for row in self._records().rows()))
+        return _named(Span, (row + who[row[5]] for row in rows(self._records().spans, 8)))
 
     @cached_property
     def work(self) -> list[Span]:
@@ -184,7 +191,7 @@ class Trace:
     @cached_property
     def events(self) -> list[BufferEvent]:
         """Everything that came into a buffer or left one, in the order of time."""
-        return _named(BufferEvent, _rows(self._records().events, 5))
+        return _named(BufferEvent, rows(self._records().events, 5))
 
     @property
     def files(self) -> list[FileEvent]:
@@ -192,14 +199,29 @@ class Trace:
         return [FileEvent(*event) for event in self._records().files]
 
     @property
+    def names(self) -> list[Name]:
+        """The names of all stages and buffers, also of those in which nothing happened."""
+        return self._records().names
+
+    @property
     def buffers(self) -> list[BufferInfo]:
         """The buffers that the events speak of."""
-        return self._records().buffers
+        return [BufferInfo(*room) for room in self._records().rooms.items()]
 
     @cached_property
     def identities(self) -> list[Identity]:
         """Who each element is, by its key; the first is nobody. A batch is who its first sample is."""
-        return _named(Identity, _rows(self._records().identities, 3))
+        return _named(Identity, rows(self._records().identities, 3))
+
+    @property
+    def arrived(self) -> list[list[int]]:
+        """The elements that reached the training loop, by epochs, as keys."""
+        return self._records().arrived
+
+    @property
+    def sources(self) -> list[Place]:
+        """Where each source or file is, by its instance."""
+        return self._records().places
 
     @property
     def batches(self) -> dict[int, tuple[int, ...]]:
@@ -225,19 +247,18 @@ class Trace:
         return self.duration / self.samples
 
     @cached_property
-    def stages(self) -> list[str]:
+    def stages(self) -> list[Name]:
         """The stages in the order in which they first worked, the accelerator's last."""
-        first = dict.fromkeys(span.stage for span in sorted(self.work, key=attrgetter("start")))
-        last = [stage for stage in ("Load", "Train") if stage in first]
-        return [stage for stage in first if stage not in last] + last
+        first = dict.fromkeys(span.stage for span in sorted(self.work, key=attrgetter("start_ns")))
+        return sorted(first, key=lambda stage: (stage.role in ACCELERATOR, stage.role == TRAIN))
 
     def busy(self, stage: str) -> float:
         """The share of the run in which at least one call of *stage* was at work."""
         busy = reached = 0
-        for start, end in sorted((span.start, span.end) for span in self.work if span.stage == stage):
+        for start, end in sorted((span.start_ns, span.end_ns) for span in self.work if span.stage == stage):
             busy += max(0, end - max(start, reached))
             reached = max(reached, end)
-        return busy / 1e9 / self.duration if self.duration else 0.0
+        return busy / NS / self.duration if self.duration else 0.0
 
     @property
     def max_open_files(self) -> int:
@@ -257,7 +278,8 @@ class Trace:
 
     def records(self) -> list[dict[str, Any]]:
         """Every span as a dictionary, for a table or a file."""
-        return [span._asdict() for span in self.spans]
+        more = ("start", "end", "operator", "role")
+        return [span._asdict() | {name: getattr(span, name) for name in more} for span in self.spans]
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
         """Write a file that Perfetto and `chrome://tracing` open."""
@@ -272,7 +294,7 @@ class Trace:
         if self._recorder is None:
             return repr(self)
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
-        spans = [(row[0], row[1] in WAITS, (row[3] - row[2]) / 1e6) for row in self._recorder.rows()]
+        spans = [(row[0], row[1] in WAITS, (row[3] - row[2]) / 1e6) for row in rows(self._recorder.spans, 8)]
         for stage in dict.fromkeys([*self.stages, *(stage for stage, *_ in spans)]):
             work = [time for name, is_wait, time in spans if name == stage and not is_wait]
             waiting = sum(time for name, is_wait, time in spans if name == stage and is_wait)
@@ -283,11 +305,6 @@ class Trace:
         if self.samples:
             lines[-1] += f", {self.per_sample * 1e3:.3f} ms a sample"
         return "\n".join(lines)
-
-
-def _rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
-    fields = iter(flat)
-    return zip(*[fields] * width, strict=True)
 
 
 def _named(kind: type[Named], rows: Iterable[tuple[Any, ...]]) -> list[Named]:

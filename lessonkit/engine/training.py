@@ -10,12 +10,13 @@ from lessonkit import check
 from lessonkit.engine.costs import Cost, charge, per_sample, price
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.node import Description, Node, cardinality
+from lessonkit.engine.node import Description, Node, cardinality, sites
 from lessonkit.engine.operators import Scope
+from lessonkit.engine.recorder import LOAD, LOOP, TRAIN, Recorder
 from lessonkit.engine.run import Run
 from lessonkit.engine.store import Store
 from lessonkit.engine.threads import Stopped, Threads
-from lessonkit.engine.trace import Epoch, Recorder, Trace
+from lessonkit.engine.trace import Epoch, Trace
 from lessonkit.engine.virtual import Virtual
 
 MOST = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
@@ -30,12 +31,14 @@ class Step:
     function its own time counts, and the work that it says it does.
     """
 
-    def __init__(self, run: Run, stage: str, cost: Any) -> None:
+    def __init__(self, run: Run, role: str, cost: Any) -> None:
         self.run = run
-        self.stage = stage
+        self.role = role
         self.function = cost if callable(cost) and not isinstance(cost, per_sample) else None
-        self.price = price(0 if self.function else cost, stage.lower())
+        self.price = price(0 if self.function else cost, role)
         self.free = self.price == 0 and not self.function
+        if not self.free or role == TRAIN:  # what takes no time leaves its name to others
+            self.stage = run.name(role.title(), LOOP, role)
 
     def take(self, element: Element) -> Awaitable[None]:
         """Take the time that this step takes for *element*."""
@@ -47,7 +50,7 @@ class Step:
         # The element as one argument, where `apply` would take a tuple apart.
         said = await self.run.apply(lambda *parts: function(element.value), element, self.stage)
         if isinstance(said, (int, float)) and not isinstance(said, bool):
-            duration = check.nanoseconds(check.Of(self.stage.lower(), element.value), said)
+            duration = check.nanoseconds(check.Of(self.role, element.value), said)
             await self.run.spend(duration, self.stage, element)
 
 
@@ -71,6 +74,8 @@ class Loop:
         for _ in range(num_epochs):
             epoch = Epoch(start=run.time / 1e9)
             self.epochs.append(epoch)
+            if run.recorder is not None:
+                run.recorder.arrived.append([])
             stream = Scope(run).open(self.node)
             try:
                 while count < most and (element := await stream.next()) is not END:
@@ -91,6 +96,7 @@ class Loop:
     def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
         now = self.run.time / 1e9
         if self.run.recorder is not None:
+            self.run.recorder.arrived[-1].append(element.key)
             epoch.arrivals.append(now - epoch.start)
             epoch.elements.append(element.value if self.keep else _described(element.value))
         if self.progress is not None:
@@ -138,18 +144,21 @@ def benchmark(
     run: Any = Virtual(*shared)
     if clock == "real":
         run = Threads(*shared, cancel)
-    loop = Loop(run, dataset.node, Step(run, "Load", load), Step(run, "Train", train), keep, progress)
+    run.sites = {site: operator for operator, site in enumerate(sites(dataset.node))}
+    step = Step(run, TRAIN, train)
+    loop = Loop(run, dataset.node, Step(run, LOAD, load), step, keep, progress)
     endless = most == math.inf and clock == "virtual"  # or nobody knows
     cancelled = False
     try:
-        run.complete(loop.run_epochs(num_epochs, MOST if endless else most), "Train")
+        run.complete(loop.run_epochs(num_epochs, MOST if endless else most), step.stage)
     except Stopped:
         if run.crash:
             raise run.crash from None
         cancelled = True
     if endless and sum(epoch.count for epoch in loop.epochs) == MOST:
         raise ValueError(f"the pipeline gave {MOST} elements and did not end: say max_elements")
-    return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled)
+    options = {"num_epochs": num_epochs, "train": train, "load": load, "max_elements": max_elements}
+    return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, dataset, run.machine, options)
 
 
 def _described(value: Any) -> Any:

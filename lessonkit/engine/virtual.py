@@ -7,9 +7,9 @@ from typing import Any
 
 from lessonkit.engine.element import Element, arguments
 from lessonkit.engine.machine import Machine, current
+from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Piece, Run, Task
 from lessonkit.engine.store import Store
-from lessonkit.engine.trace import Recorder
 
 
 class StuckError(RuntimeError):
@@ -36,7 +36,7 @@ class Virtual(Run):
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
         self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
 
-    def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
+    def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro* and all that it starts until it ends; return its value."""
         ready, sleeping = self.ready, self.sleeping
         main = Task(self, coro, stage)
@@ -77,7 +77,7 @@ class Virtual(Run):
         task.last = self.current.last
         self.ready.append(task)
 
-    def call(self, function: Callable[..., Any], stage: str, element: Element, pieces: list[Piece]) -> Any:
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
         """Run the function at once; the work it says it does is collected, to be spent after."""
         outside, current.worker = current.worker, Meter(pieces)
         try:

@@ -68,5 +68,5 @@ def compare(predicted: Trace, real: Trace) -> Comparison:
 
 
 def _work(trace: Trace, stage: str) -> tuple[int, float]:
-    times = [span.end - span.start for span in trace.work if span.stage == stage]
+    times = [span.end_ns - span.start_ns for span in trace.work if span.stage == stage]
     return len(times), sum(times) / len(times) / 1e9 if times else 0.0

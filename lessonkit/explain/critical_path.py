@@ -12,12 +12,20 @@ RUNTIME = "runtime"  # time that no span accounts for: a thread that wakes up, a
 
 
 class Step(NamedTuple):
-    """A stretch of the path, in nanoseconds, and the index of its span; -1 for the runtime."""
+    """A stretch of the path, and the index of its span; -1 for the runtime. Times as in `Span`."""
 
     span: int
     stage: str
-    start: int
-    end: int
+    start_ns: int
+    end_ns: int
+
+    @property
+    def start(self) -> float:
+        return self.start_ns / 1e9
+
+    @property
+    def end(self) -> float:
+        return self.end_ns / 1e9
 
 
 @dataclass(frozen=True)
@@ -28,9 +36,9 @@ class CriticalPath:
     shares: dict[str, float]  # of the whole, largest first
 
     @property
-    def length(self) -> int:
-        """The length of all steps together, in nanoseconds: as long as the run."""
-        return sum(step.end - step.start for step in self.steps)
+    def length(self) -> float:
+        """Seconds of all steps together: as long as the run."""
+        return sum(step.end_ns - step.start_ns for step in self.steps) / 1e9
 
     @property
     def sentence(self) -> str:
@@ -46,8 +54,8 @@ def critical_path(trace: Trace) -> CriticalPath:
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> path = critical_path(benchmark(ArtificialDataset(3).prefetch(1), num_epochs=1))
-    >>> [(step.stage, step.start // 10**6, step.end // 10**6) for step in path.steps]
-    [('Open', 0, 30), ('Read', 30, 45), ('Read', 45, 60), ('Read', 60, 75), ('Train', 75, 85)]
+    >>> [(step.stage, step.start, step.end) for step in path.steps[:3]]
+    [('Open', 0.0, 0.03), ('Read', 0.03, 0.045), ('Read', 0.045, 0.06)]
     >>> path.sentence
     'Read decides 53 % of your time.'
     """
@@ -61,7 +69,7 @@ def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
     """The share of each stage in the whole, largest first."""
     times: dict[str, int] = {}
     for step in steps:
-        times[step.stage] = times.get(step.stage, 0) + step.end - step.start
+        times[step.stage] = times.get(step.stage, 0) + step.end_ns - step.start_ns
     largest_first = sorted(times.items(), key=lambda item: -item[1])
     return {stage: time / end for stage, time in largest_first}
 
@@ -77,7 +85,7 @@ def last_work(spans: list[Span], end: int) -> int:
     On threads a learner's function may come back when the run is over: that decides nothing.
     """
     indices = range(len(spans) - 1, -1, -1)
-    return next((index for index in indices if not spans[index].is_wait and spans[index].end <= end), -1)
+    return next((index for index in indices if not spans[index].is_wait and spans[index].end_ns <= end), -1)
 
 
 def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
@@ -85,11 +93,11 @@ def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
     steps = []
     while index >= 0 and end > start:
         span = spans[index]
-        if span.end < end:
-            reached = max(span.end, start)
+        if span.end_ns < end:
+            reached = max(span.end_ns, start)
             steps.append(Step(-1, RUNTIME, reached, end))
             end = reached
-        began = max(span.start, start)
+        began = max(span.start_ns, start)
         if began < end:
             steps.append(Step(index, span.stage, began, end))
             end = began

@@ -1,19 +1,22 @@
-"""What the accelerator saw: whether epochs stayed whole, and whether anything new came in each of them."""
+"""What the order of the operators did to the data: whole epochs, orders and augmentation."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, walk
+from lessonkit.engine.recorder import Identity, Site
 from lessonkit.engine.trace import Trace
 
 FREEZES = "freezes the augmentation: every epoch sees what the first one saw"
 FREEZES_ORDER = "freezes one order for all epochs"
+SHUFFLES = ("shuffle", "shuffle_and_repeat")
 
 
 @dataclass(frozen=True)
-class Seen:
+class DataQuality:
     """What one order of the operators does to the data, where another would do something else."""
 
     blurred: bool  # some sample came again before every other had come
@@ -31,33 +34,95 @@ class Seen:
         return tuple(text for text, is_so in said.items() if is_so)
 
 
-def seen(trace: Trace, dataset: Dataset) -> Seen:
-    """What *trace* of a run of *dataset* shows; epochs are passes over all samples that came.
+def data_quality(trace: Trace) -> DataQuality:
+    """Say what *trace* shows of the data that the accelerator was given.
 
     >>> from lessonkit import Dataset, benchmark
     >>> one, other = Dataset.range(8).shuffle(4).repeat(3), Dataset.range(8).repeat(3).shuffle(4)
-    >>> [seen(benchmark(data, num_epochs=1), data).words for data in (one, other)]
+    >>> [data_quality(benchmark(data, num_epochs=1)).words for data in (one, other)]
     [(), ('epochs blur',)]
     """
-    steps = [span for span in trace.work if span.stage == "Train" and span.element]
-    who = [trace.identities[sample] for step in steps for sample in trace.members(step.element)]
-    came = [(sample.instance, sample.sample) for sample in who]
-    size = max(1, len(set(came)))
-    passes = [came[start : start + size] for start in range(0, len(came), size)]
-    nodes = list(walk(dataset.node))
-    shuffled = any(node.method in ("shuffle", "shuffle_and_repeat") for node in nodes)
-    cached = [
+    nodes = list(walk(trace.dataset.node))
+    epochs = [[trace.identities[who] for key in keys for who in trace.members(key)] for keys in trace.arrived]
+    mixed = any(map(mixes_passes, nodes))
+    orders = [order for epoch in epochs for order in passes(epoch)]
+    frozen = {
         effect for node in nodes if node.method == "cache" for effect in frozen_by_cache(node.inputs[0])
-    ]
-    return Seen(
-        any(len(set(one)) < len(one) for one in passes),
-        shuffled and len(passes) > 1 and all(one == passes[0][: len(one)] for one in passes),
-        FREEZES in cached,
+    }
+    return DataQuality(
+        blurred=any(opened_early(trace, epoch) or (mixed and came_early(trace, epoch)) for epoch in epochs),
+        same_order=(FREEZES_ORDER in frozen or any(map(keeps_order, nodes))) and all_alike(orders),
+        same_augmentation=FREEZES in frozen,
     )
 
 
+# ---- epochs ----
+
+
+def opened_early(trace: Trace, epoch: list[Identity]) -> bool:
+    """Whether a sample of a source's next pass came before one of the pass before it."""
+    first: dict[int, int] = {}
+    return out_of_order(
+        (trace.sources[who.instance].site, who.epoch - first.setdefault(who.instance, who.epoch))
+        for who in epoch
+    )
+
+
+def came_early(trace: Trace, epoch: list[Identity]) -> bool:
+    """Whether a sample came again before another came as often: a cache gives samples of one pass only."""
+    count = Counter[tuple[int, int]]()
+    ranks = []
+    for who in epoch:
+        ranks.append((trace.sources[who.instance].site, count[who.instance, who.sample]))
+        count[who.instance, who.sample] += 1
+    return out_of_order(ranks)
+
+
+def out_of_order(ranks: Iterable[tuple[Site, int]]) -> bool:
+    """Whether a rank is lower than one before it of the same site."""
+    highest: dict[Site, int] = {}
+    for site, rank in ranks:
+        if rank < highest.get(site, 0):
+            return True
+        highest[site] = rank
+    return False
+
+
+def mixes_passes(node: Node) -> bool:
+    """Whether this step changes an order, after a step that repeats."""
+    mixes = node.method in ("shuffle", "interleave") or node.arguments.get("deterministic") is False
+    before = (part for above in node.inputs for part in walk(above)) if mixes else ()
+    return any(part.method in ("repeat", "shuffle_and_repeat") for part in before)
+
+
+# ---- orders ----
+
+
+def passes(epoch: list[Identity]) -> list[list[tuple[int, int]]]:
+    """Cut what came into passes: a sample that came already begins the next one."""
+    found: list[dict[tuple[int, int], None]] = []
+    for who in epoch:
+        sample = (who.instance, who.sample)
+        if not found or sample in found[-1]:
+            found.append({})
+        found[-1][sample] = None
+    return [list(one) for one in found]
+
+
+def all_alike(orders: list[list[tuple[int, int]]]) -> bool:
+    """Whether several passes of several samples came in one order; the last may be cut off."""
+    several = len(orders) > 1 and len(orders[0]) > 1
+    return several and all(order == orders[0][: len(order)] for order in orders)
+
+
+def keeps_order(node: Node) -> bool:
+    """Whether this is a shuffle that gives the same order in every pass."""
+    said = node.arguments
+    return node.method in SHUFFLES and (said["buffer_size"] == 1 or not said["reshuffle_each_iteration"])
+
+
 def frozen_by_cache(node: Node) -> tuple[str, ...]:
-    """What a cache behind *node* would keep from changing; what is cached already is frozen."""
+    """Say what a cache after *node* keeps from changing; what is cached already is frozen."""
     if node.method == "cache":
         return ()
     here = (

@@ -7,9 +7,6 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 
-from lessonkit.dataset import Dataset
-from lessonkit.engine.machine import Machine
-from lessonkit.engine.node import walk
 from lessonkit.engine.trace import Span, Trace
 from lessonkit.explain.needs import Needs
 
@@ -64,16 +61,15 @@ class Limits:
         return self.duration / self.headspace
 
 
-def limits(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> Limits:
-    """What the work that *trace* shows takes at least, on *machine*, in whatever order it is done.
+def limits(trace: Trace) -> Limits:
+    """Bound the time that the work of *trace* takes on its machine, in whatever order it is done.
 
     It counts only work that the samples which were trained on needed. Less work, as with a
     cache in another place or filled by a prefetch, may do better. Epochs of the training
     loop come one after another.
 
     >>> from lessonkit import ArtificialDataset, benchmark
-    >>> dataset = ArtificialDataset(20, open=0, read=0.005)
-    >>> found = limits(benchmark(dataset, num_epochs=1), dataset)
+    >>> found = limits(benchmark(ArtificialDataset(20, open=0, read=0.005), num_epochs=1))
     >>> found
     Limits(duration=0.3, headspace=0.2)
     >>> found.bound, f"{found.closeness:.0%}", round(found.most, 3)
@@ -84,14 +80,10 @@ def limits(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> Li
     starts = [round(epoch.start * 1e9) for epoch in trace.epochs]
     parts: list[list[Span]] = [[] for _ in starts]
     for span in trace.work if starts else ():
-        parts[max(0, bisect_right(starts, span.start) - 1)].append(span)
-    # A data set that is made on the way may be open twice at once.
-    in_line = not any(node.method in ("interleave", "flat_map") for node in walk(dataset.node))
-    cores = (machine or Machine()).cores
-    needs = [
-        Needs(trace, epoch, part, in_line=in_line) for epoch, part in zip(trace.epochs, parts, strict=True)
-    ]
-    by_epoch = [need.bounds(cores) for need in needs]
+        parts[max(0, bisect_right(starts, span.start_ns) - 1)].append(span)
+    epochs = zip(trace.epochs, trace.arrived, parts, strict=True)
+    needs = [Needs(trace, epoch, keys, part) for epoch, keys, part in epochs]
+    by_epoch = [need.bounds(trace.machine.cores) for need in needs]
     totals = sum(map(Counter, by_epoch), Counter[str]())
     highest = sum(max(bounds.values(), default=0) for bounds in by_epoch)
     if highest > max(totals.values(), default=0):

@@ -12,9 +12,9 @@ from lessonkit.engine.trace import Trace
 class Levels:
     """How much there was of something, by the name of who held it, and the most of it at once."""
 
-    steps: dict[str, list[tuple[int, int]]] = field(repr=False)  # (nanoseconds, how much from then on)
+    steps: dict[str, list[tuple[float, int]]] = field(repr=False)  # (seconds, how much from then on)
     peak: int
-    at: int  # when the peak was first reached, in nanoseconds
+    at: float  # when the peak was first reached, in seconds
     fullest: str | None  # who held most of the peak
 
 
@@ -33,24 +33,25 @@ def memory(trace: Trace) -> Memory:
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> kept = memory(benchmark(ArtificialDataset(3, nbytes=100).cache().prefetch(2), num_epochs=1))
     >>> kept.bytes
-    Levels(peak=400, at=75000000, fullest='cache')
+    Levels(peak=400, at=0.075, fullest='cache')
     >>> kept.elements.steps["cache"]
-    [(45000000, 1), (60000000, 2), (75000000, 3)]
+    [(0.045, 1), (0.06, 2), (0.075, 3)]
     """
     names = [buffer.name for buffer in trace.buffers]
     events = trace.events
     return Memory(
-        levels(((names[event.buffer], event.time, event.change * event.nbytes) for event in events), names),
-        levels(((names[event.buffer], event.time, event.change) for event in events), names),
+        levels(((event.buffer, event.time, event.change * event.nbytes) for event in events), names),
+        levels(((event.buffer, event.time, event.change) for event in events), names),
         levels((("files", event.time, event.change) for event in trace.files), ["files"]),
     )
 
 
-def levels(changes: Iterable[tuple[str, int, int]], names: Iterable[str]) -> Levels:
+def levels(changes: Iterable[tuple[str, float, int]], names: Iterable[str]) -> Levels:
     """Add up changes, given as (name, time, change)."""
-    steps: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    steps: dict[str, list[tuple[float, int]]] = {name: [] for name in names}
     now = dict.fromkeys(steps, 0)
-    total = peak = at = 0
+    total = peak = 0
+    at = 0.0
     fullest = None
     for name, time, change in changes:
         now[name] += change

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from lessonkit.engine.recorder import ACCELERATOR, OPEN, READ
 from lessonkit.engine.trace import Epoch, Span, Trace
-from lessonkit.explain.idle import ACCELERATOR
 
-SOURCE = re.compile(r"(Open|Read)( \d+)?")  # what the stages of a file are called
+OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
 HOLD_A_CORE = ("native", "python")
 Reads = list[tuple[int, int, int]]  # one after another: the pass, the sample, and when it is read at best
 
@@ -23,7 +21,7 @@ class Arrival(NamedTuple):
     """An element that was trained on: when it came, in nanoseconds, and the accelerator's work on it."""
 
     time: int
-    element: int  # 0 where there was no work: then the trace does not say who it was
+    element: int
     work: int
 
 
@@ -34,26 +32,26 @@ class Needs:
     Work on a sample that a cache gave several times counts in equal parts for each.
     """
 
-    def __init__(self, trace: Trace, epoch: Epoch, spans: list[Span], *, in_line: bool) -> None:
+    def __init__(self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]) -> None:
         self.batches = trace.batches
         self.members = trace.members
         start = round(epoch.start * 1e9)
-        self.arrivals = arrivals(epoch, spans, start)
+        self.arrivals = arrivals(epoch, keys, spans, start)
         last = start + self.arrivals[-1].time if self.arrivals else 0
-        before = [span for span in spans if span.end <= last and span.stage not in ACCELERATOR]
-        self.arrived = Counter(arrival.element for arrival in self.arrivals if arrival.element)
+        before = [span for span in spans if span.end_ns <= last and span.stage.role not in ACCELERATOR]
+        self.arrived = Counter(keys)
         self.copies: dict[int, int] = {}  # of each sample that was trained on
-        for element, count in (self.arrived or Counter(span.element for span in before)).items():
+        for element, count in self.arrived.items():
             for sample in dict.fromkeys(trace.members(element)):
                 self.copies[sample] = self.copies.get(sample, 0) + count
         reads: list[Span] = []
         self.work: dict[int, int] = defaultdict(int)
         for span in before:
-            if not span.element or is_of_file(span.stage):  # a generator's work has no element yet
+            if not span.element or span.stage.role in OF_FILES:  # a generator's work has no element yet
                 reads.append(span)
             else:
-                self.work[span.element] += span.end - span.start
-        self.reads, self.ready = reading(trace, reads, self.copies, in_line=in_line)
+                self.work[span.element] += span.end_ns - span.start_ns
+        self.reads, self.ready = reading(trace, reads, self.copies)
         # Nobody knows for whom a generator works: it counts.
         self.jobs = [
             (span, samples)
@@ -69,8 +67,6 @@ class Needs:
     def way(self, arrival: Arrival) -> tuple[int, int]:
         """When the samples of an element are read at best, and when it can arrive."""
         element, ready = arrival.element, self.ready
-        if not element:
-            return 0, 0
         if samples := self.batches.get(element):
             which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
             read = which([ready[sample] for sample in samples])
@@ -90,7 +86,7 @@ class Needs:
         Each lane has to wait until there is something to work on. And of the n * lanes + 1
         longest pieces some lane gets n + 1.
         """
-        jobs = [(span.end - span.start, samples) for span, samples in self.jobs if span.kind in kinds]
+        jobs = [(span.end_ns - span.start_ns, samples) for span, samples in self.jobs if span.kind in kinds]
         if not jobs:
             return 0
         heads = sorted(self.ready.get(sample, 0) for _, samples in jobs for sample in samples)[:lanes]
@@ -119,19 +115,12 @@ class Needs:
         return found
 
 
-@cache
-def is_of_file(stage: str) -> bool:
-    """Whether a stage is the work of a file, by its name."""
-    return SOURCE.fullmatch(stage) is not None
-
-
-def reading(
-    trace: Trace, reads: list[Span], samples: Iterable[int], *, in_line: bool
-) -> tuple[list[Reads], dict[int, int]]:
+def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[list[Reads], dict[int, int]]:
     """What each reader had to read for *samples*, and when each of these is read at best.
 
-    With *in_line* all passes over a file are of one reader.
+    All passes over a file are of one reader, but a file that is made on the way may be open twice at once.
     """
+    inside = {instance for instance, place in enumerate(trace.sources) if place.inside}
     who = {key: trace.identities[key] for key in samples}
     furthest: dict[tuple[int, int], int] = {}
     for instance, epoch, sample in who.values():
@@ -140,29 +129,27 @@ def reading(
     readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
     for span in reads:
         if span.sample <= furthest.get((span.instance, span.epoch), -2) if span.element else one_file:
-            readers[span.instance, 0 if in_line else span.epoch].append(span)
+            readers[span.instance, span.epoch if span.instance in inside else 0].append(span)
     lines: dict[tuple[int, int], Reads] = {}
     for reader, read in readers.items():
-        if all(before.end <= after.start for before, after in pairwise(read)):  # or it is something else
-            times = accumulate(span.end - span.start for span in read)
+        if all(
+            before.end_ns <= after.start_ns for before, after in pairwise(read)
+        ):  # or it is something else
+            times = accumulate(span.end_ns - span.start_ns for span in read)
             lines[reader] = [(span.epoch, span.sample, time) for span, time in zip(read, times, strict=True)]
     ready = {}
     for key, (instance, epoch, sample) in who.items():
-        line = lines.get((instance, 0 if in_line else epoch), [])
+        line = lines.get((instance, epoch if instance in inside else 0), [])
         count = bisect_right(line, (epoch, sample, math.inf)) if key else 0
         ready[key] = line[count - 1][2] if count else 0
     return list(lines.values()), ready
 
 
-def arrivals(epoch: Epoch, spans: list[Span], start: int) -> list[Arrival]:
+def arrivals(epoch: Epoch, keys: list[int], spans: list[Span], start: int) -> list[Arrival]:
     """What arrived in an epoch, with the accelerator's spans that follow each arrival."""
     times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
-    work, elements = [0] * len(times), [0] * len(times)
+    work = [0] * len(times)
     for span in spans:
-        if span.stage in ACCELERATOR and (number := bisect_right(times, span.start) - 1) >= 0:
-            work[number] += span.end - span.start
-            elements[number] = span.element
-    return [
-        Arrival(time - start, element, done)
-        for time, element, done in zip(times, elements, work, strict=True)
-    ]
+        if span.stage.role in ACCELERATOR and (number := bisect_right(times, span.start_ns) - 1) >= 0:
+            work[number] += span.end_ns - span.start_ns
+    return [Arrival(time - start, *who) for time, *who in zip(times, keys, work, strict=True)]

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from collections import defaultdict
 from typing import NamedTuple
 
-from lessonkit.dataset import Dataset
+from lessonkit.check import AUTOTUNE
 from lessonkit.engine.node import Node, walk
+from lessonkit.engine.operators.interleave import cycle_length
+from lessonkit.engine.recorder import CALL
 from lessonkit.engine.trace import Trace
-from lessonkit.explain.idle import ACCELERATOR
-
-# What an operator's buffer is called in a trace, at the beginning; a map's is called after its stage.
-BUFFERS = {
-    "prefetch": "prefetch(",
-    "cache": "cache",
-    "shuffle": "shuffle(",
-    "shuffle_and_repeat": "shuffle(",
-    "interleave": "interleave(",
-}
-MAPS = ("map", "map_and_batch")
-OF_FILES = re.compile(r"(Open|Read)( \d+)?")
-FILES = ("interleave", "flat_map", "from_generator", "ArtificialDataset")
 
 
 class Part(NamedTuple):
-    """An operator: the *stages* that work in it, and the number of its *buffer*, -1 for none."""
+    """An operator: the *stages* that worked in it, and the number of its *buffer*, -1 for none."""
 
     name: str
     stages: tuple[str, ...]
@@ -33,12 +21,14 @@ class Part(NamedTuple):
     buffer: int
 
 
-def plumbing(dataset: Dataset, trace: Trace) -> tuple[Part, ...]:
-    """The parts of *dataset* as *trace* shows them, the accelerator last.
+def plumbing(trace: Trace) -> tuple[Part, ...]:
+    """List the parts of the pipeline that *trace* ran, the accelerator last.
+
+    What a function makes on the way, such as the files of an interleave, works in the part that calls it.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> dataset = ArtificialDataset().map(cost=0.01, num_parallel_calls=2).batch(3).prefetch(1)
-    >>> for part in plumbing(dataset, benchmark(dataset)):
+    >>> for part in plumbing(benchmark(dataset)):
     ...     print(part.name, part.stages, part.calls, part.buffer)
     file ('Open', 'Read') 1 -1
     Map ('Map',) 2 0
@@ -46,59 +36,36 @@ def plumbing(dataset: Dataset, trace: Trace) -> tuple[Part, ...]:
     prefetch(1) () 1 1
     accelerator ('Train',) 1 -1
     """
-    buffers = dict(enumerate(buffer.name for buffer in trace.buffers))
-    nodes = list(walk(dataset.node))
-    parts: list[Part] = []
-    count: Counter[str] = Counter()
-    for node in nodes:
-        own = own_stages(node, count)
-        prefix = f"{own[0]}: " if node.method in MAPS else BUFFERS.get(node.method, "nothing")
-        number = next((key for key, name in buffers.items() if name.startswith(prefix)), -1)
-        buffered = buffers.pop(number, "")
-        calls = node.arguments.get("num_parallel_calls") or 1
-        if calls < 0 and buffered:  # AUTOTUNE; the name of the buffer has the number
-            calls = int(re.findall(r"\d+", buffered)[-1])
-        parts.append(Part(title(node, own, buffered), own, calls, number))
-    said = {stage for part in parts for stage in part.stages}
-    others = [stage for stage in trace.stages if stage not in said and stage not in ACCELERATOR]
-    places = hosts(nodes, others)
-    for stage, place in list(zip(others, places, strict=True))[::-1]:
-        parts[place] = parts[place]._replace(stages=(stage, *parts[place].stages))
-    accelerator = tuple(stage for stage in trace.stages if stage in ACCELERATOR)
-    return (*parts, Part("accelerator", accelerator or ("Train",), 1, -1))
+    stages: dict[int, list[str]] = defaultdict(list)
+    for stage in trace.stages:
+        stages[stage.operator].append(stage)
+    own = [name for name in trace.names if not name.place.inside]
+    named = {name.operator: name for name in reversed(own) if name.role == CALL}
+    rooms = enumerate(trace.buffers)
+    buffers = {room.name.operator: number for number, room in rooms if not room.name.place.inside}
+    parts = []
+    for operator, node in enumerate(walk(trace.dataset.node)):
+        number = buffers.get(operator, -1)
+        name = title(node, named.get(operator, ""), trace.buffers[number].name if number >= 0 else "")
+        parts.append(Part(name, tuple(stages[operator]), calls(node, trace.machine.cores), number))
+    return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))
 
 
-def own_stages(node: Node, count: Counter[str]) -> tuple[str, ...]:
-    """The stages that an operator works under, numbered as in a run, which opens the sources first."""
-    wanted: tuple[str, ...] = ()
-    if node.method in MAPS:
-        wanted = (node.arguments["stage"],)
-    elif node.method == "ArtificialDataset":
-        wanted = ("Open", "Read")
-    count.update(wanted)
-    return tuple(f"{stage} {count[stage]}" if count[stage] > 1 else stage for stage in wanted)
-
-
-def title(node: Node, own: tuple[str, ...], buffered: str) -> str:
-    """What to write on a part."""
-    if node.method in MAPS:
-        return own[0]
+def title(node: Node, stage: str, buffer: str) -> str:
+    """Choose what to write on a part: the *stage* of its function, its *buffer*, or its step."""
+    if "stage" in node.arguments:
+        return stage or str(node.arguments["stage"])
     if node.method == "ArtificialDataset":
         return "file"
     numbers = [value for value in node.arguments.values() if type(value) is int and value >= 0]
-    return buffered or node.method + (f"({numbers[0]})" if numbers else "")
+    return buffer or node.method + (f"({numbers[0]})" if numbers else "")
 
 
-def hosts(nodes: list[Node], stages: list[str]) -> list[int]:
-    """The operators in which stages work that functions name, or the data sets that they make.
-
-    Functions come in the order in which their stages first worked, as far as can be told.
-    """
-    files = [index for index, node in enumerate(nodes) if node.method in FILES] or [0]
-    functions = [index for index, node in enumerate(nodes) if node.arguments.get("fn")]
-    named = [index for index in functions if nodes[index].method in MAPS] or files
-    others = [stage for stage in stages if not OF_FILES.fullmatch(stage)]
-    return [
-        files[-1] if stage not in others else named[min(others.index(stage), len(named) - 1)]
-        for stage in stages
-    ]
+def calls(node: Node, cores: int) -> int:
+    """Count the calls that may be under way at once, as a run on so many *cores* starts them."""
+    said = node.arguments.get("num_parallel_calls") or 1
+    if said == AUTOTUNE:
+        said = cores
+        if node.method == "interleave":
+            said = min(cores, cycle_length(node.arguments["cycle_length"], AUTOTUNE, cores))
+    return int(said)

@@ -8,9 +8,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lessonkit.engine.trace import WAITING, Identity, Span, Trace
+from lessonkit.engine.recorder import ACCELERATOR, TRAIN, Identity, Name
+from lessonkit.engine.trace import EMPTY, WAITING, Span, Trace
 from lessonkit.explain.critical_path import Step, chain, ended, last_work
-from lessonkit.explain.idle import ACCELERATOR, EMPTY, Idle, idle_stretches
+from lessonkit.explain.idle import Idle, idle_stretches
 
 # Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
 COLOURS = {
@@ -80,14 +81,14 @@ def layout(trace: Trace) -> Layout:
     spans, end = trace.spans, ended(trace)
     names = labels(trace)
     stages = {stage: row for row, stage in enumerate(trace.stages)}
-    work = [(span.start, span.lane, index) for index, span in enumerate(spans) if span.kind not in WAITING]
+    work = [(span.start_ns, span.lane, index) for index, span in enumerate(spans) if span.kind not in WAITING]
     # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
     # waits are shown as idle time.
     waits = [
         index
         for index, span in enumerate(spans)
         if span.kind in WAITING
-        and span.stage not in ACCELERATOR
+        and span.stage.role not in ACCELERATOR
         and (span.stage in stages or span.kind != EMPTY)
     ]
     calling = {spans[index].stage for index in waits}
@@ -95,17 +96,18 @@ def layout(trace: Trace) -> Layout:
     bars = []
     for start, wanted, index in sorted(work):
         span = spans[index]
-        if span.end > start:
+        if span.end_ns > start:
             row = stages[span.stage]
             if span.stage in calling:  # each call keeps its lane, and its waits have a place there
                 lanes[row] += [0] * (wanted + 1 - len(lanes[row]))
             lane = free_lane(lanes[row], wanted, start)
-            lanes[row][lane] = span.end
-            bars.append(Bar(row, lane, start, span.end, "work", names[span.element], index, ""))
+            lanes[row][lane] = span.end_ns
+            bars.append(Bar(row, lane, start, span.end_ns, "work", names[span.element], index, ""))
     if waits:
         bars += waiting(spans, waits, stages, bars)
-    if "Train" in stages:
-        bars += [idle(stages["Train"], gap) for gap in idle_stretches(trace)]
+    train = next((row for stage, row in stages.items() if stage.role == TRAIN), None)
+    if train is not None:
+        bars += [idle(train, gap) for gap in idle_stretches(trace)]
     colours = colours_of(list(stages))
     return Layout(
         tuple(Row(stage, max(1, len(lanes[row])), colours[stage]) for stage, row in stages.items()),
@@ -128,36 +130,36 @@ def free_lane(ends: list[int], wanted: int, start: int) -> int:
     return len(ends) - 1
 
 
-def waiting(spans: list[Span], waits: list[int], stages: dict[str, int], work: list[Bar]) -> list[Bar]:
+def waiting(spans: list[Span], waits: list[int], stages: dict[Name, int], work: list[Bar]) -> list[Bar]:
     """The waits that can be seen as a stage's: of its calls, and of a helper before work that it held up."""
     reached: dict[tuple[int, int], list[tuple[int, int]]] = {}  # the bars of a lane, in order
     held_up = {}
     for bar in work:
         reached.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
         span = spans[bar.span]
-        if span.stage not in ACCELERATOR:
-            held_up[span.start, span.cause, span.lane] = (bar.row, bar.lane)
+        if span.stage.role not in ACCELERATOR:
+            held_up[span.start_ns, span.cause, span.lane] = (bar.row, bar.lane)
     waited: dict[tuple[int, int], int] = {}  # until when, in a lane
     bars = []
     for index in waits:
         span = spans[index]
         place = (stages.get(span.stage, -1), span.lane)
         if span.stage not in stages:
-            place = held_up.get((span.end, span.cause, span.lane), place)
+            place = held_up.get((span.end_ns, span.cause, span.lane), place)
         if place in reached:
-            before = bisect_left(reached[place], (span.end, 0))
+            before = bisect_left(reached[place], (span.end_ns, 0))
             worked = reached[place][before - 1][1] if before else 0
-            start = max(span.start, worked, waited.get(place, 0))
-            if start < span.end:
-                bars.append(Bar(*place, start, span.end, span.kind, "", index, span.place))
-                waited[place] = span.end
+            start = max(span.start_ns, worked, waited.get(place, 0))
+            if start < span.end_ns:
+                bars.append(Bar(*place, start, span.end_ns, span.kind, "", index, span.place))
+                waited[place] = span.end_ns
     return bars
 
 
 def idle(row: int, gap: Idle) -> Bar:
     """The accelerator has nothing to do; the note says for whom it waits, the longest first."""
     blame = sorted(gap.blame, key=gap.blame.__getitem__, reverse=True)
-    return Bar(row, 0, gap.start, gap.end, IDLE, "", -1, ", ".join(blame))
+    return Bar(row, 0, gap.start_ns, gap.end_ns, IDLE, "", -1, ", ".join(blame))
 
 
 def labels(trace: Trace) -> list[str]:

@@ -33,7 +33,7 @@ def plot_memory(trace: Trace, *, title: str = "bytes held", **look: bool) -> Pic
 
 def held_panels(trace: Trace, longest: float, look: Look) -> list[Panel]:
     """A track for each buffer, and one for the bytes of all of them, on top of each other."""
-    kept, end = memory(trace), round(trace.duration * 1e9)
+    kept, end = memory(trace), trace.duration
     rooms = {buffer.name: buffer.capacity for buffer in trace.buffers}
     colours, peak = colours_of(list(rooms)), kept.bytes.peak
     paints: dict[str, dict[str, Any]] = {
@@ -79,7 +79,7 @@ def held_panels(trace: Trace, longest: float, look: Look) -> list[Panel]:
 
     words = "nobody said how many bytes an element has" if rooms else "there is no buffer and no cache"
     if peak:
-        at = milliseconds(kept.bytes.at / 1e9)
+        at = milliseconds(kept.bytes.at)
         words = f"{memory_size(peak)} at most, at {at}, most of it in {kept.bytes.fullest}"
     found = [Panel((1.2 if peak else 0.2) * look.size, "bytes held", words, (), draw_bytes)]
     if rooms:

@@ -89,9 +89,9 @@ def name(axes: Axes, y: float, text: str, look: Look, **how: Any) -> None:
 
 
 def time_axis(axes: Axes, longest: float) -> float:
-    """An axis for *longest* seconds, with numbers; how many of its units a nanosecond is."""
+    """Set up an axis for *longest* seconds, with numbers; return how many of its units a second is."""
     unit, scale = ("s", 1) if longest >= 10 else ("ms", 1e3)
     axes.set_xlim(0, longest * scale or 1)
     axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}" if value else f"0 {unit}")
-    return scale / 1e9
+    return scale

@@ -101,7 +101,7 @@ class Timeline:
         return Panel(max(self.height, 0.4), title, words, self.names, self.draw)
 
     def draw(self, axes: Axes) -> None:
-        self.scale = time_axis(axes, self.longest)
+        self.scale = time_axis(axes, self.longest) / 1e9  # to a nanosecond
         self.points = axes.get_position().width * WIDTH * 72 / (self.longest * 1e9 or 1)  # to a nanosecond
         look, work = self.look, [bar for bar in self.bars if bar.kind == "work"]
         colours = [self.found.rows[bar.row].colour for bar in work]

@@ -28,7 +28,7 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "", **loo
 
     def draw(axes: Axes) -> None:
         longest = max(seconds for _, seconds in steps)
-        scale = time_axis(axes, longest) * 1e9
+        scale = time_axis(axes, longest)
         axes.set_xlim(0, longest * scale * (1 + 0.25 * size))  # room for the texts
         before = first
         for row, (text, seconds) in enumerate(steps):

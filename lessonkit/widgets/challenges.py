@@ -8,9 +8,9 @@ from typing import Any
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.explorer import HEIGHT, Explore
-from lessonkit.widgets.goals import Attempt, Goal, Task
-from lessonkit.widgets.page_data import scene
+from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import made_by, said
+from lessonkit.widgets.task import Attempt, Goal, Task
 
 
 class Challenge(Page):
@@ -23,11 +23,8 @@ class Challenge(Page):
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
         """Run a learner's pipeline function; say which goals it meets, and show its run."""
         try:
-            made = made_by(pipeline)
-            trace = made.simulate()
-            verdict = self.task.judge(Attempt(made.dataset, trace, made.options))
-            drawn = scene(trace, made.dataset, made.options.get("machine"))
-            return Outcome(verdict, drawn, {"": trace})
+            trace = made_by(pipeline).simulate()
+            return Outcome(self.task.judge(Attempt(trace)), page_data(trace), {"": trace})
         except Exception as error:
             return Outcome({"passed": False, "goals": [], "message": said(error)}, None, {})
 

@@ -8,15 +8,15 @@ from time import perf_counter
 from typing import Any
 
 from lessonkit import check
-from lessonkit.analysis import compare
 from lessonkit.dataset import Dataset
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
+from lessonkit.explain.compare import compare
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError, controls_of
-from lessonkit.widgets.goals import Attempt, Task
-from lessonkit.widgets.page_data import scene
+from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import Job, bounded, made_by, said
+from lessonkit.widgets.task import Attempt, Task
 from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
@@ -110,18 +110,17 @@ class Explore(Page):
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
         """The run for these values, and how the page draws it."""
-        made, trace = bounded("this pipeline", lambda: self.simulated(values))
-        drawn = scene(trace, made.dataset, made.options.get("machine"))
+        trace = bounded("this pipeline", lambda: self.simulated(values))
+        drawn = page_data(trace)
         if self.task:
-            drawn["verdict"] = self.task.judge(Attempt(made.dataset, trace, made.options, values, self.start))
+            drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
 
-    def simulated(self, values: dict[str, Any]) -> tuple[Job, Trace]:
-        """The pipeline for these values, and its run; both together have so much time."""
+    def simulated(self, values: dict[str, Any]) -> Trace:
+        """The run of the pipeline for these values; making and running it together have so much time."""
         if self.task:
             self.check_names()
-        made = made_by(self.pipeline, **values)
-        return made, made.simulate()
+        return made_by(self.pipeline, **values).simulate()
 
     def check_names(self) -> None:
         """A challenge with other numbers than it was given with is another one, and may be none."""
@@ -155,8 +154,7 @@ class Explore(Page):
             if real.cancelled:
                 self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
             else:
-                shown = scene(real, made.dataset, made.options.get("machine"))
-                self.tell("real", {"scene": shown, **side_by_side(predicted, real)}, id=id)
+                self.tell("real", {"scene": page_data(real), **side_by_side(predicted, real)}, id=id)
         except (Exception, SystemExit) as error:
             self.tell("stopped", text=said(error), id=id)
 

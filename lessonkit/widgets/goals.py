@@ -1,22 +1,38 @@
-"""What a challenge asks for: a number that a run has, and a limit on it."""
+"""What a challenge may ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from lessonkit import words
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
-from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import walk
-from lessonkit.engine.trace import Trace
-from lessonkit.explain.data_quality import seen
+from lessonkit.engine.recorder import CACHE
+from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.job_check import CLOSE, checked
-from lessonkit.widgets.sandbox import Job
+from lessonkit.widgets.job_check import checked
+from lessonkit.widgets.task import Attempt, Goal
+
+__all__ = [
+    "buffered",
+    "busy",
+    "cached",
+    "calls",
+    "changed",
+    "first_element",
+    "goal",
+    "good_data",
+    "held",
+    "in_memory",
+    "open_files",
+    "per_sample",
+    "same_job",
+    "threads",
+    "total",
+]
 
 # People subtract the limit from what was measured, and have to find what is said to be too much.
 milliseconds = partial(words.milliseconds, digits=2)
@@ -24,82 +40,8 @@ percent = partial(words.percent, digits=2)
 size = partial(words.size, digits=2)
 
 
-class Attempt(NamedTuple):
-    """A pipeline that was run, how, and the values of the controls that made it, if there were any."""
-
-    dataset: Dataset
-    trace: Trace
-    options: dict[str, Any] = {}  # noqa: RUF012 - a named tuple never changes it
-    values: dict[str, Any] = {}  # noqa: RUF012
-    start: dict[str, Any] = {}  # noqa: RUF012
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A number with a limit on one side."""
-
-    name: str
-    measure: Callable[[Attempt], float]
-    text: Callable[[float], str]
-    at_most: float | None = None
-    at_least: float | None = None
-    missed: Callable[[Attempt], str] | None = None  # says what is wrong, where a number does not
-
-    def __post_init__(self) -> None:
-        if (self.at_most is None) == (self.at_least is None):
-            raise ValueError(f"{self.name}: say either at_most= or at_least=")
-
-    @property
-    def limit(self) -> str:
-        """The limit in words."""
-        if self.at_most is not None:
-            return f"at most {self.text(self.at_most)}"
-        return f"at least {self.text(self.at_least or 0)}"
-
-    def judge(self, attempt: Attempt) -> Judged:
-        """How an attempt stands to this goal, and by how much it misses it."""
-        value = self.measure(attempt)
-        missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
-        said = f"{self.name}: {self.text(value)} ({self.limit})"
-        if missing > CLOSE and self.missed:
-            return Judged(False, f"{self.name}: {self.missed(attempt)}")
-        if missing > CLOSE:
-            how = "too much" if self.at_most is not None else "missing"
-            return Judged(False, f"{said}, {self.text(missing)} {how}")
-        return Judged(True, said)
-
-
-class Judged(NamedTuple):
-    """Whether a goal was met, and what to say about it."""
-
-    met: bool
-    said: str
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is asked for, in words and as goals, and what helps."""
-
-    text: str
-    goals: tuple[Goal, ...]
-    hints: tuple[str, ...] = ()
-    solution: str = ""
-
-    def spec(self) -> dict[str, Any]:
-        """What the page has to know."""
-        goals = [f"{goal.name}: {goal.limit}" for goal in self.goals]
-        return {"text": self.text, "goals": goals, "hints": self.hints, "solution": self.solution}
-
-    def judge(self, attempt: Attempt) -> dict[str, Any]:
-        """Goal by goal, and the first that was missed as a message."""
-        if not attempt.trace.samples:  # it would take no time, and meet most goals
-            return {"passed": False, "goals": [], "message": "Not yet: no element reached the training loop."}
-        judged = [goal.judge(attempt) for goal in self.goals]
-        missed = [found.said for found in judged if not found.met]
-        message = (
-            f"Not yet. {missed[0][0].upper()}{missed[0][1:]}." if missed else "Passed: every goal is met."
-        )
-        return {"passed": not missed, "goals": judged, "message": message}
+def __dir__() -> list[str]:
+    return __all__
 
 
 def goal(
@@ -145,7 +87,7 @@ def threads(*, at_most: int) -> Goal:
     """What runs beside the training loop: the calls at once of all operators, and one helper a prefetch."""
 
     def helpers(attempt: Attempt) -> int:
-        prefetches = [node for node in walk(attempt.dataset.node) if node.method == "prefetch"]
+        prefetches = [node for node in walk(attempt.trace.dataset.node) if node.method == "prefetch"]
         return _sum(attempt, "num_parallel_calls") + len(prefetches)
 
     return Goal("threads beside the training loop", helpers, str, at_most)
@@ -175,12 +117,9 @@ def cached(*, at_most: float) -> Goal:
     """Bytes in caches at once."""
 
     def most(attempt: Attempt) -> float:
+        caches = [buffer.name for buffer in attempt.trace.buffers if buffer.name.role == CACHE]
         steps = memory(attempt.trace).bytes.steps
-        return sum(
-            max((held for _, held in kept), default=0)
-            for name, kept in steps.items()
-            if name.startswith("cache")
-        )
+        return sum(max((held for _, held in steps[cache]), default=0) for cache in caches)
 
     return Goal("cached", most, size, at_most)
 
@@ -198,7 +137,7 @@ def good_data() -> Goal:
     """Whole epochs, each in an order of its own, and augmentation that is new each time."""
 
     def faults(attempt: Attempt) -> tuple[str, ...]:
-        return seen(attempt.trace, attempt.dataset).words
+        return data_quality(attempt.trace).words
 
     return Goal(
         "faults in the data",
@@ -214,7 +153,7 @@ def same_job(other: Dataset, **options: Any) -> Goal:
     missing = checked(other, options)
 
     def changed(attempt: Attempt) -> str:
-        return missing(Job(attempt.dataset, attempt.options), attempt.trace)
+        return missing(attempt.trace)
 
     return Goal(
         "changes of samples, work or options",
@@ -227,8 +166,9 @@ def same_job(other: Dataset, **options: Any) -> Goal:
 
 def _sum(attempt: Attempt, argument: str, method: str = "") -> int:
     """All numbers of one argument; one that is left open counts as what a run takes for it."""
-    nodes = [node.arguments for node in walk(attempt.dataset.node) if node.method == method or not method]
-    cores = (attempt.options.get("machine") or Machine()).cores
-    auto = 1 if argument == "buffer_size" else cores
-    numbers = [given.get(argument) or 0 for given in nodes]
+    nodes = [
+        node.arguments for node in walk(attempt.trace.dataset.node) if node.method == method or not method
+    ]
+    auto = 1 if argument == "buffer_size" else attempt.trace.machine.cores
+    numbers = [said.get(argument) or 0 for said in nodes]
     return sum(auto if number == AUTOTUNE else number for number in numbers)

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lessonkit.dataset import Dataset
-from lessonkit.engine.machine import Machine
 from lessonkit.engine.trace import BufferEvent, Trace
 from lessonkit.explain.critical_path import Step, shares
-from lessonkit.explain.data_quality import seen
+from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.pictures.layout import Bar, Layout, ink_on, layout
@@ -29,8 +27,8 @@ LIMITS = {
 }
 
 
-def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dict[str, Any]:
-    """Everything that the page shows of a run; times in microseconds."""
+def page_data(trace: Trace) -> dict[str, Any]:
+    """Collect everything that the page shows of a run; times in microseconds."""
     laid = layout(trace)
     decided = note = decides(laid)
     if len(laid.bars) > MOST_BARS:
@@ -49,30 +47,30 @@ def scene(trace: Trace, dataset: Dataset, machine: Machine | None = None) -> dic
         "epochs": micros(laid.epochs),
         "parts": [
             [part.name, [names[stage] for stage in part.stages if stage in names], part.calls, part.buffer]
-            for part in plumbing(dataset, trace)
+            for part in plumbing(trace)
         ],
         "buffers": [
             [buffer.name, buffer.capacity, most]
             for buffer, most in zip(trace.buffers, most_held(trace), strict=True)
         ],
         "events": events(trace, laid.names),
-        "figures": figures(trace, busy, dataset, machine),
+        "figures": figures(trace, busy),
         "summary": summary(trace, busy, decided),
         "note": note,
-        "data": ", ".join(seen(trace, dataset).words),
+        "data": ", ".join(data_quality(trace).words),
         "perSample": trace.per_sample if trace.samples else None,
     }
 
 
 def most_held(trace: Trace) -> list[int]:
-    """How many elements each buffer held at most; two may have the same name."""
-    now = [0] * len(trace.buffers)
-    most = list(now)
+    """Count how many elements each buffer held at most."""
+    now = {buffer.name: 0 for buffer in trace.buffers}
+    most = dict(now)
     for buffer, _, change, _, _ in trace.events:
         now[buffer] += change
-        if change > 0:
-            most[buffer] = max(most[buffer], now[buffer])
-    return most
+        if now[buffer] > most[buffer]:
+            most[buffer] = now[buffer]
+    return list(most.values())
 
 
 def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequence[Any]]:
@@ -106,8 +104,9 @@ def path(laid: Layout, places: dict[int, int]) -> list[tuple[int, int, int]]:
 def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     """What came into each buffer, and what left it."""
     buffers, times, changes, elements, sizes = columns(trace.events, len(BufferEvent._fields))
+    numbers = {buffer.name: number for number, buffer in enumerate(trace.buffers)}
     return {
-        "buffer": buffers,
+        "buffer": [numbers[buffer] for buffer in buffers],
         "time": micros(times),
         "change": changes,
         "label": [names[element] for element in elements],
@@ -116,11 +115,11 @@ def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     }
 
 
-def figures(trace: Trace, busy: str, dataset: Dataset, machine: Machine | None) -> list[tuple[str, str]]:
+def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:
     """The numbers that matter, each with what it is."""
     if not trace.samples:
         return [(milliseconds(trace.duration), "in all"), ("none", "samples")]
-    best, most = limits(trace, dataset, machine).bounds[0], trace.max_bytes
+    best, most = limits(trace).bounds[0], trace.max_bytes
     held = (size(most), "memory at most") if most else (str(trace.max_held), "held at most")
     return [
         (milliseconds(trace.per_sample), "per sample"),

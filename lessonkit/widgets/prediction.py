@@ -10,7 +10,7 @@ from typing import Any
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.explorer import HEIGHT
-from lessonkit.widgets.page_data import scene
+from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import Job, job
 from lessonkit.words import number, percent
 
@@ -46,7 +46,6 @@ class Predict(Page):
     ) -> None:
         self.question, self.unit, self.choices = question, unit, list(choices)
         self.why, self.tolerance = why, tolerance
-        self.jobs = jobs
         self.traces = [made.simulate() for made in jobs]
         self.right = answer(*self.traces)
         if choices and self.right not in choices:
@@ -117,10 +116,7 @@ class Predict(Page):
 
     def revealed(self, begin: str) -> dict[str, Any]:
         """The right answer and the run; if there are several, the last over the first."""
-        drawn = [
-            scene(trace, made.dataset, made.options.get("machine"))
-            for made, trace in list(zip(self.jobs, self.traces, strict=True))[:: max(1, len(self.jobs) - 1)]
-        ]
+        drawn = [page_data(trace) for trace in self.traces[:: max(1, len(self.traces) - 1)]]
         text = f"{begin} The answer is {self.shown(self.right)}. {self.why}".strip()
         return {"text": text, "scene": drawn[-1], "pinned": drawn[0] if len(drawn) > 1 else None}
 

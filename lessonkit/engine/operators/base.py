@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import Element, Failure
 from lessonkit.engine.node import Node
-from lessonkit.engine.run import Run, Site, Task
+from lessonkit.engine.recorder import LOOP, Name, Place
+from lessonkit.engine.run import Run, Task
 
 # tf.data would loop for ever here; so many elements in vain, and we say so instead.
 PATIENCE = 200_000
@@ -34,25 +34,24 @@ def operator(method: str) -> Callable[[Operator], Operator]:
     return register
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(NamedTuple):
     """Where a stream is opened: in which run, where in the pipeline, for which outer element."""
 
     run: Run
-    site: Site = ()
+    place: Place = LOOP
     origin: Element | None = None
 
     def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
         """Open *node* as the input number *index* of the operator that stands here."""
-        return OPERATORS[node.method](Scope(self.run, (*self.site, index), origin or self.origin), node)
+        before, sites = self.place, self.run.sites
+        site = (*before.site, index)
+        operator = sites.get(site, -1)
+        place = Place(site, operator) if operator >= 0 else Place(site, before.operator, inside=True)
+        return OPERATORS[node.method](Scope(self.run, place, origin or self.origin), node)
 
-    def name(self, wanted: str) -> str:
+    def name(self, wanted: str, role: str) -> Name:
         """A name for what stands here, that nothing elsewhere in the pipeline has."""
-        names, key = self.run.names, (self.site, wanted)
-        if key not in names:
-            others = sum(1 for _, name in names if name == wanted)
-            names[key] = f"{wanted} {others + 1}" if others else wanted
-        return names[key]
+        return self.run.name(wanted, self.place, role)
 
 
 class Stream(ABC):
@@ -76,7 +75,7 @@ class Stream(ABC):
     async def next(self) -> Element:
         """The next element, or END, and END again if asked again."""
 
-    def hire(self, coro: Coroutine[Any, None, None], stage: str) -> None:
+    def hire(self, coro: Coroutine[Any, None, None], stage: Name) -> None:
         """Start a helper, in a lane of its own."""
         self.helpers.append(self.run.start(coro, stage, lane=len(self.helpers)))
 
@@ -100,19 +99,21 @@ class Transform(Stream):
 class Buffer:
     """Tells the trace what an operator holds: every element that enters or leaves."""
 
-    def __init__(self, run: Run, name: str, capacity: int | None) -> None:
+    def __init__(self, run: Run, name: Name, capacity: int | None) -> None:
         self.run = run
+        self.name = name
         self.recorder = run.recorder
-        self.number = self.recorder.buffer(name, capacity) if self.recorder is not None else 0
+        if self.recorder is not None:
+            self.recorder.rooms[name] = capacity
 
     def enter(self, element: Element) -> None:
         if self.recorder is not None:
-            self.recorder.events += (self.number, self.run.time, 1, element.key, element.nbytes)
+            self.recorder.events += (self.name, self.run.time, 1, element.key, element.nbytes)
 
     def leave(self, *elements: Element) -> None:
         if self.recorder is not None:
             for element in elements:
-                self.recorder.events += (self.number, self.run.time, -1, element.key, element.nbytes)
+                self.recorder.events += (self.name, self.run.time, -1, element.key, element.nbytes)
 
 
 async def attempt(stream: Stream) -> Element:

@@ -3,6 +3,7 @@
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Node, cardinality
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, operator
+from lessonkit.engine.recorder import CACHE
 
 
 class Kept:
@@ -31,7 +32,7 @@ class Keeping(Transform):
         self.kept = self.run.store.state(node, Kept)
         self.copies: list[Element] = []
         self.expected = cardinality(node.inputs[0])
-        self.buffer = Buffer(self.run, scope.name("cache"), None)
+        self.buffer = Buffer(self.run, scope.name("cache", CACHE), None)
 
     async def next(self) -> Element:
         element = await self.input.next()

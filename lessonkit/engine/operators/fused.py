@@ -26,7 +26,7 @@ class MapAndBatch(ParallelMap):
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
         self.at_once = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
-        self.buffer = Buffer(self.run, self.room.name, MOST_BATCHES * self.batch_size)
+        self.buffer = Buffer(self.run, self.buffer.name, MOST_BATCHES * self.batch_size)
 
     def can_begin(self) -> bool:
         if self.reading or self.ended:

@@ -22,6 +22,7 @@ from lessonkit.engine.operators.base import (
     attempt,
     operator,
 )
+from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate, Resource
 
 
@@ -45,7 +46,7 @@ class Interleave(Transform):
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
-        self.stage = scope.name("Interleave")
+        self.stage = scope.name("Interleave", CALL)
         self.cycle = cycle_length(self.cycle_length, self.num_parallel_calls, self.run.machine.cores)
 
     async def open_next(self) -> Stream | None:
@@ -153,7 +154,7 @@ class ParallelInterleave(Interleave):
         self.places = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle
-        name = scope.name(f"interleave({self.cycle})")
+        name = scope.name(f"interleave({self.cycle})", AHEAD)
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
         self.to_read: deque[int] = deque()  # slots whose file may have places free

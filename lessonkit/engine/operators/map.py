@@ -9,6 +9,7 @@ from lessonkit.engine.costs import Cost, charge, price
 from lessonkit.engine.element import END, Bytes, Element, Failure, measure, settle
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
+from lessonkit.engine.recorder import AHEAD, CALL, Name
 from lessonkit.engine.run import Gate
 
 
@@ -25,13 +26,13 @@ class SequentialMap(Transform):
     fn: Callable[..., Any] | None
     cost: Cost
     kind: str
-    stage: str
+    stage: Name
     nbytes: Bytes
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
         self.price = price(self.cost, "cost")
-        self.stage = scope.name(self.stage)
+        self.stage = scope.name(self.stage, CALL)
 
     async def next(self) -> Element:
         element = await self.input.next()
@@ -77,7 +78,7 @@ class ParallelMap(SequentialMap):
         super().__init__(scope, node)
         calls = self.num_parallel_calls
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
-        name = scope.name(f"{self.stage}: {self.most} calls")
+        name = scope.name(f"{self.stage}: {self.most} calls", AHEAD)
         self.window: deque[Slot] = deque()  # in the order of the inputs
         self.buffer = Buffer(self.run, name, self.most)
         self.room = Gate(self.run, name)  # for a call to begin

@@ -7,6 +7,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, settle
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
+from lessonkit.engine.recorder import AHEAD, FILL
 from lessonkit.engine.run import Gate
 
 
@@ -25,7 +26,7 @@ class Prefetch(Transform):
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
-        name = scope.name(f"prefetch({self.size})")
+        name = scope.name(f"prefetch({self.size})", AHEAD)
         self.ready: deque[Element] = deque()
         self.buffer = Buffer(self.run, name, self.size)
         self.filled = Gate(self.run, name)
@@ -33,7 +34,7 @@ class Prefetch(Transform):
 
     async def next(self) -> Element:
         if not self.helpers:  # nothing is produced before the first request
-            self.hire(self.fill(), "Prefetch")
+            self.hire(self.fill(), self.scope.name("Prefetch", FILL))
         await self.run.until(self.filled, self.has_news, "buffer empty")
         if not self.ready:
             return END

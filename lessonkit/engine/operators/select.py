@@ -7,6 +7,7 @@ from typing import Any
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Node, cardinality
 from lessonkit.engine.operators.base import PATIENCE, EndlessError, Scope, Transform, operator
+from lessonkit.engine.recorder import CALL
 
 
 @operator("filter")
@@ -17,7 +18,7 @@ class Filter(Transform):
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
-        self.stage = scope.name("Filter")
+        self.stage = scope.name("Filter", CALL)
         self.may_end = cardinality(node.inputs[0]) not in (None, math.inf)
 
     async def next(self) -> Element:

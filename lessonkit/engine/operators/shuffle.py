@@ -9,6 +9,7 @@ from itertools import count, repeat
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import PATIENCE, Buffer, EndlessError, Scope, Stream, operator
+from lessonkit.engine.recorder import CHOICE
 
 MOST_PASSES = 3  # in the buffer of a repeated shuffle, as in tf.data; and one that has just begun
 
@@ -37,7 +38,7 @@ class Shuffle(Stream):
         if self.left:
             self.open_pass()
             self.random = random.Random(next(self.seeds))
-        self.buffer = Buffer(self.run, scope.name(f"shuffle({self.buffer_size})"), self.buffer_size)
+        self.buffer = Buffer(self.run, scope.name(f"shuffle({self.buffer_size})", CHOICE), self.buffer_size)
 
     def new_seeds(self) -> Iterator[str]:
         """The seeds of all passes, for all iterations over the same description."""

@@ -8,6 +8,7 @@ from lessonkit.engine.costs import charge, price
 from lessonkit.engine.element import END, Bytes, Element, measure
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Scope, Stream, operator
+from lessonkit.engine.recorder import OPEN, READ, Name
 
 
 class Source(Stream):
@@ -16,6 +17,7 @@ class Source(Stream):
     nbytes: Bytes = None
     given = 0
     is_open = False  # as a file is
+    read_stage: Name
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
@@ -23,7 +25,7 @@ class Source(Stream):
         if recorder is not None:
             origin = recorder.identity(scope.origin.key) if scope.origin else None
             outer = origin and (origin.instance, origin.sample)  # the same file in every epoch
-            self.instance, self.epoch = recorder.opened((scope.site, outer))
+            self.instance, self.epoch = recorder.opened(scope.place, outer)
 
     def give(self, value: Any, key: int = 0) -> Element:
         """An element that is the next of this source; its *key*, if it has one already."""
@@ -42,7 +44,7 @@ class Source(Stream):
         """A file is opened (+1) or closed (-1)."""
         self.is_open = change > 0
         if self.run.recorder is not None:
-            self.run.recorder.files.append((self.run.time, change, self.instance))
+            self.run.recorder.files.append((self.run.time, change, self.instance, self.read_stage))
 
     def close(self) -> None:
         if self.is_open:
@@ -79,6 +81,10 @@ class Generated(Source):
     generator: Iterator[Any] | None = None
     ended = False
 
+    def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
+        self.read_stage = scope.name("Read", READ)
+
     async def next(self) -> Element:
         if self.ended:
             return END
@@ -87,7 +93,7 @@ class Generated(Source):
         value, reading = END, Element(())
         reading.key = self.next_key()  # what is spent before there is an element is spent on it
         try:
-            value = await self.run.apply(self.advance, reading, "Read")
+            value = await self.run.apply(self.advance, reading, self.read_stage)
         finally:
             if value is END:  # also a generator that raised has ended its file
                 self.ended = True
@@ -120,8 +126,8 @@ class SlowFile(Source):
         super().__init__(scope, node)
         self.price_of_open = price(node.arguments["open"], "open")
         self.price_of_read = price(node.arguments["read"], "read")
-        self.open_stage = scope.name("Open")
-        self.read_stage = scope.name("Read")
+        self.open_stage = scope.name("Open", OPEN)
+        self.read_stage = scope.name("Read", READ)
 
     async def next(self) -> Element:
         if not self.begun:

@@ -1,0 +1,87 @@
+"""A task of a challenge: goals, each a number that a run has with a limit on it, and their verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from lessonkit.engine.trace import Trace
+
+CLOSE = 1e-9  # what floating point may add to a number, or take from it
+
+
+class Attempt(NamedTuple):
+    """A run, and the values of the controls that made it, if there were any."""
+
+    trace: Trace
+    values: dict[str, Any] = {}  # noqa: RUF012 - a named tuple never changes it
+    start: dict[str, Any] = {}  # noqa: RUF012
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A number with a limit on one side."""
+
+    name: str
+    measure: Callable[[Attempt], float]
+    text: Callable[[float], str]
+    at_most: float | None = None
+    at_least: float | None = None
+    missed: Callable[[Attempt], str] | None = None  # says what is wrong, where a number does not
+
+    def __post_init__(self) -> None:
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError(f"{self.name}: say either at_most= or at_least=")
+
+    @property
+    def limit(self) -> str:
+        """The limit in words."""
+        if self.at_most is not None:
+            return f"at most {self.text(self.at_most)}"
+        return f"at least {self.text(self.at_least or 0)}"
+
+    def judge(self, attempt: Attempt) -> Judged:
+        """How an attempt stands to this goal, and by how much it misses it."""
+        value = self.measure(attempt)
+        missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
+        said = f"{self.name}: {self.text(value)} ({self.limit})"
+        if missing > CLOSE and self.missed:
+            return Judged(False, f"{self.name}: {self.missed(attempt)}")
+        if missing > CLOSE:
+            how = "too much" if self.at_most is not None else "missing"
+            return Judged(False, f"{said}, {self.text(missing)} {how}")
+        return Judged(True, said)
+
+
+class Judged(NamedTuple):
+    """Whether a goal was met, and what to say about it."""
+
+    met: bool
+    said: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked for, in words and as goals, and what helps."""
+
+    text: str
+    goals: tuple[Goal, ...]
+    hints: tuple[str, ...] = ()
+    solution: str = ""
+
+    def spec(self) -> dict[str, Any]:
+        """What the page has to know."""
+        goals = [f"{goal.name}: {goal.limit}" for goal in self.goals]
+        return {"text": self.text, "goals": goals, "hints": self.hints, "solution": self.solution}
+
+    def judge(self, attempt: Attempt) -> dict[str, Any]:
+        """Goal by goal, and the first that was missed as a message."""
+        if not attempt.trace.samples:  # it would take no time, and meet most goals
+            return {"passed": False, "goals": [], "message": "Not yet: no element reached the training loop."}
+        judged = [goal.judge(attempt) for goal in self.goals]
+        missed = [found.said for found in judged if not found.met]
+        message = (
+            f"Not yet. {missed[0][0].upper()}{missed[0][1:]}." if missed else "Passed: every goal is met."
+        )
+        return {"passed": not missed, "goals": judged, "message": message}
