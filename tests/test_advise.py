@@ -135,3 +135,15 @@ def test_advice_for_a_pipeline_that_never_ends_asks_for_a_limit() -> None:
     with pytest.raises(ValueError, match="max_elements"):
         advise(Dataset.range(3).repeat())
     assert advise(endless, max_elements=20)[0].saved > 0
+
+
+def test_a_change_after_which_a_function_fails_is_no_advice() -> None:
+    wrapped = ArtificialDataset(6).map(lambda x: {"v": x}, cost=0.010).filter(lambda d: d["v"] > 1)
+    found = {advice.change for advice in advise(wrapped)}
+    assert "prefetch(1) behind filter" in found
+    assert "filter before map" not in found
+
+
+def test_a_pipeline_that_fails_itself_is_no_case_for_advice() -> None:
+    with pytest.raises(ZeroDivisionError):
+        advise(Dataset.range(3).map(lambda x: 1 // x))

@@ -1,9 +1,11 @@
 """Arrows between modules point one way, and the engine needs the standard library alone."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,6 +18,7 @@ LAYERS = [
     "engine",
     "code",
     "dataset",
+    "found",
     "explain",
     "improve",
     "loops",
@@ -86,3 +89,17 @@ def test_the_engine_needs_the_standard_library_alone() -> None:
     ).stdout.split()
     foreign = set(loaded) - set(sys.stdlib_module_names) - {"lessonkit", "__main__"}
     assert not {name for name in foreign if not name.startswith(("_", "sitecustomize"))}, foreign
+
+
+DOORS = ("lessonkit", "analysis", "optimize", "plot", "widgets", "widgets.goals")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_behind_each_door_stands_what_users_need_and_nothing_else(door: str) -> None:
+    name = door if door == "lessonkit" else f"lessonkit.{door}"
+    module = importlib.import_module(name)
+    assert dir(module) == sorted(module.__all__)
+    for member in module.__all__:
+        assert getattr(module, member).__doc__, member
+        is_module = isinstance(getattr(module, member), ModuleType)
+        assert is_module or f"{name}.{member}" not in MODULES, f"{member} hides a module"

@@ -26,7 +26,7 @@ def elements(trace: Trace) -> list[list[Any]]:
 def once(dataset: Dataset, rule: str) -> Dataset:
     """After one rule, which finds something once."""
     result = rewrite(dataset, [rule])
-    assert [applied.rule for applied in result.applied] == [rule]
+    assert [applied.rule for applied in result.steps] == [rule]
     return result.dataset
 
 
@@ -61,7 +61,7 @@ def test_only_what_tf_data_does_unasked_is_on_by_default() -> None:
 
 
 def test_what_was_applied_is_told_with_the_code_before_and_after() -> None:
-    (applied,) = rewrite(Dataset.range(3).take(-1)).applied
+    (applied,) = rewrite(Dataset.range(3).take(-1)).steps
     assert applied.rule == "noop_elimination"
     assert applied.sentence.startswith("Remove what does nothing. That is take(-1), skip(0)")
     assert (applied.before, applied.after) == ("Dataset.range(3).take(-1)", "Dataset.range(3)")
@@ -377,3 +377,9 @@ def test_fused_function_has_the_names_of_its_parts() -> None:
     apart = Dataset.range(3).map(abs, stage="Decode").map(cost=0.1, stage="Augment")
     fused = once(apart, "map_fusion")
     assert repr(fused) == "Dataset.range(3).map(abs_and_Augment, cost=0.1, stage='Augment')"
+
+
+def test_two_maps_in_one_are_random_if_one_of_them_was() -> None:
+    maps = FILE.map(cost=0.001, random=True).map(cost=0.002)
+    (fused,) = (node for node in walk(rewrite(maps, ["map_fusion"]).dataset.node) if node.method == "map")
+    assert fused.arguments["random"]

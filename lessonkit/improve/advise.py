@@ -17,14 +17,7 @@ MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")  # past ea
 
 MIXES = "changes the order of the elements"
 
-
-@dataclass(frozen=True)
-class Change:
-    """One change: in words, the pipeline it makes, and what it does to the data."""
-
-    words: str
-    dataset: Dataset
-    effects: tuple[str, ...] = ()
+Proposal = tuple[str, Dataset, tuple[str, ...]]  # in words, what takes a place, and what it does to the data
 
 
 @dataclass(frozen=True)
@@ -49,11 +42,12 @@ class Advice:
 
 
 def advise(dataset: Dataset, **options: Any) -> list[Advice]:
-    """Every single change that keeps the pipeline's meaning, the one that saves most first.
+    """Try every single change to *dataset*, and rank them: the one that saves most comes first.
 
     Each is run on the virtual clock, with the *options* of `benchmark`; so a learner's functions
     run many times. Where they have side effects, or take long, give `cost=` in their place.
-    Whatever else than the time a change alters is said in its *effects*.
+    What a change alters beside the time is said in its *effects*. A change after which a
+    function fails, because it is called with other values, is left out.
 
     >>> from lessonkit import ArtificialDataset
     >>> advise(ArtificialDataset(20))[0]
@@ -63,20 +57,14 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     """
     now = benchmark(dataset, **options).per_sample
     found = []
-    for change in changes(dataset):
-        trace = benchmark(change.dataset, **options)
-        if trace.samples:
-            found.append(
-                Advice(
-                    change.words,
-                    change.dataset,
-                    change.effects,
-                    trace.per_sample,
-                    now - trace.per_sample,
-                    trace.max_bytes,
-                    sum(_calls(node) for node in walk(change.dataset.node)),
-                )
-            )
+    for words, changed, effects in changes(dataset):
+        try:
+            trace = benchmark(changed, **options)
+            took = trace.per_sample
+        except Exception:
+            continue
+        calls = sum(_calls(node) for node in walk(changed.node))
+        found.append(Advice(words, changed, effects, took, now - took, trace.max_bytes, calls))
     return sorted(found, key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory))
 
 
@@ -89,15 +77,12 @@ def _calls(node: Node) -> int:
 # ---- the changes ----
 
 
-def changes(dataset: Dataset) -> Iterator[Change]:
-    """All single changes; some may be worse than nothing."""
+def changes(dataset: Dataset) -> Iterator[Proposal]:
+    """Make all single changes; some may be worse than nothing."""
     root = dataset.node
     for node in walk(root):
         for words, new, effects in [*inserted(node), *parallel(node), *moved(node), *batched(node)]:
-            yield Change(words, Dataset(swap(root, node, new.node)), effects)
-
-
-Proposal = tuple[str, Dataset, tuple[str, ...]]  # what stands in the place of a node
+            yield words, Dataset(swap(root, node, new.node)), effects
 
 
 def inserted(node: Node) -> Iterator[Proposal]:

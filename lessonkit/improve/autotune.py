@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from lessonkit import check
@@ -15,16 +14,8 @@ from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.engine.training import benchmark
-from lessonkit.improve.search import Knob, Result, Search, Setting, Step
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """A pipeline with a number for each AUTOTUNE, how these were found, and why no others."""
-
-    dataset: Dataset
-    steps: list[Step]
-    reason: str
+from lessonkit.found import Found
+from lessonkit.improve.search import Knob, Result, Search, Setting
 
 
 def autotune(
@@ -35,7 +26,7 @@ def autotune(
     *,
     most_places: int = 8,
     **options: Any,
-) -> Tuned:
+) -> Found:
     r"""Put a number in the place of every AUTOTUNE in *dataset*; no operator is added or moved.
 
     Calls get no more than the cores of *machine*, a prefetch no more than *most_places*, and
@@ -82,12 +73,12 @@ def autotune(
         return Result(trace.duration, trace.max_bytes)
 
     if not knobs:
-        return Tuned(tuned(()), [], "there is no number of calls or places to be found")
+        return Found(tuned(()), [], "there is no number of calls or places to be found")
     if options.get("max_elements") is None and _never_ends(dataset.node):
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
     search = Search(knobs, run, memory)
     found = search.found()
-    return Tuned(tuned(found), search.steps, search.reason(found))
+    return Found(tuned(found), search.steps, search.reason(found))
 
 
 def _never_ends(node: Node) -> bool:

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from lessonkit import check
 from lessonkit.code.expression import code
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, rebuilt
+from lessonkit.found import Found
 from lessonkit.improve.rules import RULES
 
 
 class Applied(NamedTuple):
-    """A rule that found something: its sentence, and the code up to there before and after."""
+    """A rule that changed something: its sentence, and the code up to there before and after."""
 
     rule: str
     sentence: str
     before: str
     after: str
 
-
-@dataclass(frozen=True)
-class Rewritten:
-    """A pipeline after rewriting, and what was done to it, in order."""
-
-    dataset: Dataset
-    applied: list[Applied]
-
     def __str__(self) -> str:
-        """What was done, for people."""
-        lines = [f"{done.rule}\n  {done.before}\n  {done.after}" for done in self.applied]
-        return "\n".join(lines or ["no rule applies"])
+        return f"{self.rule}\n  {self.before}\n  {self.after}"
 
 
-def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Rewritten:
+def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     """The same elements by other operators: *dataset* after some of the RULES, by name.
 
     Without *rules*, those that tf.data has on by default. What no rule touches stays the
@@ -45,7 +35,7 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Rewritten:
     >>> numbers = Dataset.range(6).skip(0).shuffle(3, seed=1).repeat(2)
     >>> rewrite(numbers).dataset
     Dataset.range(6).shuffle_and_repeat(3, 2, 1)
-    >>> [applied.rule for applied in rewrite(numbers, ["noop_elimination"]).applied]
+    >>> [applied.rule for applied in rewrite(numbers, ["noop_elimination"]).steps]
     ['noop_elimination']
     """
     if not isinstance(dataset, Dataset):
@@ -67,4 +57,5 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Rewritten:
         return node
 
     node = rebuilt(dataset.node, change, done)
-    return Rewritten(dataset if node is dataset.node else Dataset(node), applied)
+    same = node is dataset.node
+    return Found(dataset if same else Dataset(node), applied, "no rule applies")

@@ -81,6 +81,7 @@ def map_fusion(before: Node, node: Node) -> Node | None:
         *before.inputs,
         nbytes=functions.last_nbytes(first, second),
         batches=first["batches"] and second["batches"],
+        random=first["random"] or second["random"],
     )
     costs, alike = (first["cost"], second["cost"]), {"stage", "kind"} <= same
     if alike and all(map(is_plain, costs)) and not (first["fn"] and second["fn"]):

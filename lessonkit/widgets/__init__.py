@@ -8,3 +8,7 @@ from lessonkit.widgets.explorer import explore, show
 from lessonkit.widgets.prediction import predict
 
 __all__ = ["cards", "challenge", "classroom", "explore", "goals", "predict", "seconds", "show", "slider"]
+
+
+def __dir__() -> list[str]:
+    return __all__

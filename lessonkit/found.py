@@ -1,0 +1,20 @@
+"""What `rewrite`, `autotune` and `measure` give: a pipeline, and how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lessonkit.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pipeline, the *steps* that led to it, and the *reason* why there are no more."""
+
+    dataset: Dataset
+    steps: list[Any]
+    reason: str
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.steps)) or self.reason
