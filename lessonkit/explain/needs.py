@@ -47,16 +47,13 @@ class Needs:
         reads: list[Span] = []
         self.work: dict[int, int] = defaultdict(int)
         for span in before:
-            if not span.element or span.stage.role in OF_FILES:  # a generator's work has no element yet
+            if span.stage.role in OF_FILES:
                 reads.append(span)
             else:
                 self.work[span.element] += span.end_ns - span.start_ns
         self.reads, self.ready = reading(trace, reads, self.copies)
-        # Nobody knows for whom a generator works: it counts.
         self.jobs = [
-            (span, samples)
-            for span in before
-            if span.kind in HOLD_A_CORE and (samples := self.needed(span) if span.element else (0,))
+            (span, samples) for span in before if span.kind in HOLD_A_CORE and (samples := self.needed(span))
         ]
 
     def needed(self, span: Span) -> tuple[int, ...]:
@@ -125,10 +122,9 @@ def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[li
     furthest: dict[tuple[int, int], int] = {}
     for instance, epoch, sample in who.values():
         furthest[instance, epoch] = max(furthest.get((instance, epoch), -1), sample)
-    one_file = len({event.instance for event in trace.files}) == 1
     readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
     for span in reads:
-        if span.sample <= furthest.get((span.instance, span.epoch), -2) if span.element else one_file:
+        if span.sample <= furthest.get((span.instance, span.epoch), -2):
             readers[span.instance, span.epoch if span.instance in inside else 0].append(span)
     lines: dict[tuple[int, int], Reads] = {}
     for reader, read in readers.items():
