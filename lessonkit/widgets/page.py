@@ -27,6 +27,7 @@ SCRIPTS = (
     "tasks",
     "explore",
     "installation",
+    "saved",
     "main",
 )
 
