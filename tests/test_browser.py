@@ -1,7 +1,9 @@
 """The helpers for tests in a browser see what they are to see."""
 
+import json
+
 import pytest
-from browser import Browser, HungError, Visit, open_notebook, run_all, serious_violations
+from browser import Browser, HungError, Visit, open_next, open_notebook, run_all, serious_violations
 from servers import Server
 
 SHOWN = """
@@ -44,16 +46,34 @@ def test_a_cell_that_fails_is_told(visit: Visit, lab: Server) -> None:
         run_all(visit.page)
 
 
-def test_a_lesson_that_was_saved_shows_its_pictures_the_next_day(visit: Visit, lab: Server) -> None:
-    address = lab.write("saved", SHOWN)
+def save(visit: Visit) -> None:
+    """Save as a learner does, and wait until it is done; how the windows stand is stored by a PUT too."""
+    with visit.page.expect_response(
+        lambda response: response.request.method == "PUT" and "/api/contents/" in response.url
+    ):
+        visit.page.get_by_role("button", name="Save and create checkpoint").first.click()
+
+
+def test_a_saved_lesson_shows_its_pictures_on_every_day_after(visit: Visit, lab: Server) -> None:
+    address, path = lab.write("saved", SHOWN), lab.folder / "notebooks" / "saved.ipynb"
+    bar, gone = visit.page.locator("rect.lk-bar").first, visit.page.locator(".jupyter-widgets-disconnected")
     open_notebook(visit.page, address)
     run_all(visit.page)
-    visit.page.locator("rect.lk-bar").first.wait_for()
-    with visit.page.expect_response(lambda response: response.request.method == "PUT"):
-        visit.page.get_by_role("button", name="Save and create checkpoint").first.click()
+    bar.wait_for()
+    save(visit)
     visit.page.evaluate(END_KERNELS)
     open_notebook(visit.page, address)
-    visit.page.locator("rect.lk-bar").first.wait_for()
+    gone.wait_for()
+    save(visit)  # by itself, after two minutes, if nobody does
+    open_next(visit.page, path)
+    gone.wait_for()
+    bar.wait_for()
+    run_all(visit.page)
+    gone.wait_for(state="detached")
+    bar.wait_for()
+    save(visit)
+    states = json.loads(path.read_text())["metadata"]["widgets"].popitem()[1]["state"]
+    assert len(states) == 2, "what no output shows any more, beside the widget and its layout"
 
 
 def test_voila_asks_nobody_else(visit: Visit, voila: Server) -> None:

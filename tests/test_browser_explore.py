@@ -12,6 +12,7 @@ from servers import LAB, Server
 from lessonkit import benchmark
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Layout, layout
+from lessonkit.widgets.base import HERE
 
 PIPELINE = """
 from lessonkit import ArtificialDataset
@@ -31,6 +32,33 @@ SAME = f"(wanted) => JSON.stringify(({BARS})()) === JSON.stringify(wanted)"
 BOXES = """() => Object.fromEntries([...document.querySelectorAll(".lk-part")].map((part) => [
     part.querySelector("b").textContent,
     [...part.querySelectorAll(".lk-chip, .lk-slot")].map((place) => place.textContent)]))"""
+# A kernel that answers at once, and a clock that goes on when it is told to.
+ALONE = """
+    const asked = [], due = [];
+    let hear;
+    const model = { on: (_, heard) => (hear = heard), send: (question) => asked.push(question) };
+    const pictures = new Pictures(model, { show() {}, refuse() {} });
+    const picture = [new TextEncoder().encode("{}")];
+    const answer = () => hear({ about: "picture", id: asked.at(-1).id, took: 0 }, picture);
+    const asks = (act) => {
+        const before = asked.length;
+        act?.();
+        return asked.length > before && (answer(), true);
+    };
+    setTimeout = (act) => due.push(act);
+    clearTimeout = (number) => delete due[number - 1];
+    const to = (value, near = []) => asks(() => pictures.want({ value }, true, near));
+"""
+# The hand goes on and on, and back to the first picture after each; then to some once more.
+WANDER = f"""() => {{ {ALONE}
+    for (let value = 0; value < 2 * KEPT; value++) to(value), to(0);
+    return [pictures.kept.size / KEPT, to(0), to(2 * KEPT - 1), to(KEPT + 1), to(KEPT)];
+}}"""
+REST = f"""() => {{ {ALONE}
+    to(0, Array.from({{ length: 2 * KEPT }}, (_, value) => ({{ value }})));
+    for (const act of due) if (asks(act) && asked.length > 3 * KEPT) break;
+    return [asked.length / KEPT, to(1), to(0)];
+}}"""
 SOON = 30_000  # ms, for a picture of a kernel that may be busy
 SETTLES = 300  # ms, in which nothing else is to come
 
@@ -141,6 +169,22 @@ def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> No
     shown.page.keyboard.press("ArrowLeft")
     shown.page.wait_for_timeout(SETTLES)
     shown.is_picture_of(buffer=1, calls=2)
+
+
+@pytest.fixture
+def alone(visit: Visit) -> Any:
+    """A page with nothing but the program that gets pictures."""
+    for name in ("dom", "pictures"):
+        visit.page.add_script_tag(path=HERE / f"{name}.js")
+    return visit.page
+
+
+def test_pictures_that_were_not_seen_for_long_are_let_go(alone: Any) -> None:
+    assert alone.evaluate(WANDER) == [1, False, False, False, True]
+
+
+def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(alone: Any) -> None:
+    assert alone.evaluate(REST) == [0.5, False, False]
 
 
 def test_arrow_keys_move_a_slider(shown: Shown) -> None:

@@ -28,6 +28,7 @@ SCRIPTS = (
     "tasks",
     "explore",
     "installation",
+    "saved",
     "main",
 )
 

@@ -1,8 +1,11 @@
-// What anywidget calls for each place that shows a widget.
+// What anywidget calls for each widget, and for each place that shows it.
 
 const ROLES = { explore: Explore, predict: Predict, challenge: Challenge, outcome: Outcome, installation: Installation };
 
 export default {
+  initialize({ model }) {
+    keepSaved(model.widget_manager);
+  },
   render({ model, el }) {
     el.classList.add("lk");
     el.classList.toggle("lk-large", model.get("large"));

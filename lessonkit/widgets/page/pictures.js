@@ -27,7 +27,7 @@ class Pictures {
   want(values, rest, near = []) {
     this.wanted = values;
     this.newest = JSON.stringify(values);
-    this.ahead = near;
+    this.ahead = near.slice(0, KEPT / 2); // or they would drive each other out, and never end
     clearTimeout(this.timer);
     if (this.asked.size) this.wait();
     const coming = [...this.asked.values()].find(({ key }) => key === this.newest);
@@ -39,6 +39,7 @@ class Pictures {
     const known = this.kept.get(this.newest);
     if (known) {
       this.wanted = null;
+      this.keep(this.newest, known);
       this.draw(this.newest, known);
       return this.rested();
     }
@@ -67,7 +68,14 @@ class Pictures {
 
   rested(wait = STILL_FOR) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.took < AHEAD && this.kept.size < KEPT && this.ask(), wait);
+    this.timer = setTimeout(() => this.took < AHEAD && this.ask(), wait);
+  }
+
+  // The one that was not seen for longest is let go.
+  keep(key, picture) {
+    this.kept.delete(key);
+    this.kept.set(key, picture);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
   }
 
   draw(key, picture) {
@@ -84,7 +92,7 @@ class Pictures {
     if (this.asked.size) this.wait();
     const answer = unpack(buffers);
     this.took = message.took;
-    if (!answer.error) this.kept.set(key, answer);
+    if (!answer.error) this.keep(key, answer);
     // What was an error ahead of need is asked for again only if it is wanted.
     else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
     // Drawn also while newer values wait, for a hand that moves is to see something; but never after them.
