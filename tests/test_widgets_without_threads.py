@@ -1,15 +1,18 @@
 """The widgets where no thread can be started, as in a browser's Python: all of them work the same."""
 
 import json
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
 import pytest
 from pages import Said
 
-from lessonkit import ArtificialDataset, Dataset
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.analysis import measure
 from lessonkit.widgets import challenge, explore, goals, predict, show, time_limit
 from lessonkit.widgets.time_limit import TookTooLongError, in_time
 
@@ -106,3 +109,13 @@ def test_an_error_in_a_real_run_is_told() -> None:
     said = Said(explore(lambda n=1: Dataset.range(3).map(lambda _: 1 / 0), n=(1, 2)))
     said.ask({"do": "run", "id": 1, "values": {"n": 0}})
     assert said.messages[-1][0]["text"].startswith("ZeroDivisionError")
+
+
+def test_a_pipeline_is_measured() -> None:
+    measured = measure(Dataset.range(9).map(lambda number: sleep(0.002)))
+    assert benchmark(measured, 1, train=0).duration > 9 * 0.001
+
+
+def test_no_clock_of_threads_is_needed() -> None:
+    lines = "import time; del time.thread_time; from lessonkit.analysis import measure"
+    assert subprocess.run([sys.executable, "-c", lines], check=False).returncode == 0
