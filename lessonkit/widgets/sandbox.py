@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import os
 import sys
 import sysconfig
 import threading
@@ -22,7 +23,11 @@ MOST_SECONDS = 2.0
 MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is still to be seen
 MOST_SAID = 400  # characters of an error
 ONE_AT_A_TIME = threading.RLock()  # for what all threads share: where is printed to, and `input`
-LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+LIBRARIES = tuple(
+    os.path.join(folder, "").replace("//", "/")  # with which they begin in a browser
+    for folder in (os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+)
 OPTIONS = ("num_epochs", "train", "load", "machine", "max_elements")
 
 
@@ -128,4 +133,4 @@ def shortened(text: str) -> str:
 
 def is_ours(frame: traceback.FrameSummary) -> bool:
     """Whether this is lessonkit's own code, whose errors are sentences for the learner."""
-    return "lessonkit" in frame.filename.replace("\\", "/").split("/")
+    return frame.filename.startswith(OURS)
