@@ -75,7 +75,8 @@ class Explore(Page):
         made = made_by(self.pipeline, **self.values(values))
         shown = {name: made.options[name] for name in ("train", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
-        self.tell("code", {language: made.dataset.code(language, **shown) for language in languages})
+        programs = bounded("this pipeline", lambda: [made.dataset.code(one, **shown) for one in languages])
+        self.tell("code", dict(zip(languages, programs, strict=True)))
 
     def run(self, id: Any, values: Any) -> None:
         """Run it for real, beside the kernel's own thread, which would not hear a cancel.
@@ -163,7 +164,7 @@ class Explore(Page):
             else:
                 shown = scene(real, made.dataset, made.options.get("machine"))
                 self.tell("real", {"scene": shown, **side_by_side(predicted, real)}, id=id)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a function may raise anything, and the page waits for an end
             self.tell("stopped", text=said(error), id=id)
 
     def in_words(self) -> str:
