@@ -1,3 +1,4 @@
+from fractions import Fraction
 from math import inf, nan
 from types import SimpleNamespace
 from typing import Any
@@ -67,6 +68,9 @@ def test_a_slider_without_a_default_starts_in_the_middle() -> None:
         (1, 1),
         (1, 5, 0),
         (0, 10**9),
+        (0, 10**400),
+        10**400,
+        nan,
         (0.0, inf),
         (0.0, 1.0, nan),
         (0, 1e-12, 1e-13),
@@ -101,6 +105,92 @@ def test_a_default_that_is_no_value_is_refused(given: Any) -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     assert control("a", (np.int64(1), np.int64(3))).texts == ("1", "2", "3")
+    assert control("a", np.uint8(3)).values == tuple(range(-3, 10))
+    tenth, half = np.float32(0.1), np.float32(0.5)
+    assert control("a", (tenth, half, tenth)).texts == ("0.1", "0.2", "0.3", "0.4", "0.5")
+
+
+def test_fractions_are_numbers_and_large_ones_are_told_apart() -> None:
+    assert control("a", (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))).texts == ("0.25", "0.5")
+    assert control("a", (1_000_000, 1_000_001)).texts == ("1000000", "1000001")
+
+
+class BrokenError(Exception):
+    """Raised by what cannot be compared."""
+
+
+class Broken:
+    """Raises when it is compared, and cannot be hashed."""
+
+    def __eq__(self, other: object) -> bool:
+        raise BrokenError
+
+
+class Agreeable:
+    """Equals anything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+ONES, BROKEN = np.ones(3), Broken()
+
+
+@pytest.mark.parametrize(
+    ("values", "default", "start"),
+    [
+        ([np.zeros(3), ONES], ONES, 1),
+        ([Broken(), BROKEN], BROKEN, 1),
+        ([Agreeable(), 3], 3, 1),
+        ([1, True], True, 1),
+        ([1, 1.0], 1.0, 1),
+        ([1.0, 2.0], 2, 1),
+        ([1, None], None, 1),
+        ([1, nan], nan, 1),
+        ([[1], {}], {}, 1),
+    ],
+    ids=str,
+)
+def test_a_choice_starts_at_the_default_itself_or_else_at_an_equal_one(
+    values: list[Any], default: Any, start: int
+) -> None:
+    assert controls_of(lambda a=default: None, {"a": values})[0].start == start
+
+
+@pytest.mark.parametrize("values", [[np.zeros(3), ONES], [BROKEN, BROKEN], [1, None], {"x": ONES, "y": None}])
+def test_a_choice_without_a_default_starts_at_the_first(values: Any) -> None:
+    assert control("a", values).start == 0
+
+
+@pytest.mark.parametrize("default", [np.ones(3), Broken(), "x" * 10**6])
+@pytest.mark.parametrize("given", [(1, 3), [np.ones(3), Broken()]])
+def test_a_default_that_equals_nothing_is_refused_with_its_beginning(given: Any, default: Any) -> None:
+    with pytest.raises(ValueError, match="the default of the function is none of ") as refused:
+        controls_of(lambda a=default: None, {"a": given})
+    assert len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize("default", [nan, inf, None, 10**400])
+def test_a_default_that_no_slider_reaches_is_refused(default: Any) -> None:
+    with pytest.raises(ValueError, match="the default of the function is none of "):
+        controls_of(lambda a=default: None, {"a": (0.0, 1.0)})
+
+
+def test_a_switch_says_what_its_default_may_be() -> None:
+    with pytest.raises(ValueError, match="the default of the function is none of True, False"):
+        controls_of(lambda a=ONES: None, {"a": True})
+
+
+@pytest.mark.parametrize("default", [[len], [len, len], [str, len, len], None])
+def test_cards_start_at_an_order_of_all_of_them(default: Any) -> None:
+    with pytest.raises(ValueError, match="the default of the function is none of length, text"):
+        controls_of(lambda order=default: None, {"order": cards(length=len, text=str)})
+
+
+def test_a_long_text_is_cut_and_too_many_choices_are_refused() -> None:
+    assert len(control("a", ["x" * 10**6]).texts[0]) < 1000
+    with pytest.raises(ValueError, match="a: has 1001 choices, at most 1000 are possible"):
+        control("a", list(range(1001)))
 
 
 def test_a_control_for_no_argument_is_refused() -> None:

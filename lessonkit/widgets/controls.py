@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from lessonkit import check
+from lessonkit.widgets.sandbox import shortened
 from lessonkit.words import milliseconds
 
-MOST_STEPS = 1000
+MOST_STEPS = 1000  # of a slider, and choices
+LARGEST = 10**15  # end of a slider
 DIGITS = 9
 FINEST = 10**-DIGITS
 MOST_NAMED = 10  # values in an error
@@ -56,14 +58,41 @@ class Control:
         raise RefusedError(f"{self.name}: there is no such value")
 
     def number(self, value: Any) -> Any:
-        """The number of a value, or the nearest to it."""
+        """The number of *value*, on a slider of the nearest to it; raise an error if it has none."""
         if self.kind == "flag":
             return bool(value)
         if self.kind == "order":
-            return [self.values.index(card) for card in value]
+            cards = [place(card, self.values) for card in value]
+            self.value(cards)  # which must be all of them
+            return cards
         if self.kind == "choice":
-            return self.values.index(value)
-        return min(range(len(self.values)), key=lambda step: abs(self.values[step] - value))
+            return place(value, self.values)
+        number = plain(value)
+        if not abs(number) < inf:
+            raise ValueError(value)
+        return min(range(len(self.values)), key=lambda step: abs(self.values[step] - number))
+
+
+def place(value: Any, values: tuple[Any, ...]) -> int:
+    """Where *value* is among *values*, or else one that equals it, if possible of its type.
+
+    Raise ValueError if there is none.
+
+    >>> place(True, (1, True)), place(1.0, (2, 1))
+    (1, 1)
+    """
+    alike = [number for number, one in enumerate(values) if equal(one, value)]
+    return min(
+        alike, key=lambda number: (values[number] is not value, type(values[number]) is not type(value))
+    )
+
+
+def equal(one: Any, other: Any) -> bool:
+    """True if both are the same or equal; arrays, and values that fail to compare, must be the same."""
+    try:
+        return one is other or bool(one == other)
+    except Exception:
+        return False
 
 
 class Slider(NamedTuple):
@@ -117,11 +146,10 @@ def started(made: Control, default: Any) -> Control:
     """A control that starts at the default of the function."""
     try:
         return replace(made, start=made.number(default))
-    except (TypeError, ValueError):
-        allowed = ", ".join(made.texts[:MOST_NAMED])
-        raise ValueError(
-            f"{made.name}={default!r}: the default of the function is none of {allowed}"
-        ) from None
+    except (TypeError, ValueError, OverflowError):
+        allowed = ", ".join(made.texts[:MOST_NAMED]) or "True, False"
+        given = shortened(repr(default))
+        raise ValueError(f"{made.name}={given}: the default of the function is none of {allowed}") from None
 
 
 def control(name: str, given: Any) -> Control:
@@ -142,7 +170,7 @@ def control(name: str, given: Any) -> Control:
     if hasattr(given, "value") and hasattr(given, "comm"):
         return like_widget(name, given)
     if is_number(given):
-        return ranged(name, label, around(given), given)
+        return ranged(name, label, around(plain(given)), given)
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
         whole = all(isinstance(end, Integral) for end in given)
         step = given[2] if len(given) == 3 else 1 if whole else (given[1] - given[0]) / 10
@@ -163,39 +191,37 @@ def around(number: float) -> Slider:
 def ranged(name: str, label: str, given: Slider, start: Any = None) -> Control:
     """A slider; it starts in the middle if nobody says where."""
     ends = given.least, given.most, given.step
-    if not all(is_number(end) and isfinite(end) for end in ends) or not given.least < given.most:
-        raise ValueError(f"{name}: must go from a number to a larger one, not {given.least} to {given.most}")
-    if given.step < FINEST:
-        raise ValueError(f"{name}: goes in steps of {given.step}, at least {FINEST:g} is possible")
-    steps = int((given.most - given.least) / given.step + 1e-9) + 1
+    least, most, step = map(plain, ends)
+    if not all(is_number(end) and abs(end) <= LARGEST for end in ends) or not least < most:
+        wrong = shortened(f"{least} to {most}")
+        raise ValueError(f"{name}: must go from a number to a larger one, not {wrong}")
+    if step < FINEST:
+        raise ValueError(f"{name}: goes in steps of {step}, at least {FINEST:g} is possible")
+    steps = int((most - least) / step + 1e-9) + 1
     if steps > MOST_STEPS:
         raise ValueError(f"{name}: has {steps} steps, at most {MOST_STEPS} are possible")
-    whole = isinstance(given.least, Integral) and isinstance(given.step, Integral)
-    values = tuple(
-        given.least + step * given.step if whole else round(given.least + step * given.step, DIGITS)
-        for step in range(steps)
-    )
+    values = tuple(round(least + number * step, DIGITS) for number in range(steps))
     texts = tuple(worded(value, given.unit) for value in values)
     found = Control(name, label, "range", values, texts, (steps - 1) // 2)
     return found if start is None else replace(found, start=found.number(start))
 
 
-def chosen(name: str, label: str, given: Any, start: Any = None) -> Control:
+def chosen(name: str, label: str, given: Any, start: int = 0) -> Control:
     """One of several values; a dictionary, or pairs, say what each is called."""
     pairs = given.items() if isinstance(given, dict) else given
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         pairs = [(getattr(value, "__name__", value), value) for value in pairs]
+    if len(pairs) > MOST_STEPS:
+        raise ValueError(f"{name}: has {len(pairs)} choices, at most {MOST_STEPS} are possible")
     texts, values = zip(*pairs, strict=True)
-    return Control(
-        name, label, "choice", values, tuple(map(str, texts)), values.index(start) if start in values else 0
-    )
+    return Control(name, label, "choice", values, tuple(shortened(str(text)) for text in texts), start)
 
 
 def like_widget(name: str, given: Any) -> Control:
     """A control like one of ipywidgets."""
     label = given.description or name.replace("_", " ")
     if hasattr(given, "options"):
-        return chosen(name, label, given.options, given.value)
+        return chosen(name, label, given.options, given.index if isinstance(given.index, int) else 0)
     if hasattr(given, "min") and hasattr(given, "step") and is_number(given.value):
         return ranged(name, label, Slider(given.min, given.max, given.step), given.value)
     if isinstance(given.value, bool):
@@ -208,8 +234,14 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def plain(value: Any) -> Any:
+    """A whole number as one of Python's own, which cannot overflow; anything else as it is."""
+    return int(value) if isinstance(value, Integral) else value
+
+
 def worded(value: float, unit: str) -> str:
     """A number with its unit."""
     if unit == "seconds":
         return milliseconds(value)
-    return f"{value:g} {unit.removesuffix('s') if value == 1 else unit}".strip()
+    text = str(value) if isinstance(value, int) else f"{float(value):g}"
+    return f"{text} {unit.removesuffix('s') if value == 1 else unit}".strip()

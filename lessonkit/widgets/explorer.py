@@ -75,13 +75,15 @@ class Explore(Page):
         made = made_by(self.pipeline, **self.values(values))
         shown = {name: made.options[name] for name in ("train", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
-        self.tell("code", {language: made.dataset.code(language, **shown) for language in languages})
+        programs = bounded("this pipeline", lambda: [made.dataset.code(one, **shown) for one in languages])
+        self.tell("code", dict(zip(languages, programs, strict=True)))
 
     def run(self, id: Any, values: Any) -> None:
         """Run it for real, beside the kernel's own thread, which would not hear a cancel.
 
-        There may be several views, each of which knows its own run by *id*. One run goes on at a
-        time, for two would disturb each other; the newest wins.
+        Where no thread can be started it runs here and hears none. There may be several views, each
+        of which knows its own run by *id*. One run goes on at a time, for two would disturb each
+        other; the newest wins.
         """
         if type(id) is not int:
             raise RefusedError("a question needs a number")
@@ -93,8 +95,13 @@ class Explore(Page):
         self.cancel()
         self.cancelled = threading.Event()
         given = id, made, self.cancelled, self.running
-        self.running = threading.Thread(target=self.run_real, args=given, daemon=True)
-        self.running.start()
+        running = threading.Thread(target=self.run_real, args=given, daemon=True)
+        try:
+            running.start()
+        except RuntimeError:
+            self.run_real(*given)
+        else:
+            self.running = running
 
     def cancel(self) -> None:
         """End the real run."""
@@ -136,7 +143,7 @@ class Explore(Page):
     def run_real(
         self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None
     ) -> None:
-        """Run on threads, saying how far it has come; then send what was measured beside the prediction."""
+        """Run it, saying how far it has come; then send what was measured beside the prediction."""
         told = 0.0
         self.tell("progress", text="It begins.", id=id)  # the page hears that somebody is there
         if before:
@@ -155,7 +162,7 @@ class Explore(Page):
                 self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
             else:
                 self.tell("real", {"scene": page_data(real), **side_by_side(predicted, real)}, id=id)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a function may raise anything, and the page waits for an end
             self.tell("stopped", text=said(error), id=id)
 
     def in_words(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import os
 import sys
 import sysconfig
 import threading
@@ -19,10 +20,15 @@ from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time, limi
 
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
+STUCK = 10.0  # s; a question that takes longer, whatever is done, never ends
 MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is still to be seen
 MOST_SAID = 400  # characters of an error
 ONE_AT_A_TIME = threading.RLock()  # for what all threads share: where is printed to, and `input`
-LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+LIBRARIES = tuple(
+    os.path.join(folder, "").replace("//", "/")  # with which they begin in a browser
+    for folder in (os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+)
 OPTIONS = ("num_epochs", "train", "load", "machine", "max_elements")
 
 
@@ -46,16 +52,21 @@ def bounded(what: str, function: Callable[[], Result]) -> Result:
     """A learner's code may take only so long and print only so much, ask for nothing, and not end Python."""
     if limited():
         return function()  # all this is so already
-    with ONE_AT_A_TIME:
-        asks, builtins.input = builtins.input, refused  # a page that waits for an answer runs no other cell
-        try:
-            with redirect_stdout(Printed(sys.stdout)), redirect_stderr(Printed(sys.stderr)):
-                return in_time(MOST_SECONDS, what, function)
-        except (SystemExit, GeneratorExit) as error:
-            stopped = ValueError(f"{what} wanted to end Python, and was stopped")
-            raise stopped.with_traceback(error.__traceback__) from None
-        finally:
-            builtins.input = asks
+    if not ONE_AT_A_TIME.acquire(timeout=STUCK):
+        raise TookTooLongError("an earlier pipeline function waits and cannot be stopped: restart the kernel")
+    process = os.getpid()
+    asks, builtins.input = builtins.input, refused  # a page that waits for an answer runs no other cell
+    try:
+        with redirect_stdout(Printed(sys.stdout)), redirect_stderr(Printed(sys.stderr)):
+            return in_time(MOST_SECONDS, what, function)
+    except (SystemExit, GeneratorExit) as error:
+        stopped = ValueError(f"{what} wanted to end Python, and was stopped")
+        raise stopped.with_traceback(error.__traceback__) from None
+    finally:
+        if os.getpid() != process:
+            os._exit(0)  # the other process of a fork, which must not answer as well
+        builtins.input = asks
+        ONE_AT_A_TIME.release()
 
 
 def refused(prompt: object = "") -> NoReturn:
@@ -128,4 +139,4 @@ def shortened(text: str) -> str:
 
 def is_ours(frame: traceback.FrameSummary) -> bool:
     """Whether this is lessonkit's own code, whose errors are sentences for the learner."""
-    return "lessonkit" in frame.filename.replace("\\", "/").split("/")
+    return frame.filename.startswith(OURS)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import _thread
 import ctypes
 import signal
+import sys
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from itertools import count
 from time import perf_counter, sleep
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 LOOK = 0.05  # s, from one look at the clock to the next
+TURNS = 10  # of loops, likewise, where no other thread can look
+TOOL = 4  # a number of `sys.monitoring` that no debugger or profiler has
 here = threading.local()  # .waiting: whether a limit counts
 
 
@@ -41,10 +45,14 @@ class Limit:
         self.lock = threading.Lock()
         self.ended = self.fired = False
 
+    def is_late(self) -> bool:
+        """True if the thread should have ended by now."""
+        return not self.ended and perf_counter() > self.until
+
     def look(self) -> None:
-        """Stop who is late."""
+        """Stop the thread if it is late, once."""
         with self.lock:  # either this comes first, or the end does
-            if not (self.ended or self.fired) and perf_counter() > self.until:
+            if not self.fired and self.is_late():
                 self.fired = True
                 interrupt(self.thread)
 
@@ -70,6 +78,42 @@ def start_watch() -> None:
     _thread.start_new_thread(watch, ())
 
 
+def alone(limit: Limit, function: Callable[[], Result]) -> Result:
+    """Call *function* where no other thread can look: its loops do so themselves, every few turns."""
+    turns = count(1)
+
+    def turn(*_: Any) -> Any:
+        if next(turns) % TURNS == 0 and limit.is_late():
+            limit.fired = True
+            raise KeyboardInterrupt
+        return turn
+
+    return (monitored if hasattr(sys, "monitoring") else traced)(turn, function)
+
+
+def monitored(turn: Callable[..., Any], function: Callable[[], Result]) -> Result:
+    """Call *function*, and *turn* with each turn of a loop, which ends with a jump; Python 3.12 has this."""
+    watched: Any = getattr(sys, "monitoring")  # noqa: B009 - unknown to 3.11
+    watched.use_tool_id(TOOL, "lessonkit")
+    try:
+        watched.register_callback(TOOL, watched.events.JUMP, turn)
+        watched.set_events(TOOL, watched.events.JUMP)
+        return function()
+    finally:
+        watched.set_events(TOOL, 0)
+        watched.free_tool_id(TOOL)
+
+
+def traced(turn: Callable[..., Any], function: Callable[[], Result]) -> Result:
+    """Call *function*, and *turn* with each of its lines, which takes several times as long."""
+    before = sys.gettrace()
+    sys.settrace(turn)
+    try:
+        return function()
+    finally:
+        sys.settrace(before)
+
+
 def limited() -> bool:
     """Whether a limit counts on this thread."""
     return getattr(here, "waiting", False)
@@ -83,8 +127,11 @@ def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result
     """
     if limited():
         return function()  # inside another limit, that one counts
-    start_watch()
     limit = Limit(seconds)
+    try:
+        start_watch()
+    except RuntimeError:  # no thread can be started, as in a browser
+        function = partial(alone, limit, function)
     is_main = limit.thread is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
     here.waiting = True
