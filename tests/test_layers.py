@@ -30,6 +30,7 @@ LAYERS = [
     "plot",
     "widgets",
     "install_check",
+    "lessons",
     "__main__",
 ]
 # What a description or a trace offers for convenience, and looks up only when it is asked for.
