@@ -24,7 +24,7 @@ ROOM = 700  # MB, with what is downloaded meanwhile
 
 # What goes wrong on other people's machines, and what to do about it; with how pip and uv tell it.
 FULL = (
-    f"The disk is full. Make room (about {ROOM} MB in this folder, {2 * ROOM} for the tests), and try again."
+    f"The disk is full. Make room (about {ROOM} MB in this folder, {2 * ROOM:,} for the tests), and try again."
 )
 LOCKED = "This folder cannot be written to: copy it to where you may write, and try there."
 OFFLINE = "The package index cannot be reached. Is there a network, or a proxy to be set? Then try again."
@@ -159,7 +159,8 @@ def show(line: str) -> None:
 def cause(told: str) -> str:
     """Return why a program failed, as a sentence, from what it *told*."""
     known = [sentence for sentence, pattern in CAUSES.items() if re.search(pattern, told)]
-    return known[0] if known else f"Setting up failed. The last that was said:\n{told[-1000:]}"
+    last = "".join(told.splitlines(keepends=True)[-20:])
+    return known[0] if known else f"Setting up failed. The last that was said:\n{last}"
 
 
 def environment() -> dict[str, str]:
