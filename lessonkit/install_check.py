@@ -7,6 +7,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 from statistics import median
+from subprocess import DEVNULL
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
@@ -100,7 +101,7 @@ def kernel() -> Finding:
     try:
         from jupyter_client.manager import start_new_kernel
 
-        manager, client = start_new_kernel(startup_timeout=ANSWERS)
+        manager, client = start_new_kernel(startup_timeout=ANSWERS, stderr=DEVNULL)
     except Exception as error:
         return Finding("kernel", f"{type(error).__name__}: {error}", False, NO_KERNEL)
     took = perf_counter() - began

@@ -23,9 +23,7 @@ JUPYTER = VENV / "jupyter"  # its settings, and what else it would keep in the u
 ROOM = 700  # MB, with what is downloaded meanwhile
 
 # What goes wrong on other people's machines, and what to do about it; with how pip and uv tell it.
-FULL = (
-    f"The disk is full. Make room (about {ROOM} MB in this folder, {2 * ROOM:,} for the tests), and try again."
-)
+FULL = f"The disk is full. Make room (about {ROOM} MB in this folder, {2 * ROOM:,} for tests), and try again."
 LOCKED = "This folder cannot be written to: copy it to where you may write, and try there."
 OFFLINE = "The package index cannot be reached. Is there a network, or a proxy to be set? Then try again."
 NO_VENV = (
