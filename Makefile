@@ -9,7 +9,7 @@ START = @$(PYTHON) -m tools.start
 help:
 	@grep -h '^## ' $(MAKEFILE_LIST) | sed 's/^## /make /'
 
-## lab: set up everything, and open the lessons in JupyterLab
+## lab: set up everything, and open your copies of the lessons in JupyterLab
 lab:
 	$(START) lab $(ARGS)
 

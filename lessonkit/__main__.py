@@ -3,46 +3,38 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-from importlib import metadata
 from pathlib import Path
 
 from lessonkit import install_check
-
-HERE = Path(__file__).parent.parent / "notebooks"
+from lessonkit.lessons import copy_lessons
 
 
 def check() -> int:
-    """Print what was found; 1 if something is not good."""
+    """Print what was found; return 1 if something is not good."""
     found = [*install_check.findings(), install_check.kernel()]
     print(install_check.in_words(found))
-    print("Whether a page and its kernel hear each other shows the first cell of 00_start_here.ipynb.")
+    print("The first cell of 00_start_here.ipynb shows whether a page and its kernel hear each other.")
     return int(not all(finding.good for finding in found))
 
 
-def lessons() -> list[Path]:
-    """The notebooks: beside the package in a clone, or where an installation has put them."""
-    if HERE.is_dir():
-        return sorted(HERE.glob("*.ipynb"))
-    brought = metadata.files("lessonkit") or []
-    return sorted(Path(str(path.locate())).resolve() for path in brought if path.suffix == ".ipynb")
-
-
 def copy(folder: Path) -> int:
-    """Copy the lessons, and never over what a learner has written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for lesson in lessons():
-        if (folder / lesson.name).exists():
-            print(f"{folder / lesson.name} is there already, and is left as it is")
-        else:
-            shutil.copy(lesson, folder)
-    print(f"The lessons are in {folder}. Open the first: jupyter lab {folder / '00_start_here.ipynb'}")
+    """Copy the lessons into *folder*, and print which have a newer version than a copy that was changed."""
+    try:
+        newer = copy_lessons(folder)
+    except OSError as error:
+        sys.exit(f"lessonkit: The lessons cannot be copied to {folder}: {error}")
+    print(f"The lessons are in {folder}; nothing that you write there is overwritten.")
+    if newer:
+        print(
+            f"You have changed {' and '.join(newer)}, and there is a newer version: "
+            "to get it, rename or delete your copy, and run this again."
+        )
     return 0
 
 
 def main() -> int:
-    """What the command line asks for."""
+    """Run the command that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m lessonkit", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("check", help="look at this installation, and say what to do about it")

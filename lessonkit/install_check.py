@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 from importlib import metadata
 from pathlib import Path
 from statistics import median
+from subprocess import DEVNULL
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
@@ -18,9 +18,6 @@ ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
 AGAIN = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
-NO_THREADS = (
-    "This Python cannot start threads, as in a browser kernel: everything works but the cells named For real."
-)
 LATE_NAPS = "Real runs will take longer than predicted here: close what else is running, and look at ratios."
 NO_KERNEL = "No kernel starts here: say `python -m ipykernel --version` to see why."
 
@@ -35,27 +32,27 @@ class Finding(NamedTuple):
 
 
 def findings() -> list[Finding]:
-    """What can be told wherever Python runs."""
-    return [python(), *packages(), widgets(), threads(), naps()]
+    """Look at everything that can be told without starting a kernel."""
+    return [python(), *packages(), widgets(), naps()]
 
 
 def python() -> Finding:
-    """The Python that runs the lessons."""
+    """Look at the Python that runs the lessons."""
     found, least = sys.version.split()[0], ".".join(map(str, PYTHON))
     return Finding("Python", found, sys.version_info >= PYTHON, f"The lessons need Python {least} or newer.")
 
 
 def packages() -> list[Finding]:
-    """The packages that lessonkit needs, each with its version."""
+    """Look at lessonkit, and at the packages that it needs."""
     try:
         asked = [text for text in metadata.requires("lessonkit") or [] if "extra ==" not in text]
     except metadata.PackageNotFoundError:
-        return [Finding("lessonkit", "not installed", False, f"To install it, {AGAIN}.")]
-    return [Finding("lessonkit", metadata.version("lessonkit"), True), *(package(text) for text in asked)]
+        asked = []
+    return [package(text) for text in ("lessonkit", *asked)]
 
 
 def package(requirement: str) -> Finding:
-    """One package, held against what is asked of it, as in `numpy>=2.0`."""
+    """Hold a package against its *requirement*, as in `numpy>=2.0`."""
     name, _, least = requirement.partition(">=")
     try:
         found = metadata.version(name)
@@ -65,7 +62,7 @@ def package(requirement: str) -> Finding:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """A version as numbers.
+    """Return a version as numbers.
 
     >>> numbers("4.10.0rc1") > numbers("4.2")
     True
@@ -74,32 +71,20 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def widgets() -> Finding:
-    """What shows widgets in JupyterLab, as far as the kernel's own environment has it."""
+    """Look for the parts of JupyterLab that show widgets, in the kernel's own environment."""
     try:
         from jupyter_core.paths import jupyter_path
     except ImportError:
-        return Finding("widget manager", "there is no Jupyter", False, f"To install it, {AGAIN}.")
-    places = [Path(place) for place in jupyter_path("labextensions")]
-    lacking = [
-        name for name, folder in MANAGERS.items() if not any((place / folder).is_dir() for place in places)
-    ]
+        places = []
+    else:
+        places = [Path(place) for place in jupyter_path("labextensions")]
+    lacking = [name for name, folder in MANAGERS.items() if not any((at / folder).is_dir() for at in places)]
     found = f"none for {' and '.join(lacking)}" if lacking else "installed"
     return Finding("widget manager", found, not lacking, f"JupyterLab would show no sliders: {AGAIN}.")
 
 
-def threads() -> Finding:
-    """Whether a thread can be started: a kernel in a browser cannot."""
-    try:
-        thread = threading.Thread(target=lambda: None)
-        thread.start()
-        thread.join()
-    except RuntimeError:
-        return Finding("threads", "not available", False, NO_THREADS)
-    return Finding("threads", "available", True)
-
-
 def naps() -> Finding:
-    """How long a short sleep really takes: the median and the longest of some."""
+    """Measure how long a short sleep really takes."""
     taken = []
     for _ in range(NAPS):
         began = perf_counter()
@@ -111,12 +96,12 @@ def naps() -> Finding:
 
 
 def kernel() -> Finding:
-    """Whether a kernel starts and answers, as JupyterLab would start it."""
+    """Start a kernel as JupyterLab would, and wait for its answer."""
     began = perf_counter()
     try:
         from jupyter_client.manager import start_new_kernel
 
-        manager, client = start_new_kernel(startup_timeout=ANSWERS)
+        manager, client = start_new_kernel(startup_timeout=ANSWERS, stderr=DEVNULL)
     except Exception as error:
         return Finding("kernel", f"{type(error).__name__}: {error}", False, NO_KERNEL)
     took = perf_counter() - began
@@ -126,24 +111,13 @@ def kernel() -> Finding:
 
 
 def in_words(found: list[Finding]) -> str:
-    """The findings as lines, with what to do about each that is not good."""
+    """Return the findings as lines, with advice under each that is not good."""
     width = max(len(finding.what) for finding in found)
     lines = []
-    for finding in found:
-        lines.append(f"{'ok' if finding.good else '!!'}  {finding.what:{width}}  {finding.found}")
-        if not finding.good:
-            lines.append(f"    {finding.advice}")
+    for what, text, good, advice in found:
+        lines.append(f"{'ok' if good else '!!'}  {what:{width}}  {text}")
+        lines += [] if good else [f"    {advice}"]
     return "\n".join(lines)
-
-
-class Words:
-    """Findings where nothing better can show them."""
-
-    def __init__(self, found: list[Finding]) -> None:
-        self.found = found
-
-    def __repr__(self) -> str:
-        return in_words(self.found)
 
 
 def check() -> Any:
@@ -152,5 +126,6 @@ def check() -> Any:
     try:
         from lessonkit.widgets.install_page import Installation
     except ImportError:  # one of the findings says what is missing
-        return Words(found)
+        print(in_words(found))
+        return None
     return Installation([finding._asdict() for finding in found])

@@ -17,16 +17,14 @@ from tempfile import TemporaryDirectory, gettempdir
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
+from tools import targets
+
 START, STOP = 60, 10  # s, for a server or a browser
 HOST = "127.0.0.1"
 SHARE = Path(__file__).parent.parent / "share" / "jupyter"
 
-# Keep from JupyterLab what it would ask somebody who opens it for the first time; and let all
-# cells be in the page at once, also those that cannot be seen.
-SETTINGS: dict[str, dict[str, Any]] = {
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-    "notebook-extension/tracker": {"windowingMode": "none"},
-}
+# Let all cells be in the page at once, also those that cannot be seen.
+SETTINGS: dict[str, dict[str, Any]] = {"notebook-extension/tracker": {"windowingMode": "none"}}
 
 
 class Program(NamedTuple):
@@ -39,13 +37,12 @@ class Program(NamedTuple):
 
 
 LAB = Program(
-    "jupyterlab",
+    targets.LAB[0],
     (
+        *targets.LAB[1:],
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",
-        "--allow-root",
         "--expose-app-in-browser",  # so that a page can be told to open another notebook
-        f"--LabApp.app_settings_dir={SHARE / 'lab' / 'settings'}",
     ),
     "/api/status",
     "/lab/tree/{}?reset",  # reset: forget how the last page was left

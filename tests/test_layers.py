@@ -28,6 +28,7 @@ LAYERS = [
     "optimize",
     "widgets",
     "install_check",
+    "lessons",
     "__main__",
 ]
 

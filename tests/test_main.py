@@ -1,11 +1,9 @@
 """`python -m lessonkit`."""
 
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import pytest
-from lesson import NOTEBOOKS, WRITTEN
 
 from lessonkit import __main__ as program
 from lessonkit import install_check
@@ -35,25 +33,19 @@ def test_a_kernel_that_does_not_start_is_found(monkeypatch: pytest.MonkeyPatch) 
     assert install_check.kernel()[1:3] == ("RuntimeError: it died", False)
 
 
-def test_copy_brings_every_lesson_and_overwrites_none(
+def test_copy_tells_of_newer_versions_of_lessons_that_were_changed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / f"{WRITTEN[0]}.ipynb").write_text("what I wrote")
-    assert call(monkeypatch, "copy", str(tmp_path / "mine")) == 0
-    assert {path.stem for path in (tmp_path / "mine").iterdir()} == {
-        path.stem for path in NOTEBOOKS.iterdir()
-    }
-    assert (tmp_path / "mine" / f"{WRITTEN[0]}.ipynb").read_text() == "what I wrote"
-    assert "is left as it is" in capsys.readouterr().out
+    assert call(monkeypatch, "copy", str(tmp_path)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"The lessons are in {tmp_path}; nothing that you write there is overwritten."
+    ]
+    monkeypatch.setattr(program, "copy_lessons", lambda folder: ["a.ipynb", "b.ipynb"])
+    assert call(monkeypatch, "copy", str(tmp_path)) == 0
+    assert "You have changed a.ipynb and b.ipynb, and there is a newer version" in capsys.readouterr().out
 
 
-def test_copy_finds_the_lessons_that_an_installation_brings(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    brought = [metadata.PackagePath(f"../../share/{name}") for name in ("a.ipynb", "a.js", "b.ipynb")]
-    for path in brought:
-        monkeypatch.setattr(path, "dist", metadata.PathDistribution(tmp_path), raising=False)
-    monkeypatch.setattr(metadata, "files", lambda name: brought)
-    monkeypatch.setattr(program, "HERE", tmp_path / "not there")
-    assert [path.name for path in program.lessons()] == ["a.ipynb", "b.ipynb"]
+def test_copy_says_why_it_cannot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a file").touch()
+    with pytest.raises(SystemExit, match=r"The lessons cannot be copied to .*a file"):
+        call(monkeypatch, "copy", str(tmp_path / "a file"))

@@ -30,7 +30,7 @@ def test_conda_gets_the_packages_and_bounds_of_pip() -> None:
     asked = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     assert [entry for entry in asked if entry == "pip" or isinstance(entry, dict)] == [
         "pip",
-        {"pip": ["--editable ."]},
+        {"pip": ["."]},
     ]
     conda = bounds([entry for entry in asked if isinstance(entry, str) and entry != "pip"])
     pip = bounds(project()["dependencies"] + project()["optional-dependencies"]["demo"])

@@ -18,9 +18,8 @@ from tools import targets
 @contextmanager
 def started(name: str, port: int, log: Path) -> Iterator[int]:
     """The target's own command, in the environment that these tests run in."""
-    (program,) = targets.TARGETS[name].runs
+    *_, program = targets.TARGETS[name].runs
     command = [sys.executable, "-m", *program, "--no-browser", f"--port={port}"]
-    command += ["--allow-root"] if name == "lab" else []
     with process(command, targets.environment(), log) as child:
         await_start(name, child, log, lambda: answer(port) != 0)
         yield child.pid

@@ -12,13 +12,6 @@ import sys
 
 OLDEST = (3, 11)  # as in pyproject.toml
 NEWER = [f"python3.{minor}" for minor in range(16, OLDEST[1] - 1, -1)]
-ENOUGH = f"import sys; sys.exit(sys.version_info < {OLDEST})"
-
-
-def is_new_enough(path: str) -> bool:
-    """True if there is a Python that starts and is new enough."""
-    tried = subprocess.run([path, "-c", ENOUGH], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return tried.returncode == 0
 
 
 def main() -> None:
@@ -29,7 +22,8 @@ def main() -> None:
         sys.exit(targets.main(sys.argv[1:]))
     for name in NEWER:
         path = shutil.which(name)
-        if path and is_new_enough(path):
+        # Version managers leave programs on PATH that do not start.
+        if path and not subprocess.run([path, "-c", ""], stderr=subprocess.DEVNULL).returncode:
             os.execv(path, [path, "-m", "tools.start", *sys.argv[1:]])
     sys.exit(
         f"lessonkit: Python {sys.version.split()[0]} is too old: install Python 3.11 or newer, "

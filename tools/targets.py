@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -10,88 +9,69 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 READY = VENV / "ready"  # written last: without it, .venv is only half made
-ROOM, MORE = 700, 700  # MB, with what is downloaded meanwhile; the tests need more
-LOG = VENV / "setup.log"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-JUPYTER = VENV / "jupyter"  # its settings and what else it would keep in the user's folders
+JUPYTER = VENV / "jupyter"  # its settings, and what else it would keep in the user's folders
+ROOM = 700  # MB, with what is downloaded meanwhile
 
-# What goes wrong on other people's machines, as pip and uv tell it, and what to do about it.
-FULL = "The disk is full. Make room (about {room} MB in this folder) and say the same again."
-LOCKED = "This folder cannot be written to: copy it to where you may write, and say the same there."
-OFFLINE = (
-    "The package index cannot be reached. Is there a network, or a proxy to be set? Then say the same again."
+# What goes wrong on other people's machines, and what to do about it; with how pip and uv tell it.
+FULL = f"The disk is full. Make room (about {ROOM} MB in this folder, {2 * ROOM:,} for tests), and try again."
+LOCKED = "This folder cannot be written to: copy it to where you may write, and try there."
+OFFLINE = "The package index cannot be reached. Is there a network, or a proxy to be set? Then try again."
+NO_VENV = (
+    "This Python lacks the module that makes environments: install it "
+    f"(on Debian and Ubuntu: sudo apt install python3.{sys.version_info.minor}-venv), and try again."
 )
-MISSING = "The package index does not have what is needed; the last lines above say what."
-CAUSES = (
-    (FULL, r"No space left|Disk quota exceeded|os error 28|Errno 28|not enough space"),
-    (LOCKED, r"Read-only file system|Permission denied|os error 13|os error 30"),
-    (
-        OFFLINE,
-        r"NewConnectionError|name resolution|Name or service not known|nodename nor servname|Max retries|"
-        r"dns error|error sending request|[Ff]ailed to fetch|Could not connect|[Tt]imed? ?out|unreachable|"
-        r"[Cc]onnection refused",
-    ),
-    (MISSING, r"No matching distribution|No solution found"),
+CAUSES = {
+    FULL: r"No space left|Disk quota exceeded|os error 28|Errno 28|not enough space",
+    LOCKED: r"Read-only file system|Permission denied|os error 13|os error 30",
+    OFFLINE: r"NewConnectionError|name resolution|Name or service|nodename nor servname|Max retries|"
+    r"dns error|error sending request|[Ff]ailed to fetch|Could not connect|[Tt]imed? ?out|unreachable|"
+    r"[Cc]onnection refused",
+}
+
+LESSONS = "my-lessons"  # a learner's copies: git leaves this folder alone
+FIRST = f"{LESSONS}/00_start_here.ipynb"
+LAB = (
+    "jupyterlab",
+    f"--LabApp.app_settings_dir={ROOT / 'share' / 'jupyter' / 'lab' / 'settings'}",
+    "--LanguageServerManager.autodetect=False",  # it does not ask what else is installed here
+    "--KernelManager.transport_encryption=auto",  # others on this computer do not hear a page and its kernel
+    "--allow-root",  # in a container there is often nobody else
+    "--ServerApp.log_level=WARN",
+    "--LabApp.log_level=WARN",
 )
-
-
-STEPS = re.compile(r"Collecting [^ ]+|Downloading .*|Installing collected packages|(Resolved|Installed) .*")
+VOILA = ("voila", "--template=lessons", "--Voila.log_level=WARN", "notebooks")
 
 
 class Target(NamedTuple):
     """What a target needs beside the package itself, and the modules that it runs, with their arguments."""
 
-    extras: tuple[str, ...]
     says: str
     runs: tuple[tuple[str, ...], ...]
+    extras: tuple[str, ...] = ("demo", "test")
 
 
-TEST = ("demo", "test")
-FIRST = "notebooks/00_start_here.ipynb"
-LAB = (
-    "jupyterlab",
-    f"--LabApp.default_url=/lab/tree/{FIRST}",
-    # It asks nobody for anything: not for news, not for newer versions, not what else is installed here.
-    "--LabApp.news_url=None",
-    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    "--LanguageServerManager.autodetect=False",
-    # What a lesson shows is kept with it, and is there again when its kernel is not.
-    f"--LabApp.app_settings_dir={ROOT / 'share' / 'jupyter' / 'lab' / 'settings'}",
-    # What a page and its kernel say is not for others on this computer.
-    "--KernelManager.transport_encryption=auto",
-    "--ServerApp.log_level=WARN",
-    "--LabApp.log_level=WARN",
-)
+CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",), ("tools.tests",))
+COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}"))
 TARGETS = {
-    "setup": Target(TEST, "Everything is set up.", ()),
-    "lab": Target((), f"JupyterLab starts with {FIRST}; Ctrl+C ends it.", (LAB,)),
-    "demo": Target(
-        ("demo",),
-        "Voilà serves the lessons without their code; Ctrl+C ends it.",
-        (("voila", "--template=lessons", "--Voila.log_level=WARN", "notebooks"),),
-    ),
-    "test": Target(
-        TEST,
-        "All checks and tests run now.",
-        (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",), ("tools.tests",)),
-    ),
-    "coverage": Target(TEST, "All tests run now, and their coverage is measured.", (("pytest", "--cov"),)),
-    "wheel": Target(TEST, "A wheel is built, and tried in an empty environment.", (("tools.wheel",),)),
-    "bench": Target(TEST, "All benchmarks run now; this takes more than eight minutes.", (("benchmarks",),)),
-    "notebooks": Target(TEST, "All notebooks run now, and are stored.", (("tools.notebooks",),)),
+    "setup": Target("Everything is set up.", ()),
+    "lab": Target(f"JupyterLab starts with {FIRST}; Ctrl+C ends it.", COPY_AND_OPEN, ()),
+    "demo": Target("Voilà serves the lessons without their code; Ctrl+C ends it.", (VOILA,), ("demo",)),
+    "test": Target("All checks and tests run now.", CHECKS),
+    "coverage": Target("All tests run now, and their coverage is measured.", (("pytest", "--cov"),)),
+    "wheel": Target("A wheel is built, and tried in an empty environment.", (("tools.wheel",),)),
+    "bench": Target("All benchmarks run now; this takes more than eight minutes.", (("benchmarks",),)),
+    "notebooks": Target("All notebooks run now, and are stored.", (("tools.notebooks",),)),
 }
-
-
-class CannotError(Exception):
-    """What keeps us from going on, as a sentence."""
 
 
 def say(text: str) -> None:
@@ -99,138 +79,90 @@ def say(text: str) -> None:
     print(f"lessonkit: {text}", flush=True)
 
 
-# ---- what is set up ----
-
-
-def wanted() -> str:
-    """What pyproject.toml asks for, as a short text that changes with it."""
-    return hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+def stop(text: str) -> NoReturn:
+    """Tell what keeps us from going on, and end."""
+    sys.exit(f"lessonkit: {text}")
 
 
 def made() -> dict[str, Any]:
-    """What .venv was made for; nothing if it is half made, was moved, or has lost its Python."""
-    with suppress(OSError, ValueError):
-        found = json.loads(READY.read_text(encoding="utf-8"))
-        if isinstance(found, dict) and found.get("place") == str(ROOT) and PYTHON.exists():
+    """Return what .venv was made for; nothing if it is half made, was moved, or has lost its Python."""
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        found: dict[str, Any] = json.loads(READY.read_text(encoding="utf-8"))
+        if found["place"] == str(ROOT) and PYTHON.exists():
             return found
     return {}
 
 
 def set_up(extras: tuple[str, ...]) -> None:
-    """Make sure that .venv has the package and these extras."""
+    """Make sure that .venv has the package and these *extras*."""
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = made()
-    has = set(found.get("extras", ()))
-    if found and found["for"] == wanted() and has.issuperset(extras):
+    has = found.get("extras", ())
+    if found and found["for"] == wanted and {*extras} <= {*has}:
         return
-    room = ROOM + (MORE if extras == TEST else 0)
     if not found:
-        if shutil.disk_usage(ROOT).free < room * 1e6:
-            raise CannotError(FULL.format(room=room))
         make_venv()
     say("The packages that the lessons need are installed into .venv; the first time this may take a minute.")
-    asked = sorted(has.union(extras))
-    try:
-        run_showing(
-            [*installer(), "install", *into(), "--editable", f".[{','.join(asked)}]" if asked else "."], room
-        )
-    except CannotError as error:
-        # Without a network, what is there may be older than what is asked for, and still do.
-        if str(error) != OFFLINE or not found or not has.issuperset(extras):
-            raise
-        say("The package index cannot be reached, so the lessons start with the packages that are here.")
-        return
-    READY.write_text(json.dumps({"for": wanted(), "extras": asked, "place": str(ROOT)}), encoding="utf-8")
+    asked = sorted({*extras, *has})
+    failed = run_showing([*installer(), "--editable", f".[{','.join(asked)}]" if asked else "."])
+    if failed == OFFLINE and found and asked == sorted(has):
+        # What is there may be older than what is asked for, and still do.
+        say("The package index cannot be reached: the packages that are here are used.")
+    elif failed:
+        stop(failed)
+    else:
+        READY.write_text(json.dumps({"for": wanted, "extras": asked, "place": str(ROOT)}), encoding="utf-8")
 
 
 def make_venv() -> None:
     """Make .venv anew."""
+    if shutil.disk_usage(ROOT).free < ROOM * 1e6:
+        stop(FULL)
+    if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+        stop(NO_VENV)
     if VENV.exists():
         say("What is in .venv is not complete, or was made elsewhere: it is made anew.")
         shutil.rmtree(VENV)
-    if uv():
-        VENV.mkdir()
-        run_showing(
-            [uv(), "venv", "--quiet", "--seed", "--allow-existing", "--python", sys.executable, str(VENV)]
-        )
-        return
-    if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        raise CannotError(
-            f"This Python lacks the module that makes environments: install it "
-            f"(on Debian and Ubuntu: sudo apt install python{version}-venv), or uv, and say the same again."
-        )
     say("A Python environment is made in .venv.")
-    VENV.mkdir()
-    run_showing([sys.executable, "-m", "venv", str(VENV)])
-
-
-def uv() -> str:
-    """Where uv is; empty if it is not there."""
-    return shutil.which("uv") or ""
+    if failed := run_showing([sys.executable, "-m", "venv", str(VENV)]):
+        stop(failed)
 
 
 def installer() -> list[str]:
-    """The program that installs."""
-    return [uv(), "pip"] if uv() else [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
+    """Return the command that installs: with uv if it is there, which takes half of the time."""
+    if uv := shutil.which("uv"):
+        return [uv, "pip", "install", "--python", str(PYTHON)]
+    return [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=off"]
 
 
-def into() -> list[str]:
-    """How it is told where to."""
-    return ["--python", str(PYTHON)] if uv() else ["--progress-bar=off"]
+def run_showing(command: list[str]) -> str:
+    """Run a program, and show what it says; return why it failed, in a sentence, or nothing."""
+    told = ""
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment(), **pipes) as child:
+        for line in child.stdout or ():
+            told += line
+            show(line)
+    show("")
+    return cause(told) if child.returncode else ""
 
 
-# ---- running ----
-
-
-def run_showing(command: list[str], room: int = 0) -> None:
-    """Run a program, showing how far it has come in one line; if it fails, say why in one sentence."""
-    lines: list[str] = []
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    ) as child:
-        assert child.stdout
-        for line in child.stdout:
-            lines.append(line)
-            show_step(line)
-    show_step("")
-    with suppress(OSError):
-        LOG.write_text("".join(lines), encoding="utf-8")
-    if child.returncode:
-        raise CannotError(cause("".join(lines), room))
-
-
-def show_step(line: str) -> None:
-    """Show that something goes on: on a terminal in one line that changes."""
-    step = re.match(
-        r"Collecting [^ ]+|Downloading .*|Installing collected packages|(Resolved|Installed) .*", line.strip()
-    )
+def show(line: str) -> None:
+    """Show how far a program has come, in one line of a terminal that changes."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns - 1
-        print(f"\r{(step[0] if step else '')[:width]:{width}}\r", end="", flush=True)
-    elif step and not step[0].startswith(("Collecting", "Downloading")):
-        print(f"  {step[0]}", flush=True)
+        print(f"\r{line.strip()[:width]:{width}}\r", end="", flush=True)
 
 
-def cause(told: str, room: int = 0) -> str:
-    """What went wrong, as a sentence, from what a program told."""
-    for sentence, pattern in CAUSES:
-        if re.search(pattern, told):
-            if sentence is MISSING:
-                print("".join(told.splitlines(keepends=True)[-5:]), file=sys.stderr)
-            return sentence.format(room=room)
-    last = told.strip().splitlines()[-1:] or ["nothing"]
-    return f"Setting up failed, with {last[0].strip()!r}; all that was said is in {LOG.relative_to(ROOT)}."
+def cause(told: str) -> str:
+    """Return why a program failed, as a sentence, from what it *told*."""
+    known = [sentence for sentence, pattern in CAUSES.items() if re.search(pattern, told)]
+    last = "".join(told.splitlines(keepends=True)[-20:])
+    return known[0] if known else f"Setting up failed. The last that was said:\n{last}"
 
 
 def environment() -> dict[str, str]:
-    """The environment of everything that runs here: nothing of another Python, nothing kept outside."""
+    """Return the environment for all that runs here: nothing of another Python, nothing kept outside."""
     ours = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "JUPYTER", "PIP_USER", "PIP_TARGET")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return kept | {
@@ -238,9 +170,6 @@ def environment() -> dict[str, str]:
         "PYTHONNOUSERSITE": "1",
         "JUPYTER_CONFIG_DIR": str(JUPYTER / "config"),
         "JUPYTER_DATA_DIR": str(JUPYTER / "data"),
-        "JUPYTER_RUNTIME_DIR": str(JUPYTER / "runtime"),
-        "JUPYTERLAB_SETTINGS_DIR": str(JUPYTER / "settings"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(JUPYTER / "workspaces"),
         "JUPYTER_PATH": str(ROOT / "share" / "jupyter"),  # Voilà's template
         "IPYTHONDIR": str(JUPYTER / "ipython"),
         "MPLCONFIGDIR": str(JUPYTER / "matplotlib"),
@@ -249,7 +178,7 @@ def environment() -> dict[str, str]:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """One at a time sets up in a folder; who comes second waits, and finds everything there."""
+    """Let one at a time set up in a folder; the second waits, and finds everything there."""
     try:
         import fcntl
     except ImportError:  # Windows: there two at a time would only be slower
@@ -265,41 +194,29 @@ def alone() -> Iterator[None]:
 
 
 def run(module: str, *arguments: str) -> int:
-    """Run a module in .venv; what it returns."""
-    command = [str(PYTHON), "-m", module, *arguments]
-    # In a container there is often nobody but root, and JupyterLab wants to be told that this is meant.
-    if module == "jupyterlab" and hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")
-    child = subprocess.Popen(command, cwd=ROOT, env=environment())
+    """Run a *module* in .venv; return what it returns."""
+    child = subprocess.Popen([str(PYTHON), "-m", module, *arguments], cwd=ROOT, env=environment())
     while True:
-        try:
+        with suppress(KeyboardInterrupt):  # it has heard this as well, and may ask whether it is meant
             return child.wait()
-        except KeyboardInterrupt:  # it has heard this as well, and may ask whether it is meant
-            continue
 
 
 def main(given: list[str]) -> int:
     """Set up for a target and run it: `target [argument ...]`."""
     name, *more = given or [""]
     if name not in TARGETS:
-        print(f"{name!r}: must be one of {', '.join(TARGETS)}", file=sys.stderr)
-        return 2
+        stop(f"{name!r}: must be one of {', '.join(TARGETS)}")
     target = TARGETS[name]
+    if not os.access(ROOT, os.W_OK):
+        stop(LOCKED)
     try:
-        if not os.access(ROOT, os.W_OK):
-            raise CannotError(LOCKED)
         with alone():
             set_up(target.extras)
-        say(target.says)
-    except CannotError as error:
-        print(f"lessonkit: {error}", file=sys.stderr)
-        return 1
     except OSError as error:
-        print(f"lessonkit: {cause(str(error), ROOM)}", file=sys.stderr)
-        return 1
+        stop(cause(str(error)))
     except KeyboardInterrupt:
-        print("\nlessonkit: Stopped; the next time it goes on from here.", file=sys.stderr)
-        return 130
+        stop("Stopped.")
+    say(target.says)
     for program in target.runs:
         last = program is target.runs[-1]
         if returned := run(*program, *(more if last else ())):

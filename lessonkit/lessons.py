@@ -1,0 +1,64 @@
+"""The lessons, and a learner's copies of them: what a learner has written is never overwritten."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import suppress
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+CLONE = Path(__file__).parent.parent / "notebooks"
+INSTALLED = "share/lessonkit/notebooks/*.ipynb"  # as in pyproject.toml
+RECORD = ".lessonkit.json"  # beside the copies: for each, which version of its lesson it is a copy of
+
+
+def lessons() -> list[Path]:
+    """Return the notebooks that ship with this package: in its installation, or else in its clone."""
+    files: list[metadata.PackagePath] = []
+    with suppress(metadata.PackageNotFoundError):
+        files = metadata.files("lessonkit") or []
+    installed = [Path(str(path.locate())).resolve() for path in files if path.match(INSTALLED)]
+    return sorted(installed or CLONE.glob("*.ipynb"))
+
+
+def copy_lessons(folder: Path) -> list[str]:
+    """Copy the lessons into *folder*, and bring copies up to date that a learner has not changed.
+
+    Return the names of those that were left as they are although their lesson has a newer version.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    record, newer = read(folder / RECORD), []
+    for lesson in lessons():
+        copy, known = folder / lesson.name, record.get(lesson.name)
+        there, ours = version(copy), version(lesson)
+        if not copy.exists() or there == known != ours:
+            shutil.copyfile(lesson, copy)  # without its mode: an installation may be read-only
+        elif there != ours:
+            newer += [lesson.name] if known != ours else []
+            continue
+        record[lesson.name] = ours
+    (folder / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+    return newer
+
+
+def version(notebook: Path) -> str:
+    """Return a digest of what is written in the cells of a *notebook*; of a file that is none, nothing.
+
+    JupyterLab saves outputs, counts and widgets even if nobody wrote anything, and an empty cell
+    after the last one that was run.
+    """
+    cells = read(notebook).get("cells", [])
+    written = [(cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in cells]
+    written = [(kind, source) for kind, source in written if source.strip()]
+    return sha256(repr(written).encode()).hexdigest() if cells else ""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return what a JSON file holds; nothing if it is missing or broken."""
+    with suppress(OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}

@@ -1,0 +1,209 @@
+"""The lessons, and a learner's copies of them."""
+
+import json
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lesson import NOTEBOOKS, WRITTEN
+from servers import notebook
+
+from lessonkit import lessons
+from lessonkit.lessons import copy_lessons
+from tools import targets
+
+ROOT = NOTEBOOKS.parent
+NAME = "03_parallel_map.ipynb"
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with one lesson, of two cells."""
+    monkeypatch.setattr(lessons, "CLONE", tmp_path / "notebooks")
+    lessons.CLONE.mkdir()
+    lesson = lessons.CLONE / NAME
+    lesson.write_text(notebook(("1 + 1", "2 + 2")))
+    return lesson
+
+
+@pytest.fixture
+def copy(shipped: Path, tmp_path: Path) -> Path:
+    """A learner's copy of it."""
+    assert not copy_lessons(tmp_path / "mine")
+    return tmp_path / "mine" / NAME
+
+
+def change(path: Path, **fields: Any) -> str:
+    """Give the last cell other fields; the text of the notebook."""
+    found = json.loads(path.read_text())
+    found["cells"][-1].update(fields)
+    path.write_text(json.dumps(found))
+    return path.read_text()
+
+
+def test_a_lesson_is_copied_as_it_is(shipped: Path, copy: Path) -> None:
+    assert copy.read_bytes() == shipped.read_bytes()
+
+
+def test_a_lesson_that_cannot_be_written_to_becomes_a_copy_that_can(shipped: Path, tmp_path: Path) -> None:
+    shipped.chmod(0o444)
+    copy_lessons(tmp_path / "mine")
+    assert (tmp_path / "mine" / NAME).stat().st_mode & 0o200
+
+
+def test_a_copy_that_was_not_changed_gets_the_newer_version(shipped: Path, copy: Path) -> None:
+    newer = change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == newer
+    newer = change(shipped, source="4 + 4")
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == newer
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"outputs": ["4"]},
+        {"execution_count": 7},
+        {"metadata": {"collapsed": True}},
+        {"source": ["2 ", "+ 2"]},
+    ],
+)
+def test_running_and_saving_changes_nothing(shipped: Path, copy: Path, fields: dict[str, Any]) -> None:
+    change(copy, **fields)
+    newer = change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == newer
+
+
+def test_the_empty_cell_that_running_the_last_one_adds_changes_nothing(shipped: Path, copy: Path) -> None:
+    copy.write_text(notebook(("1 + 1", "2 + 2", "")))
+    newer = change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == newer
+
+
+def test_what_was_run_and_saved_stays_until_there_is_a_newer_version(shipped: Path, copy: Path) -> None:
+    saved = change(copy, outputs=["4"])
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == saved
+    change(shipped, outputs=["four"])
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == saved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        notebook(("1 + 1", "2 + 3")),
+        notebook(("1 + 1",)),
+        notebook(("1 + 1", "2 + 2", "mine")),
+        notebook(("2 + 2", "1 + 1")),
+        notebook(()),
+        "no notebook",
+    ],
+)
+def test_what_a_learner_wrote_is_left_alone_and_a_newer_version_told(
+    shipped: Path, copy: Path, text: str
+) -> None:
+    copy.write_text(text)
+    assert copy_lessons(copy.parent) == []
+    change(shipped, source="3 + 3")
+    for _ in range(2):
+        assert copy_lessons(copy.parent) == [NAME]
+        assert copy.read_text() == text
+
+
+def test_a_copy_that_was_renamed_makes_place_for_the_newer_version(shipped: Path, copy: Path) -> None:
+    mine = change(copy, source="mine")
+    newer = change(shipped, source="3 + 3")
+    copy.rename(copy.with_name("mine.ipynb"))
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == newer
+    assert copy.with_name("mine.ipynb").read_text() == mine
+
+
+@pytest.mark.parametrize("record", [None, "", "[]", "{"])
+def test_without_its_record_nothing_is_overwritten(shipped: Path, copy: Path, record: str | None) -> None:
+    kept = copy.parent / lessons.RECORD
+    if record is None:
+        kept.unlink()
+    else:
+        kept.write_text(record)
+    older = copy.read_text()
+    change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == [NAME]
+    assert copy.read_text() == older
+
+
+def test_a_copy_of_an_older_version_without_a_record_is_known_again(shipped: Path, copy: Path) -> None:
+    (copy.parent / lessons.RECORD).unlink()
+    assert copy_lessons(copy.parent) == []
+    newer = change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == newer
+
+
+def install(folder: Path, *files: str) -> None:
+    """Make an installation of lessonkit in *folder* that has recorded these *files*."""
+    info = folder / "lessonkit-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Name: lessonkit\nVersion: 0.1.0\n")
+    (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
+
+
+def test_an_installation_finds_its_own_lessons_and_not_those_of_a_stranger(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    site, share = tmp_path / "lib" / "site-packages", tmp_path / "share" / "lessonkit" / "notebooks"
+    ours = [f"../../share/lessonkit/notebooks/{name}" for name in ("b.ipynb", "a.ipynb", "a.js")]
+    install(site, "lessonkit/__main__.py", *ours)
+    (site / "notebooks").mkdir()
+    (site / "notebooks" / "stranger.ipynb").touch()
+    monkeypatch.setattr(lessons, "CLONE", site / "notebooks")
+    monkeypatch.setattr(sys, "path", [str(site)])
+    assert lessons.lessons() == [share / "a.ipynb", share / "b.ipynb"]
+
+
+def test_a_clone_finds_its_lessons_whether_it_is_installed_or_not(
+    shipped: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    with pytest.raises(metadata.PackageNotFoundError):
+        metadata.files("lessonkit")
+    assert lessons.lessons() == [shipped]
+    install(tmp_path / "editable", "__editable__.lessonkit-0.1.0.pth")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "editable")])
+    assert lessons.lessons() == [shipped]
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
+def test_what_a_lab_leaves_is_nothing_to_git_and_no_lesson(tmp_path: Path) -> None:
+    def say(*command: str) -> str:
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    shutil.copytree(ROOT / "lessonkit", tmp_path / "lessonkit")
+    shutil.copytree(NOTEBOOKS, tmp_path / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    say("git", "init", "--quiet")
+    say("git", "add", ".")
+    say("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message=as shipped")
+
+    mine, (first, *_) = tmp_path / targets.LESSONS, WRITTEN
+    say(sys.executable, "-m", "lessonkit", "copy", targets.LESSONS)
+    text = change(mine / f"{first}.ipynb", source="what I wrote")
+    (mine / "of my own.py").touch()
+    for folder in mine, tmp_path / "notebooks":
+        (folder / ".ipynb_checkpoints").mkdir()
+        (folder / ".ipynb_checkpoints" / f"{first}-checkpoint.ipynb").write_text(text)
+
+    assert say("git", "status", "--porcelain") == ""
+    say(sys.executable, "-m", "lessonkit", "copy", targets.LESSONS)
+    say(sys.executable, "-m", "lessonkit", "copy", "more")
+    assert (mine / f"{first}.ipynb").read_text() == text
+    for folder in mine, tmp_path / "more":
+        assert sorted(path.stem for path in folder.glob("*.ipynb")) == WRITTEN
