@@ -3,7 +3,6 @@
 import gc
 import tracemalloc
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from random_pipelines import pipeline
@@ -200,13 +199,6 @@ def test_the_table_is_for_people() -> None:
             "total 170.000 ms, 28.333 ms a sample",
         ]
     )
-
-
-def test_records_are_plain_data() -> None:
-    records: list[dict[str, Any]] = benchmark(ArtificialDataset(1), num_epochs=1).records()
-    assert [record["stage"] for record in records] == ["Open", "Read", "Train"]
-    assert (records[1]["start"], records[1]["start_ns"]) == (0.030, 30 * MS)
-    assert (records[1]["operator"], records[1]["role"]) == (0, "read")
 
 
 def test_two_parts_of_a_pipeline_do_not_share_a_name() -> None:

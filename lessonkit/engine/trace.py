@@ -20,12 +20,18 @@ NS = 1e9  # nanoseconds in a second
 Named = TypeVar("Named", bound=tuple[Any, ...])
 
 
+def seconds(field: str) -> Any:
+    """Make a property that gives a *field* of nanoseconds in seconds."""
+    return property(lambda record: getattr(record, field) / NS)
+
+
 class Span(NamedTuple):
     """A stretch of time in which one task worked or waited.
 
     *start* and *end* are in seconds; the clock's own whole nanoseconds are *start_ns* and *end_ns*.
-    *cause* is the index of the span that decided when this one could start, or -1. A wait says
-    at which *place* it waited.
+    *operator* is the step of the description that it belongs to, as `walk` counts them, -1 for the
+    training loop; *role* is open, read, call, fill, load or train. *cause* is the index of the span
+    that decided when this one could start, or -1. A wait says at which *place* it waited.
     """
 
     stage: Name
@@ -40,31 +46,18 @@ class Span(NamedTuple):
     epoch: int
     sample: int
 
-    @property
-    def is_wait(self) -> bool:
-        return self.kind in WAITING
-
-    @property
-    def start(self) -> float:
-        return self.start_ns / NS
-
-    @property
-    def end(self) -> float:
-        return self.end_ns / NS
-
-    @property
-    def operator(self) -> int:
-        """The step of the description that the work is of, as `walk` counts; -1 is the training loop."""
-        return self.stage.operator
-
-    @property
-    def role(self) -> str:
-        """What the stage does for its operator: open, read, call, fill, load or train."""
-        return self.stage.role
+    start = seconds("start_ns")
+    end = seconds("end_ns")
+    operator = property(attrgetter("stage.operator"))
+    role = property(attrgetter("stage.role"))
+    is_wait = property(lambda span: span.kind in WAITING)
 
 
 class BufferEvent(NamedTuple):
-    """An element that came into a buffer (+1) or left it (-1), and its bytes."""
+    """An element that came into a buffer (+1) or left it (-1), and its bytes.
+
+    The *role* of a buffer is ahead, choice or cache.
+    """
 
     buffer: Name
     time_ns: int
@@ -72,18 +65,9 @@ class BufferEvent(NamedTuple):
     element: int
     nbytes: int
 
-    @property
-    def time(self) -> float:
-        return self.time_ns / NS
-
-    @property
-    def operator(self) -> int:
-        return self.buffer.operator
-
-    @property
-    def role(self) -> str:
-        """What the buffer is for: ahead, choice or cache."""
-        return self.buffer.role
+    time = seconds("time_ns")
+    operator = property(attrgetter("buffer.operator"))
+    role = property(attrgetter("buffer.role"))
 
 
 class FileEvent(NamedTuple):
@@ -94,17 +78,9 @@ class FileEvent(NamedTuple):
     instance: int
     stage: Name
 
-    @property
-    def time(self) -> float:
-        return self.time_ns / NS
-
-    @property
-    def operator(self) -> int:
-        return self.stage.operator
-
-    @property
-    def role(self) -> str:
-        return self.stage.role
+    time = seconds("time_ns")
+    operator = property(attrgetter("stage.operator"))
+    role = property(attrgetter("stage.role"))
 
 
 @dataclass
@@ -275,11 +251,6 @@ class Trace:
     def max_held(self) -> int:
         """How many elements all buffers and caches held at once, at most."""
         return _peak(self._records().events[2::5])
-
-    def records(self) -> list[dict[str, Any]]:
-        """Every span as a dictionary, for a table or a file."""
-        more = ("start", "end", "operator", "role")
-        return [span._asdict() | {name: getattr(span, name) for name in more} for span in self.spans]
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
         """Write a file that Perfetto and `chrome://tracing` open."""

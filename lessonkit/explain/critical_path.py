@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lessonkit.engine.trace import Span, Trace
+from lessonkit.engine.trace import Span, Trace, seconds
 
 RUNTIME = "runtime"  # time that no span accounts for: a thread that wakes up, a run broken off
 
@@ -19,13 +19,8 @@ class Step(NamedTuple):
     start_ns: int
     end_ns: int
 
-    @property
-    def start(self) -> float:
-        return self.start_ns / 1e9
-
-    @property
-    def end(self) -> float:
-        return self.end_ns / 1e9
+    start = seconds("start_ns")
+    end = seconds("end_ns")
 
 
 @dataclass(frozen=True)
