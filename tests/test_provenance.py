@@ -85,12 +85,12 @@ def test_each_span_and_event_knows_its_operator_and_role() -> None:
         ("Train", -1, "train"),
         ("Prefetch", 3, "fill"),
     }
-    assert {(event.buffer, event.operator, event.role) for event in trace.events} == {
+    assert {(event.buffer, event.buffer.operator, event.buffer.role) for event in trace.events} == {
         ("Map: 1 calls", 1, "ahead"),
         ("cache", 2, "cache"),
         ("prefetch(1)", 3, "ahead"),
     }
-    assert {(event.operator, event.role) for event in trace.files} == {(0, "read")}
+    assert {(event.stage.operator, event.stage.role) for event in trace.files} == {(0, "read")}
 
 
 def test_what_a_function_makes_belongs_to_the_operator_that_calls_it() -> None:

@@ -20,11 +20,6 @@ NS = 1e9  # nanoseconds in a second
 Named = TypeVar("Named", bound=tuple[Any, ...])
 
 
-def seconds(field: str) -> Any:
-    """Make a property that gives a *field* of nanoseconds in seconds."""
-    return property(lambda record: getattr(record, field) / NS)
-
-
 class Span(NamedTuple):
     """A stretch of time in which one task worked or waited.
 
@@ -46,17 +41,31 @@ class Span(NamedTuple):
     epoch: int
     sample: int
 
-    start = seconds("start_ns")
-    end = seconds("end_ns")
-    operator = property(attrgetter("stage.operator"))
-    role = property(attrgetter("stage.role"))
-    is_wait = property(lambda span: span.kind in WAITING)
+    @property
+    def start(self) -> float:
+        return self.start_ns / NS
+
+    @property
+    def end(self) -> float:
+        return self.end_ns / NS
+
+    @property
+    def operator(self) -> int:
+        return self.stage.operator
+
+    @property
+    def role(self) -> str:
+        return self.stage.role
+
+    @property
+    def is_wait(self) -> bool:
+        return self.kind in WAITING
 
 
 class BufferEvent(NamedTuple):
     """An element that came into a buffer (+1) or left it (-1), and its bytes.
 
-    The *role* of a buffer is ahead, choice or cache.
+    The name of a *buffer* knows its operator, and its role: ahead, choice or cache.
     """
 
     buffer: Name
@@ -65,9 +74,9 @@ class BufferEvent(NamedTuple):
     element: int
     nbytes: int
 
-    time = seconds("time_ns")
-    operator = property(attrgetter("buffer.operator"))
-    role = property(attrgetter("buffer.role"))
+    @property
+    def time(self) -> float:
+        return self.time_ns / NS
 
 
 class FileEvent(NamedTuple):
@@ -78,9 +87,9 @@ class FileEvent(NamedTuple):
     instance: int
     stage: Name
 
-    time = seconds("time_ns")
-    operator = property(attrgetter("stage.operator"))
-    role = property(attrgetter("stage.role"))
+    @property
+    def time(self) -> float:
+        return self.time_ns / NS
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lessonkit.engine.trace import Span, Trace, seconds
+from lessonkit.engine.trace import NS, Span, Trace
 
 RUNTIME = "runtime"  # time that no span accounts for: a thread that wakes up, a run broken off
 
@@ -19,8 +19,13 @@ class Step(NamedTuple):
     start_ns: int
     end_ns: int
 
-    start = seconds("start_ns")
-    end = seconds("end_ns")
+    @property
+    def start(self) -> float:
+        return self.start_ns / NS
+
+    @property
+    def end(self) -> float:
+        return self.end_ns / NS
 
 
 @dataclass(frozen=True)
