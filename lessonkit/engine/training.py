@@ -8,10 +8,10 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.costs import Cost, charge, per_sample, price
-from lessonkit.engine.element import END, Element
+from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, Node, cardinality
-from lessonkit.engine.operators import Scope
+from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.run import Run
 from lessonkit.engine.store import Store
 from lessonkit.engine.threads import Stopped, Threads
@@ -71,7 +71,7 @@ class Loop:
         for _ in range(num_epochs):
             epoch = Epoch(start=run.time / 1e9)
             self.epochs.append(epoch)
-            stream = Scope(run).open(self.node)
+            stream = open_whole(Scope(run), self.node)
             try:
                 while count < most and (element := await stream.next()) is not END:
                     count += 1
@@ -157,6 +157,7 @@ def _described(value: Any) -> Any:
     if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
         return value
     if isinstance(value, (list, tuple)):
-        return type(value)(_described(part) for part in value)
+        parts = [_described(part) for part in value]
+        return like(value, parts) if isinstance(value, tuple) else parts
     shape = getattr(value, "shape", None)
     return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"

@@ -95,7 +95,11 @@ def hosts(nodes: list[Node], stages: list[str]) -> list[int]:
     Functions come in the order in which their stages first worked, as far as can be told.
     """
     files = [index for index, node in enumerate(nodes) if node.method in FILES] or [0]
-    functions = [index for index, node in enumerate(nodes) if node.arguments.get("fn")]
+    functions = [
+        index
+        for index, node in enumerate(nodes)
+        if node.method == "from_generator" or (node.method in MAPS and node.arguments["map_func"])
+    ]
     named = [index for index in functions if nodes[index].method in MAPS] or files
     others = [stage for stage in stages if not OF_FILES.fullmatch(stage)]
     return [
