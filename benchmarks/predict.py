@@ -58,7 +58,7 @@ def lines(file: int) -> Iterator[int]:
 
 def opened(file: int) -> Dataset:
     """A file as a data set."""
-    return Dataset.from_generator(lines, file)
+    return Dataset.from_generator(lines, args=(file,))
 
 
 FLOATS = np.random.default_rng(0).random(20_000)

@@ -68,8 +68,18 @@ def function(name: str, value: Any) -> Callable[..., Any]:
     return value  # type: ignore[no-any-return]
 
 
-def flag(name: str, value: Any) -> bool:
-    """`value` as True or False, and nothing that merely counts as one."""
+def values(name: str, value: Any) -> Any:
+    """`value` as something that has a number of elements in an order."""
+    odd = isinstance(value, (str, bytes, dict, set, frozenset))
+    if odd or not (hasattr(value, "__len__") and hasattr(value, "__iter__")):
+        raise TypeError(f"{name}={value!r}: must be a list of elements")
+    return value
+
+
+def flag(name: str, value: Any, *, unsaid: bool | None = None) -> bool:
+    """`value` as True or False, and nothing that merely counts as one; None is *unsaid*, if that is given."""
+    if value is None and unsaid is not None:
+        return unsaid
     if not isinstance(value, bool):
         raise TypeError(f"{name}={value!r}: must be True or False")
     return value

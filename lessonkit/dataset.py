@@ -6,7 +6,7 @@ first element is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,11 +15,13 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.code.expression import code
 from lessonkit.code.program import program
 from lessonkit.code.tfdata import tfdata
+from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
-from lessonkit.engine.element import Bytes
+from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import KINDS
 from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
+from lessonkit.engine.signature import signature
 
 
 class Dataset(Description):
@@ -44,7 +46,7 @@ class Dataset(Description):
     if not TYPE_CHECKING:  # a type checker is to find the same mistakes by itself
 
         def __getattr__(self, name: str) -> NoReturn:
-            """A method that there is not: the one that may be meant."""
+            """Raise AttributeError, suggesting the closest method."""
             near = [] if name.startswith("_") else get_close_matches(name, dir(type(self)), 1)
             meant = f"; do you mean {near[0]}?" if near else ""
             raise AttributeError(f"a Dataset has no {name}{meant}")
@@ -74,7 +76,7 @@ class Dataset(Description):
 
     @staticmethod
     def range(*args: int) -> Dataset:
-        """Numbers, by the arguments of Python's `range`.
+        """Count, by the arguments of Python's `range`: *stop*, or *start*, *stop* and *step*.
 
         >>> list(Dataset.range(2, 8, 3))
         [2, 5]
@@ -82,76 +84,123 @@ class Dataset(Description):
         if not 1 <= len(args) <= 3:
             raise TypeError(f"range{args}: must be 1 to 3 numbers")
         names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
-        for name, value in zip(names, args, strict=False):
-            check.integer(name, value)
-        if args[2:] == (0,):
+        numbers = tuple(check.integer(name, value) for name, value in zip(names, args, strict=False))
+        if numbers[2:] == (0,):
             raise ValueError("step=0: must not be 0")
-        return Dataset(Node("range", (), {"args": args}))
+        return Dataset(Node("range", (), {"args": numbers}))
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
-        """The values of a list; *nbytes* says how large each is, if it does not know itself."""
-        odd = isinstance(values, (str, bytes, dict))
-        if odd or not (hasattr(values, "__len__") and hasattr(values, "__iter__")):
-            raise TypeError(f"values={values!r}: must be a list of elements")
-        return Dataset(Node("from_list", (), {"values": tuple(values), "nbytes": check.nbytes(nbytes)}))
+        """Give each of *values*, as it is; *nbytes* says how large one is, if it does not know itself."""
+        arguments = {"values": tuple(check.values("values", values)), "nbytes": check.nbytes(nbytes)}
+        return Dataset(Node("from_list", (), arguments))
 
     @staticmethod
-    def from_generator(fn: Callable[..., Any], *args: Any, nbytes: Bytes = None) -> Dataset:
-        """What `fn(*args)` yields; it is called anew for each pass.
+    def from_tensor_slices(tensors: Any, *, nbytes: Bytes = None) -> Dataset:
+        """Give the rows of *tensors*: lists or arrays of one length, or tuples and dicts of such.
+
+        >>> list(Dataset.from_tensor_slices({"image": [[0, 1], [2, 3]], "label": ["cat", "dog"]}))
+        [{'image': [0, 1], 'label': 'cat'}, {'image': [2, 3], 'label': 'dog'}]
+        """
+        columns = leaves(lambda leaf: tensor(check.values("tensors", leaf)), tensors)
+        return Dataset.from_list([*split(columns)], nbytes=nbytes)
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Sequence[Any] | None = None,
+        output_signature: Any = None,
+        *,
+        nbytes: Bytes = None,
+    ) -> Dataset:
+        """Give what `generator(*args)` yields; it is called anew for each pass.
+
+        TensorFlow has to be told types and shapes, here they may be left out. If they are
+        given, by *output_signature* or by *output_types* and *output_shapes*, each element is
+        held against them, with TypeError in its place if it does not fit; and what is a list
+        or tuple where they say one tensor becomes one array.
 
         >>> def count(stop):
         ...     yield from range(stop)
-        >>> list(Dataset.from_generator(count, 3))
+        >>> list(Dataset.from_generator(count, args=(3,)))
         [0, 1, 2]
         """
-        arguments = {"fn": check.function("fn", fn), "args": args, "nbytes": check.nbytes(nbytes)}
+        if args is not None and not isinstance(args, (tuple, list)):
+            raise TypeError(f"args={args!r}: must be a tuple of what the generator is called with")
+        arguments = {
+            "generator": check.function("generator", generator),
+            "args": tuple(args) if args else None,
+            "output_signature": signature(output_types, output_shapes, output_signature),
+            "nbytes": check.nbytes(nbytes),
+        }
         return Dataset(Node("from_generator", (), arguments))
 
     @staticmethod
-    def zip(*datasets: Any) -> Dataset:
-        """Tuples of one element of each data set; a function behind it takes the parts as arguments.
+    def zip(*args: Any, datasets: Any = None) -> Dataset:
+        """Give tuples of one element of each data set, as long as each has one.
+
+        The data sets are arguments or one tuple, which may hold further tuples. A function
+        after it takes the parts as arguments.
 
         >>> list(Dataset.zip(Dataset.range(3), Dataset.range(10, 12)))
         [(0, 10), (1, 11)]
         """
-        parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], (tuple, list)) else datasets
-        if not parts:
-            raise ValueError("datasets=(): must be one data set or more")
-        return Dataset(Node("zip", tuple(_node("datasets", part) for part in parts), {}))
+        if args and datasets is not None:
+            raise TypeError("datasets: must not be given beside data sets as arguments")
+        parts = args[0] if len(args) == 1 else args or datasets
+        if isinstance(parts, Dataset):
+            return parts
+        if not parts or not isinstance(parts, (tuple, list)):
+            raise TypeError(f"datasets={parts!r}: must be data sets")
+        return Dataset(Node("zip", tuple(Dataset.zip(part).node for part in parts), {}))
 
     # ---- a function for each element ----
 
     def map(
         self,
-        fn: Callable[..., Any] | None = None,
+        map_func: Callable[..., Any] | None = None,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
         *,
         cost: Cost = 0,
         kind: str = "wait",
-        num_parallel_calls: int | None = None,
-        deterministic: bool = True,
         stage: str = "Map",
         nbytes: Bytes = None,
         batches: bool = False,
         random: bool = False,
+        fn: Callable[..., Any] | None = None,
     ) -> Dataset:
-        """`fn` of each element, at a *cost* in seconds; without a function only the cost.
+        """Call *map_func*, also called *fn*, with each element; without a function only the cost is spent.
 
-        The cost may be a function of the element. *kind* says what the work holds, as
-        in `work`, which `fn` may also call itself. *batches* promises that `fn` of a batch
-        is the batch of its results: `rewrite` may then call it once for all of them.
-        *random* says that it makes something else of an element each time, as augmentation
-        does: advice then knows what a cache behind it would freeze.
+        With *num_parallel_calls* so many calls are under way at once, ahead of need. Their
+        results keep the order of the elements unless *deterministic* is False.
+
+        *cost* is in seconds, or a function of the element that gives seconds. *kind* says
+        what the work holds, as in `work`, which *map_func* may also call itself. *stage* is
+        its name in traces and pictures, *nbytes* the size of a result.
+
+        *batches* promises that the function of a batch is the batch of its results:
+        `rewrite` may then call it once for all of them. *random* says that it makes
+        something else of an element each time, as augmentation does: advice then knows what
+        a cache after it would freeze.
+
+        >>> list(Dataset.range(4).map(lambda number: number * number, num_parallel_calls=2))
+        [0, 1, 4, 9]
         """
+        if fn is not None and map_func is not None:
+            raise TypeError("fn: must not be given beside map_func, which is the same argument")
+        function = fn if map_func is None else map_func
         if not isinstance(stage, str) or not stage:
             raise TypeError(f"stage={stage!r}: must be a name")
         return self._then(
             "map",
-            fn=None if fn is None else check.function("fn", fn),
+            map_func=None if function is None else check.function("map_func", function),
             cost=check.cost("cost", cost),
             kind=check.one_of("kind", kind, KINDS),
             num_parallel_calls=_calls(num_parallel_calls),
-            deterministic=check.flag("deterministic", deterministic),
+            deterministic=check.flag("deterministic", deterministic, unsaid=True),
             stage=stage,
             nbytes=check.nbytes(nbytes),
             batches=check.flag("batches", batches),
@@ -159,7 +208,7 @@ class Dataset(Description):
         )
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
-        """The elements of which *predicate* says yes.
+        """Keep the elements for which *predicate* is true.
 
         >>> list(Dataset.range(6).filter(lambda number: number % 2))
         [1, 3, 5]
@@ -167,7 +216,7 @@ class Dataset(Description):
         return self._then("filter", predicate=check.function("predicate", predicate))
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
-        """The elements of one data set after another; *map_func* makes one of each element.
+        """Give the elements of one data set after another; *map_func* makes one of each element.
 
         >>> list(Dataset.range(3).flat_map(Dataset.range))
         [0, 0, 1]
@@ -180,16 +229,21 @@ class Dataset(Description):
         cycle_length: int | None = None,
         block_length: int | None = None,
         num_parallel_calls: int | None = None,
-        deterministic: bool = True,
+        deterministic: bool | None = None,
     ) -> Dataset:
-        """The elements of several data sets by turns: *block_length* each, *cycle_length* at a time.
+        """Give the elements of several data sets by turns; *map_func* makes one of each element.
+
+        *cycle_length* of them take turns, and each gives *block_length* elements at a time.
+        With *num_parallel_calls* so many are read at once, ahead of need; the order stays
+        unless *deterministic* is False. Raises ValueError if there are more calls than turns.
 
         >>> list(Dataset.range(1, 3).interleave(lambda x: Dataset.from_list([x, x]), cycle_length=2))
         [1, 2, 1, 2]
         """
         calls, cycle = _calls(num_parallel_calls), cycle_length
-        if cycle is not None and check.integer("cycle_length", cycle, least=1, auto=True) != AUTOTUNE:
-            if calls is not None and calls > cycle:
+        if cycle is not None:
+            cycle = check.integer("cycle_length", cycle, least=1, auto=True)
+            if cycle != AUTOTUNE and calls is not None and calls > cycle:
                 raise ValueError(f"num_parallel_calls={calls}: must be {cycle} or less, as cycle_length is")
         return self._then(
             "interleave",
@@ -197,30 +251,36 @@ class Dataset(Description):
             cycle_length=cycle,
             block_length=1 if block_length is None else check.integer("block_length", block_length, least=1),
             num_parallel_calls=calls,
-            deterministic=check.flag("deterministic", deterministic),
+            deterministic=check.flag("deterministic", deterministic, unsaid=True),
         )
 
     # ---- buffers ----
 
     def prefetch(self, buffer_size: int) -> Dataset:
-        """At most *buffer_size* elements made ready in the background."""
+        """Make at most *buffer_size* elements ready in the background, before anybody asks for them."""
         return self._then(
             "prefetch", buffer_size=check.integer("buffer_size", buffer_size, least=0, auto=True)
         )
 
     def cache(self) -> Dataset:
-        """What the first complete pass gave, kept in memory for all later ones."""
+        """Keep what the first complete pass gave in memory, and give that in all later ones."""
         return self._then("cache")
 
     def shuffle(
-        self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True
+        self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool | None = True
     ) -> Dataset:
-        """A random one of *buffer_size* elements at a time."""
+        """Give a random one of *buffer_size* elements at a time.
+
+        Each pass has another order, unless *reshuffle_each_iteration* is False. The same
+        *seed* gives the same orders on every run.
+        """
         return self._then(
             "shuffle",
             buffer_size=check.integer("buffer_size", buffer_size, least=1),
             seed=None if seed is None else check.integer("seed", seed),
-            reshuffle_each_iteration=check.flag("reshuffle_each_iteration", reshuffle_each_iteration),
+            reshuffle_each_iteration=check.flag(
+                "reshuffle_each_iteration", reshuffle_each_iteration, unsaid=True
+            ),
         )
 
     def shuffle_and_repeat(
@@ -228,9 +288,9 @@ class Dataset(Description):
         buffer_size: int,
         count: int | None = None,
         seed: int | None = None,
-        reshuffle_each_iteration: bool = True,
+        reshuffle_each_iteration: bool | None = True,
     ) -> Dataset:
-        """As `shuffle` and then `repeat`, but without refilling the buffer for each pass.
+        """Shuffle and then repeat, but without refilling the buffer for each pass.
 
         tf.data makes this one operator of the two; so does `rewrite`.
         """
@@ -239,17 +299,34 @@ class Dataset(Description):
 
     # ---- batches ----
 
-    def batch(self, batch_size: int, drop_remainder: bool = False) -> Dataset:
-        """Lists of *batch_size* elements; of arrays, stacked arrays."""
+    def batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+    ) -> Dataset:
+        """Make one element of *batch_size*: a list that computes as a tensor does; of arrays, an array.
+
+        Tuples and dicts stay what they are, and have a batch for each part. A last batch with
+        fewer elements is left out with *drop_remainder*. With *num_parallel_calls* so many
+        batches are made ahead of need. *deterministic* is taken, as by tf.data, but batches
+        keep their order here: copying elements into them takes no time.
+
+        >>> list(Dataset.range(5).batch(2).map(lambda numbers: 10 * numbers))
+        [[0, 10], [20, 30], [40]]
+        """
         return self._then(
             "batch",
             batch_size=check.integer("batch_size", batch_size, least=1),
             drop_remainder=check.flag("drop_remainder", drop_remainder),
+            num_parallel_calls=_calls(num_parallel_calls),
+            deterministic=check.flag("deterministic", deterministic, unsaid=True),
         )
 
     def map_and_batch(
         self,
-        fn: Callable[..., Any] | None,
+        map_func: Callable[..., Any] | None,
         batch_size: int,
         drop_remainder: bool = False,
         *,
@@ -259,17 +336,21 @@ class Dataset(Description):
         stage: str = "Map",
         nbytes: Bytes = None,
     ) -> Dataset:
-        """As `map` and then `batch`, but batches are put together ahead of need.
+        """Map and then batch, but batches are put together ahead of need.
 
         tf.data makes this one operator of the two; so does `rewrite`.
         """
         calls = check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
-        mapped = self.map(fn, cost=cost, kind=kind, num_parallel_calls=calls, stage=stage, nbytes=nbytes)
-        batch = mapped.batch(batch_size, drop_remainder).node
-        return self._then("map_and_batch", **mapped.node.arguments, **batch.arguments)
+        mapped = self.map(map_func, calls, cost=cost, kind=kind, stage=stage, nbytes=nbytes)
+        batch = self.batch(batch_size, drop_remainder, calls).node
+        return self._then("map_and_batch", **mapped.node.arguments | batch.arguments)
 
     def unbatch(self) -> Dataset:
-        """The parts of each batch, one by one."""
+        """Give the parts of each batch one by one; ValueError if the elements are known to be single.
+
+        >>> list(Dataset.from_list([[1, 2], [3]]).unbatch())
+        [1, 2, 3]
+        """
         if element_type(self.node) in SCALARS:
             raise ValueError(f"unbatch: the elements of {self!r} are single values, not batches")
         return self._then("unbatch")
@@ -277,38 +358,49 @@ class Dataset(Description):
     # ---- which elements, and how often ----
 
     def repeat(self, count: int | None = None) -> Dataset:
-        """*count* passes, one after another; without end if None or negative."""
+        """Make *count* passes, one after another; without end if it is None or negative."""
         return self._then("repeat", count=None if count is None else check.integer("count", count))
 
     def take(self, count: int) -> Dataset:
-        """The first *count* elements; all of them if negative."""
+        """Give the first *count* elements; all of them if it is negative."""
         return self._then("take", count=check.integer("count", count))
 
     def skip(self, count: int) -> Dataset:
-        """All but the first *count* elements; none if negative."""
+        """Give all but the first *count* elements; none if it is negative."""
         return self._then("skip", count=check.integer("count", count))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """Every *num_shards*-th element, beginning with number *index*.
+        """Give every *num_shards*-th element, beginning with number *index*.
 
         >>> list(Dataset.range(7).shard(3, 1))
         [1, 4]
         """
         shards = check.integer("num_shards", num_shards, least=1)
-        if not 0 <= check.integer("index", index) < shards:
+        number = check.integer("index", index)
+        if not 0 <= number < shards:
             raise ValueError(f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}")
-        return self._then("shard", num_shards=shards, index=index)
+        return self._then("shard", num_shards=shards, index=number)
 
     def enumerate(self, start: int = 0) -> Dataset:
-        """Each element with its number, as a tuple."""
+        """Give each element with its number, from *start* on, as a tuple.
+
+        >>> list(Dataset.from_list(["a", "b"]).enumerate(1))
+        [(1, 'a'), (2, 'b')]
+        """
         return self._then("enumerate", start=check.integer("start", start))
 
-    def concatenate(self, other: Dataset) -> Dataset:
-        """All elements of this one, then all of the other."""
-        ours, theirs = element_type(self.node), element_type(_node("other", other))
+    def concatenate(self, dataset: Dataset) -> Dataset:
+        """Give all elements of this one, then all of *dataset*.
+
+        Raises TypeError if the elements are known to be of different types.
+
+        >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
+        [0, 1, 7, 8]
+        """
+        ours, theirs = element_type(self.node), element_type(_node("dataset", dataset))
         if ours and theirs and ours is not theirs:
-            raise TypeError(f"other={other!r}: must have elements of type {ours.__name__}, as this one has")
-        return self._then("concatenate", other.node)
+            raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
+        return self._then("concatenate", dataset.node)
 
 
 class ArtificialDataset(Dataset):

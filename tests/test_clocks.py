@@ -106,7 +106,7 @@ def test_what_a_function_says_it_costs_is_spent_on_both_clocks() -> None:
             work(0.002, stage="Read")
             yield sample
 
-    dataset = Dataset.from_generator(read_file, 3).map(lambda x: work(0.001, stage="Decode"))
+    dataset = Dataset.from_generator(read_file, args=(3,)).map(lambda x: work(0.001, stage="Decode"))
     for trace in both(dataset, num_epochs=1, train=0):
         assert trace.stages == ["Open", "Read", "Decode"]
         # On threads a function's own time may be long enough for a bar too.

@@ -204,7 +204,7 @@ WRITTEN: list[tuple[Dataset, str]] = [
     (X.flat_map(lambda x: Dataset.range(x, x + 3)), "(lambda x: tf.data.Dataset.range(x, tf.constant("),
     (X.flat_map(lambda x: X.take(x) if x else X.repeat(x)), "# Not every data set inside is as written"),
     (
-        X.flat_map(lambda x: Dataset.from_generator(read_file, x)),
+        X.flat_map(lambda x: Dataset.from_generator(read_file, args=(x,))),
         "from_generator(lambda arg_0: read_file(arg_0), args=(x,), output_signature=",
     ),
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".map(lambda x: x, num_parallel_calls=1).batch(2)"),

@@ -1,11 +1,15 @@
 """Descriptions: what they print, and what they refuse."""
 
+import inspect
+import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tfdata import DATA
 
 from lessonkit import (
     AUTOTUNE,
@@ -50,7 +54,9 @@ def test_repr_is_the_code_that_builds_it() -> None:
         Dataset.range(1, 5),
         Dataset.range(5, 1, -2),
         Dataset.from_list([1, (2, 3), "x"], nbytes=3),
-        Dataset.zip(NUMBERS, NUMBERS.take(3)).enumerate(5),
+        Dataset.zip(NUMBERS, (NUMBERS.take(3), NUMBERS)).enumerate(5),
+        Dataset.zip((NUMBERS,)).map(None, 2, False, cost=0.5),
+        NUMBERS.batch(2, True, 3, False).shuffle(3, 1, None),
         NUMBERS.concatenate(NUMBERS.skip(2)).shard(2, 1).repeat(),
         ArtificialDataset(5, open=per_sample(0.1), read=straggler(0.1, every=3, slow=1.0)).cache(),
         NUMBERS.batch(2).unbatch().map(cost=0.5, kind="native", stage="Decode", nbytes=10),
@@ -83,7 +89,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: NUMBERS.map(square, cost=math.nan), ValueError, "cost=nan"),
     (lambda: NUMBERS.map(square, cost="1"), TypeError, "cost='1'"),
     (lambda: NUMBERS.map(square, cost=True), TypeError, "cost=True"),
-    (lambda: NUMBERS.map(5), TypeError, "fn=5: must be a function"),
+    (lambda: NUMBERS.map(5), TypeError, "map_func=5: must be a function"),
     (lambda: NUMBERS.map(square, kind="gpu"), ValueError, "kind='gpu': must be one of wait, native, python"),
     (
         lambda: NUMBERS.map(square, num_parallel_calls=0),
@@ -91,7 +97,8 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         "num_parallel_calls=0: must be 1 or more",
     ),
     (lambda: NUMBERS.map(square, num_parallel_calls=1.5), TypeError, "num_parallel_calls=1.5"),
-    (lambda: NUMBERS.map(square, deterministic=None), TypeError, "deterministic=None: must be True or False"),
+    (lambda: NUMBERS.map(square, deterministic=1), TypeError, "deterministic=1: must be True or False"),
+    (lambda: NUMBERS.map(square, fn=square), TypeError, "fn: must not be given beside map_func"),
     (lambda: NUMBERS.map(square, nbytes=-1), ValueError, "nbytes=-1: must be 0 or more"),
     (lambda: NUMBERS.map(square, stage=""), TypeError, "stage=''"),
     (lambda: NUMBERS.filter(None), TypeError, "predicate=None: must be a function"),
@@ -105,10 +112,14 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: NUMBERS.take(None), TypeError, "count=None: must be an integer"),
     (lambda: NUMBERS.shard(0, 0), ValueError, "num_shards=0: must be 1 or more"),
     (lambda: NUMBERS.shard(3, 3), ValueError, "index=3: must be 0 to 2, as num_shards is 3"),
-    (lambda: NUMBERS.concatenate(3), TypeError, "other=3: must be a Dataset"),
+    (lambda: NUMBERS.concatenate(3), TypeError, "dataset=3: must be a Dataset"),
     (lambda: NUMBERS.concatenate(Dataset.from_list(["a"])), TypeError, "must have elements of type int"),
-    (lambda: Dataset.zip(), ValueError, "must be one data set or more"),
-    (lambda: Dataset.zip(NUMBERS, 3), TypeError, "datasets=3: must be a Dataset"),
+    (lambda: Dataset.zip(), TypeError, "datasets=None: must be data sets"),
+    (lambda: Dataset.zip(NUMBERS, datasets=NUMBERS), TypeError, "datasets: must not be given beside"),
+    (lambda: Dataset.zip(datasets=3), TypeError, "datasets=3: must be data sets"),
+    (lambda: NUMBERS.batch(2, num_parallel_calls=0), ValueError, "num_parallel_calls=0: must be 1 or more"),
+    (lambda: Dataset.from_list({1}), TypeError, "values={1}: must be a list"),
+    (lambda: Dataset.zip(NUMBERS, 3), TypeError, "datasets=3: must be data sets"),
     (lambda: Dataset.range(), TypeError, "must be 1 to 3 numbers"),
     (
         lambda: Dataset.range(1.5),  # type: ignore[arg-type]
@@ -121,7 +132,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: Dataset.from_generator([1]),  # type: ignore[arg-type]
         TypeError,
-        "fn=[1]: must be a function",
+        "generator=[1]: must be a function",
     ),
     (lambda: ArtificialDataset(-1), ValueError, "num_samples=-1: must be 0 or more"),
     (lambda: ArtificialDataset(open=math.inf), ValueError, "open=inf"),
@@ -214,3 +225,41 @@ def test_builders_refuse_or_build_whatever_they_are_given(
 )
 def test_cardinality_is_what_tf_data_says(dataset: Dataset, expected: float | None) -> None:
     assert cardinality(dataset.node) == expected
+
+
+SIGNATURES: dict[str, list[dict[str, Any]]] = json.loads((DATA / "tfdata_signatures.json").read_text())
+
+
+@pytest.mark.parametrize("method", SIGNATURES)
+def test_arguments_mean_the_same_by_position_and_by_name_as_in_tf_data(method: str) -> None:
+    parameters = inspect.signature(getattr(Dataset, method)).parameters.values()
+    ours = [parameter for parameter in parameters if parameter.name != "self"]
+    by_place = [parameter.name for parameter in ours if parameter.kind is not parameter.KEYWORD_ONLY]
+    theirs = {parameter["name"]: parameter for parameter in SIGNATURES[method]}
+    assert by_place == [*theirs][: len(by_place)]
+    for parameter in ours:
+        if parameter.name in theirs:
+            said = theirs[parameter.name]
+            assert parameter.kind.name == said["kind"]
+            default = None if parameter.default is parameter.empty else parameter.default
+            assert default in (None, said.get("default"))
+
+
+def test_numbers_of_numpy_are_kept_as_numbers() -> None:
+    one, two, three = map(np.int64, (1, 2, 3))
+    dataset = Dataset.range(three).interleave(Dataset.range, two).shard(2, one)  # type: ignore[arg-type]
+    assert repr(dataset) == "Dataset.range(3).interleave(range, 2).shard(2, 1)"
+    assert "Dataset.range(3)" in dataset.code()
+    assert dataset.node.inputs[0].inputs[0].arguments == {"args": (3,)}
+
+
+def test_data_sets_are_zipped_as_tf_data_does() -> None:
+    one, two = Dataset.range(1), Dataset.range(1, 2)
+    assert list(Dataset.zip(one)) == [0]
+    assert list(Dataset.zip((one,))) == [(0,)]
+    assert list(Dataset.zip(datasets=(one, two))) == list(Dataset.zip((one, two))) == [(0, 1)]
+    assert list(Dataset.zip(one, (two, one))) == [(0, (1, 0))]
+
+
+def test_a_function_may_be_called_fn_too() -> None:
+    assert list(NUMBERS.take(2).map(fn=square)) == list(NUMBERS.take(2).map(map_func=square)) == [0, 1]

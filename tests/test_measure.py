@@ -116,7 +116,7 @@ def test_each_function_costs_what_it_took_and_inner_data_sets_too() -> None:
         time.sleep(0.020)
         yield from (nap(line) for line in range(4))
 
-    files = Dataset.range(3).flat_map(lambda file: Dataset.from_generator(read, file).map(nap))
+    files = Dataset.range(3).flat_map(lambda file: Dataset.from_generator(read, args=(file,)).map(nap))
     trace = benchmark(measure(files.filter(lambda number: nap(True))), 1, train=0)
     spent = {
         str(stage): [span.end_ns - span.start_ns for span in trace.spans if span.stage == stage]

@@ -106,3 +106,13 @@ def test_what_did_autotune_choose() -> None:
     by_hand = ArtificialDataset(20).prefetch(1).map(cost=0.030, num_parallel_calls=2)
     seconds = [benchmark(found, machine=Machine(2)).per_sample for found in (tuned.dataset, by_hand)]
     assert seconds == pytest.approx([0.02525, 0.0185])  # it changes numbers and never the order
+
+
+def test_a_knob_may_be_called_by_its_name_if_no_other_has_it() -> None:
+    dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
+    assert curve(dataset, "num_parallel_calls").knee == 3
+    for pipeline, name in ((dataset, "calls"), (dataset.map(cost=0.01), "num_parallel_calls")):
+        with pytest.raises(ValueError, match=f"knob='{name}': must be one of .map's num_parallel_calls=1"):
+            curve(pipeline, name)
+    with pytest.raises(ValueError, match="must be one of"):
+        curve(dataset, knobs(dataset.prefetch(1).map())[-1])

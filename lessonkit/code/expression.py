@@ -11,7 +11,8 @@ from lessonkit.engine.costs import jitter, per_sample, straggler
 from lessonkit.engine.node import METHODS, Node
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
-DEFAULTS = {"block_length": 1}  # where the signature says None
+DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
+NAMED = ("num_parallel_calls", "deterministic")  # as everybody writes them
 SHOWN = 20  # of a list, so many values
 LONG = 88  # characters; a longer pipeline has a line for each call
 
@@ -36,18 +37,22 @@ def text(name: str, value: Any) -> str:
 
 def calls(node: Node, say: Say) -> list[str]:
     """The text call by call."""
-    before = calls(node.inputs[0], say) if node.inputs and node.method != "zip" else []
-    call = f"{node.method}({', '.join(parameters(node, say))})"
-    if before:
-        return [*before, f".{call}"]
-    return [call if node.method == "ArtificialDataset" else f"Dataset.{call}"]
+    chain = [node]
+    while chain[-1].inputs and chain[-1].method != "zip":
+        chain.append(chain[-1].inputs[0])
+    texts = [f"{part.method}({', '.join(parameters(part, say))})" for part in reversed(chain)]
+    begin = "" if chain[-1].method == "ArtificialDataset" else "Dataset."
+    return [begin + texts[0], *(f".{call}" for call in texts[1:])]
 
 
 def parameters(node: Node, say: Say) -> list[str]:
     """The arguments that are not what they are by default."""
     inputs = node.inputs if node.method == "zip" else node.inputs[1:]
     texts = ["".join(calls(part, say)) for part in inputs]
+    if node.method == "zip" and len(texts) == 1:
+        texts = [f"({texts[0]},)"]
     in_place = True
+    named: dict[str, str] = {}
     for name, parameter in inspect.signature(METHODS[node.method]).parameters.items():
         if name not in node.arguments:  # self, an input, or what another has written
             in_place = in_place and name == "self"
@@ -61,9 +66,11 @@ def parameters(node: Node, say: Say) -> list[str]:
             in_place = False  # what comes after has to say its name
         else:
             shown = say(name, list(value) if name == "values" else value)
-            named = parameter.kind is parameter.KEYWORD_ONLY or not in_place
-            texts.append(f"{name}={shown}" if named else shown)
-    return texts
+            if in_place and parameter.kind is not parameter.KEYWORD_ONLY and name not in NAMED:
+                texts.append(shown)
+            else:
+                named[name] = f"{name}={shown}"
+    return texts + [named[name] for name in node.arguments if name in named]
 
 
 def laid_out(chain: list[str]) -> str:

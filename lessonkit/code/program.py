@@ -8,23 +8,27 @@ from typing import Any
 
 from lessonkit.code.expression import calls, laid_out, text
 from lessonkit.code.functions import Functions
-from lessonkit.engine.node import Node
+from lessonkit.engine.node import Node, walk
 
 NAMES = (  # of this package, that a program may use
     "AUTOTUNE", "ArtificialDataset", "Dataset", "benchmark", "jitter", "per_sample", "straggler", "work",
 )  # fmt: skip
-STUBS = {"predicate": "True", "fn": "args[0]", "map_func": "Dataset.range(0)"}  # what stubs return
+STUBS = {"predicate": "True", "map_func": "args[0]", "generator": "args"}  # what stubs return
+DATA = ("", "values", "args", "output_signature")
 
 
 def program(node: Node, train: Any, num_epochs: int) -> str:
     """The whole program. What is used twice is written twice, with a cache of its own each."""
     functions = Functions({*NAMES}, {*NAMES, "dataset"})
+    openers = [part.arguments["map_func"] for part in walk(node) if part.method in ("flat_map", "interleave")]
 
     def say(name: str, value: Any) -> str:
+        if name in DATA:
+            return ast.unparse(functions.value(name or "value", value))
         if callable(value):
-            return functions.text(value, STUBS.get(name, "0"))
-        is_data = name in ("", "values")
-        return ast.unparse(functions.value(name or "value", value)) if is_data else text(name, value)
+            is_opener = any(value is opener for opener in openers)
+            return functions.text(value, "Dataset.range(0)" if is_opener else STUBS.get(name, "0"))
+        return text(name, value)
 
     chain = laid_out(calls(node, say))
     run = f"print(benchmark(dataset, num_epochs={num_epochs}, train={say('train', train)}))"

@@ -78,7 +78,8 @@ class Writer:
                 parts = ", ".join("".join(self.calls(part)) for part in inputs)
                 return [f"{begin}zip({parts if len(inputs) > 1 else f'({parts},)'})"]
             case "map_and_batch":  # tf.data makes one operator of the two by itself
-                return self.calls(Node("batch", (Node("map", inputs, said),), said))
+                batch = {name: said[name] for name in ("batch_size", "drop_remainder")}
+                return self.calls(Node("batch", (Node("map", inputs, said),), batch))
             case "shuffle_and_repeat":
                 return self.calls(Node("repeat", (Node("shuffle", inputs, said),), said))
         return [*self.calls(inputs[0]), f".{self.call(node)}"]
@@ -131,7 +132,7 @@ class Writer:
     def generator(self, node: Node) -> str:
         """A generator function; in an inner data set, what it is called with travels as tensors."""
         args, example = node.arguments["args"], self.example(node)
-        read = self.functions.text(node.arguments["fn"], repr([example]))
+        read = self.functions.text(node.arguments["generator"], repr([example]))
         signature = f"output_signature={nested(example, spec)}"
         if not args:
             return f"{read}, {signature}"
@@ -145,11 +146,12 @@ class Writer:
 
     def mapped(self, node: Node) -> str:
         """What a map calls."""
-        fn, cost, stage, before = *(node.arguments[key] for key in ("fn", "cost", "stage")), node.inputs[0]
+        said, before = node.arguments, node.inputs[0]
+        map_func, cost, stage = said["map_func"], said["cost"], said["stage"]
         name = "mapped" if stage == "Map" else re.sub(r"\W", "_", stage.lower())
-        call = self.function(fn, before, nested(self.example(node), dtype), name) if fn else ""
+        call = self.function(map_func, before, nested(self.example(node), dtype), name) if map_func else ""
         if cost:
-            return self.slow(name, cost, node.arguments["kind"], before, call)
+            return self.slow(name, cost, said["kind"], before, call)
         return call or f"lambda {self.x(before)}: x"
 
     def function(self, function: Any, before: Node, types: str, name: str) -> str:

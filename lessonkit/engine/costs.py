@@ -4,6 +4,7 @@ import random
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from reprlib import repr as short
 from typing import Any
 
 from lessonkit import check
@@ -43,7 +44,7 @@ class per_sample:  # noqa: N801 - used like a function, and its repr is the call
         check.seconds("per_call", self.per_call)
 
     def __call__(self, batch: Any) -> float:
-        return self.per_call + self.seconds * (len(batch) if hasattr(batch, "__len__") else 1)
+        return self.per_call + self.seconds * (len(batch) if _has_length(batch) else 1)
 
     def price(self, element: Element) -> int:
         # The element knows how many samples it holds; an image's length is not that.
@@ -97,16 +98,23 @@ class straggler:  # noqa: N801
         return self.slow if _number(value) % self.every == self.every - 1 else self.usual
 
 
+def _has_length(value: Any) -> bool:
+    return hasattr(value, "__len__") and getattr(value, "shape", None) != ()  # an array of a single value
+
+
 def _number(value: Any) -> int:
     """A number that tells one value from another, the same in every process."""
-    if isinstance(value, (int, float)):
-        return int(value)
     if isinstance(value, (str, bytes)):
         return zlib.crc32(value.encode() if isinstance(value, str) else value)
     if isinstance(value, dict):
         value = list(value.values())
-    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+    if _has_length(value) and hasattr(value, "__getitem__"):
         return _number(value[0]) if len(value) else 0  # a batch costs what its first sample says
-    if hasattr(value, "__int__"):
+    try:
         return int(value)
-    raise TypeError(f"a cost cannot tell {value!r} from others: give a function of your own")
+    except (ValueError, OverflowError):  # not a number, or without end
+        return 0
+    except TypeError:
+        raise TypeError(
+            f"a cost cannot tell {short(value)} from others: give a function of your own"
+        ) from None

@@ -1,10 +1,12 @@
 """What travels through a pipeline: one element at a time, and what is known of it."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from reprlib import repr as short  # of what may be large, or cannot be printed
 from typing import Any
 
 from lessonkit import check
+from lessonkit.engine.batches import Batch
 
 Bytes = int | Callable[[Any], int] | None  # the size of an element, where it does not know its own
 
@@ -79,21 +81,51 @@ def measure(value: Any, said: Bytes, before: int) -> int:
     return check.integer(check.Of("nbytes", value), said(value), least=0) if callable(said) else said
 
 
+# ---- structures: tuples, also named ones, and dicts ----
+
+
+def names(structure: Any) -> Iterable[Any]:
+    """What the parts of a tuple or dict are reached by."""
+    return structure.keys() if isinstance(structure, dict) else range(len(structure))
+
+
+def fits(value: Any, structure: Any) -> bool:
+    """Whether *value* is a tuple or dict with the same parts as *structure*."""
+    return isinstance(value, type(structure)) and names(value) == names(structure)
+
+
+def like(structure: Any, parts: Iterable[Any]) -> Any:
+    """A tuple or dict like *structure*, of other *parts*; a named tuple keeps its names."""
+    if isinstance(structure, dict):
+        return dict(zip(structure, parts, strict=True))
+    return structure._make(parts) if hasattr(structure, "_make") else tuple(parts)
+
+
+def leaves(function: Callable[[Any], Any], value: Any) -> Any:
+    """The same structure with *function* called on each of its leaves."""
+    if isinstance(value, (tuple, dict)):
+        return like(value, (leaves(function, value[name]) for name in names(value)))
+    return function(value)
+
+
 def stack(values: Sequence[Any]) -> Any:
     """One batch of many values: a list, of arrays an array, of tuples a tuple of batches.
+
+    Raises ValueError if one has other parts than the first.
 
     >>> stack([1, 2, 3]), stack([(1, "a"), (2, "b")]), stack([{"x": 1}, {"x": 2}])
     ([1, 2, 3], ([1, 2], ['a', 'b']), {'x': [1, 2]})
     """
     first = values[0]
-    if type(first) is tuple:
-        return tuple(stack(column) for column in zip(*values, strict=True))
-    if type(first) is dict:
-        return {name: stack([value[name] for value in values]) for name in first}
+    if isinstance(first, (tuple, dict)):
+        for value in values:
+            if not fits(value, first):
+                raise ValueError(f"batch: {short(value)} has other parts than {short(first)}")
+        return like(first, (stack([value[name] for value in values]) for name in names(first)))
     numpy = sys.modules.get("numpy")  # who has an array has imported it
     if numpy is not None and isinstance(first, (numpy.ndarray, numpy.generic)):
         return numpy.stack(values)
-    return list(values)
+    return Batch(values)
 
 
 def split(batch: Any) -> Iterator[Any]:
@@ -102,11 +134,11 @@ def split(batch: Any) -> Iterator[Any]:
     >>> list(split(([1, 2], ["a", "b"])))
     [(1, 'a'), (2, 'b')]
     """
-    if type(batch) is tuple:
-        return zip(*(split(part) for part in batch), strict=True)
-    if type(batch) is dict:
-        rows = zip(*(split(part) for part in batch.values()), strict=True)
-        return (dict(zip(batch, row, strict=True)) for row in rows)
-    if isinstance(batch, (str, bytes)) or not hasattr(batch, "__iter__"):
-        raise TypeError(f"unbatch: {batch!r} is not a batch: it has no parts")
+    if isinstance(batch, (tuple, dict)):
+        columns = [[*split(batch[name])] for name in names(batch)]
+        if len({*map(len, columns)}) > 1:
+            raise ValueError(f"unbatch: the parts of {short(batch)} have {[*map(len, columns)]} values")
+        return (like(batch, row) for row in zip(*columns, strict=True))
+    if isinstance(batch, (str, bytes, set, frozenset)) or not hasattr(batch, "__iter__"):
+        raise TypeError(f"unbatch: {short(batch)} is not a batch: it has no parts")
     return iter(batch)

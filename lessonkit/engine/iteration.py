@@ -8,7 +8,7 @@ from typing import Any
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node
-from lessonkit.engine.operators import Scope
+from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.recorder import LOOP, TRAIN
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Stopped, Threads, ThreadTask
@@ -62,7 +62,7 @@ class _Pass:
     def __init__(self, node: Node) -> None:
         self.run = Threads(Machine(), shared, None)
         self.task = self.run.current = ThreadTask(self.run, None, self.run.name("Loop", LOOP, TRAIN))
-        self.stream = Scope(self.run).open(node)
+        self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,30 +34,52 @@ class Description:
         self.node = node
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """Every node of a description, from its sources down to *node*."""
-    for part in node.inputs:
-        yield from walk(part)
-    yield node
+def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
+    """Every node of a description, from its sources down to *node*; none that is *known*, nor what it needs.
+
+    Without recursion, so that a pipeline may be as long as one likes.
+    """
+    todo = [(node, False)]  # and whether its inputs have been given
+    while todo:
+        node, is_next = todo.pop()
+        if node in known:
+            continue
+        if is_next:
+            yield node
+        else:
+            todo += [(node, True), *((part, False) for part in reversed(node.inputs))]
 
 
-def sites(node: Node, site: tuple[int, ...] = (0,)) -> Iterator[tuple[int, ...]]:
+def sites(node: Node) -> Iterator[tuple[int, ...]]:
     """Where each node of a description is, in the order of `walk`: its way up from the end."""
-    for place, part in enumerate(node.inputs):
-        yield from sites(part, (*site, place))
-    yield site
+    todo: list[tuple[Node, tuple[int, ...], bool]] = [(node, (0,), False)]
+    while todo:
+        node, site, is_next = todo.pop()
+        if is_next:
+            yield site
+        else:
+            inputs = [(part, (*site, place), False) for place, part in enumerate(node.inputs)]
+            todo += [(node, site, True), *reversed(inputs)]
 
 
-def rebuilt(node: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
+def told(root: Node, tell: Callable[[Node, list[Any]], Any]) -> Any:
+    """What *tell* says of a description; it is told what it said of each input."""
+    known: dict[Node, Any] = {}
+    for node in walk(root, known):
+        known[node] = tell(node, [known[part] for part in node.inputs])
+    return known[root]
+
+
+def rebuilt(root: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
     """What becomes of a description when each of its nodes is changed, from its sources on.
 
     *change* gets a node as it was, and as it is with the inputs that it has now. What is
     used twice stays one node, and its cache with it; what is not changed stays the same one.
     """
-    if node not in done:
-        inputs = tuple(rebuilt(part, change, done) for part in node.inputs)
+    for node in walk(root, done):
+        inputs = tuple(done[part] for part in node.inputs)
         done[node] = change(node, node if inputs == node.inputs else node.replace(*inputs))
-    return done[node]
+    return done[root]
 
 
 def swap(root: Node, old: Node, new: Node) -> Node:
@@ -67,7 +89,10 @@ def swap(root: Node, old: Node, new: Node) -> Node:
 
 def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here
     """How many elements there will be: infinity for no end, None if nobody knows."""
-    many: Any = [cardinality(part) for part in node.inputs]
+    return told(node, _cardinality)
+
+
+def _cardinality(node: Node, many: list[Any]) -> Any:
     arguments: dict[str, Any] = node.arguments
     count: Any = arguments.get("count")
     match node.method:  # what holds whether the input is known or not
@@ -114,6 +139,10 @@ def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has
 
 def element_type(node: Node) -> type | None:
     """What the elements are, where the description alone can tell."""
+    return told(node, _element_type)  # type: ignore[no-any-return]
+
+
+def _element_type(node: Node, before: list[type | None]) -> type | None:
     if node.method in ("range", "ArtificialDataset"):
         return int
     if node.method in ("zip", "enumerate"):
@@ -121,9 +150,8 @@ def element_type(node: Node) -> type | None:
     if node.method == "from_list":
         types = {type(value) for value in node.arguments["values"]}
         return types.pop() if len(types) == 1 else None
-    if not node.inputs or node.method in ("flat_map", "interleave", "unbatch") or node.arguments.get("fn"):
+    if not before or node.method in ("flat_map", "interleave", "unbatch") or node.arguments.get("map_func"):
         return None
-    before = element_type(node.inputs[0])
     if node.method in ("batch", "map_and_batch"):
-        return list if before in SCALARS else None
-    return before
+        return list if before[0] in SCALARS else None
+    return before[0]

@@ -8,10 +8,10 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.costs import Cost, charge, per_sample, price
-from lessonkit.engine.element import END, Element
+from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, Node, cardinality, sites
-from lessonkit.engine.operators import Scope
+from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.recorder import LOAD, LOOP, TRAIN, Recorder
 from lessonkit.engine.run import Run
 from lessonkit.engine.store import Store
@@ -76,7 +76,7 @@ class Loop:
             self.epochs.append(epoch)
             if run.recorder is not None:
                 run.recorder.arrived.append([])
-            stream = Scope(run).open(self.node)
+            stream = open_whole(Scope(run), self.node)
             try:
                 while count < most and (element := await stream.next()) is not END:
                     count += 1
@@ -166,6 +166,7 @@ def _described(value: Any) -> Any:
     if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
         return value
     if isinstance(value, (list, tuple)):
-        return type(value)(_described(part) for part in value)
+        parts = [_described(part) for part in value]
+        return like(value, parts) if isinstance(value, tuple) else parts
     shape = getattr(value, "shape", None)
     return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"

@@ -132,7 +132,7 @@ def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
     """What it does to the data when *node* moves before *above*."""
     effects = []
     pair = {above.method, node.method}
-    function = above.arguments.get("fn") or node.arguments.get("fn")
+    function = above.arguments.get("map_func") or node.arguments.get("map_func")
     if pair == {"map", "filter"} and function:
         effects.append("the filter sees other values")
     if pair == {"map", "cache"} and (above.arguments.get("random") or node.arguments.get("random")):

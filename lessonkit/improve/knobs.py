@@ -64,15 +64,22 @@ def turned(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:
     return Dataset(swap(dataset.node, knob.node, knob.node.replace(**{knob.name: value})))
 
 
-def curve(dataset: Dataset, knob: Knob, values: Iterable[int] = range(1, 9), **options: Any) -> Curve:
+def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] = range(1, 9), **options: Any) -> Curve:
     """The seconds in all against the values of a knob; the pipeline is run for each.
+
+    *knob* is one of `knobs(dataset)`, or its name, if no other has that name: ValueError if
+    it is neither. *options* are those of `benchmark`.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
-    >>> curve(dataset, knobs(dataset)[0], values=[1, 2, 3, 4]).knee
+    >>> curve(dataset, "num_parallel_calls", values=[1, 2, 3, 4]).knee
     3
     """
-    values = list(values)
+    there = list(dict.fromkeys(knobs(dataset)))
+    fitting = [one for one in there if knob in (one, one.name)]
+    if len(fitting) != 1:
+        raise ValueError(f"knob={knob!r}: must be one of {there}, or a name that only one of them has")
+    knob, values = fitting[0], list(values)
     runs = [benchmark(turned(dataset, knob, value), record=False, **options) for value in values]
     points = tuple((value, run.duration) for value, run in zip(values, runs, strict=True))
     return Curve(knob, points, tuple(run.samples for run in runs))

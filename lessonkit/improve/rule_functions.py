@@ -13,7 +13,7 @@ from lessonkit.engine.machine import work
 
 def name_of(map_arguments: dict[str, Any]) -> str:
     """The function of a map by its name, or else by its stage."""
-    return str(getattr(map_arguments["fn"], "__name__", map_arguments["stage"]))
+    return str(getattr(map_arguments["map_func"], "__name__", map_arguments["stage"]))
 
 
 def whole(parts: tuple[Any, ...]) -> Any:
@@ -23,10 +23,10 @@ def whole(parts: tuple[Any, ...]) -> Any:
 
 def called(map_arguments: dict[str, Any], value: Any) -> Any:
     """What a map makes of *value*, in the time that it takes."""
-    fn, cost = map_arguments["fn"], map_arguments["cost"]
+    map_func, cost = map_arguments["map_func"], map_arguments["cost"]
     seconds = cost(value) if callable(cost) else cost
     try:
-        return value if fn is None else fn(*arguments(value))
+        return value if map_func is None else map_func(*arguments(value))
     finally:  # an error takes its time too
         work(seconds, map_arguments["stage"], map_arguments["kind"])
 
@@ -65,12 +65,12 @@ class Judge(Made):
     """
 
     def __init__(self, before: dict[str, Any], predicate: Callable[..., Any]) -> None:
-        super().__init__(name_of(before), name_of({"fn": predicate, "stage": "Filter"}))
-        self.fn = before["fn"]
+        super().__init__(name_of(before), name_of({"map_func": predicate, "stage": "Filter"}))
+        self.map_func = before["map_func"]
         self.predicate = predicate
 
     def __call__(self, *parts: Any) -> Judged:
-        value = whole(parts) if self.fn is None else self.fn(*parts)
+        value = whole(parts) if self.map_func is None else self.map_func(*parts)
         return Judged(value, bool(self.predicate(*arguments(value))))
 
 
@@ -104,7 +104,7 @@ def added(first: Any, second: Any) -> Cost:
 def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
     """What is said of sizes behind two maps; of a value that only the first saw, nothing."""
     before, said = first["nbytes"], second["nbytes"]
-    if said is not None or before is None or second["fn"] is None:
+    if said is not None or before is None or second["map_func"] is None:
         return before if said is None else said  # type: ignore[no-any-return]
     return None if callable(before) else partial(size_of, otherwise=before)
 

@@ -48,7 +48,7 @@ IDLE: list[tuple[str, dict[str, Any]]] = [
     ("repeat", {"count": 1}),
     ("prefetch", {"buffer_size": 0}),
     ("shard", {"num_shards": 1}),
-    ("map", {"fn": None, "cost": 0, "num_parallel_calls": None, "nbytes": None}),
+    ("map", {"map_func": None, "cost": 0, "num_parallel_calls": None, "nbytes": None}),
 ]
 
 
@@ -84,13 +84,13 @@ def map_fusion(before: Node, node: Node) -> Node | None:
         random=first["random"] or second["random"],
     )
     costs, alike = (first["cost"], second["cost"]), {"stage", "kind"} <= same
-    if alike and all(map(is_plain, costs)) and not (first["fn"] and second["fn"]):
-        return fused.replace(fn=first["fn"] or second["fn"], cost=functions.added(*costs))
+    if alike and all(map(is_plain, costs)) and not (first["map_func"] and second["map_func"]):
+        return fused.replace(map_func=first["map_func"] or second["map_func"], cost=functions.added(*costs))
     if callable(first["cost"]) and is_plain(first["cost"]):
         return None
     last = second["cost"] if is_plain(second["cost"]) else 0
     rest = second if last == 0 else second | {"cost": 0}
-    return fused.replace(fn=Both(first, rest), cost=last)
+    return fused.replace(map_func=Both(first, rest), cost=last)
 
 
 @rule("map", "filter", by_default=False)
@@ -104,7 +104,7 @@ def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
     if predicate is functions.kept:
         return None
     nbytes = (lambda judged: said(judged.value)) if callable(said) else said
-    judging = before.replace(fn=Judge(before.arguments, predicate), nbytes=nbytes, batches=False)
+    judging = before.replace(map_func=Judge(before.arguments, predicate), nbytes=nbytes, batches=False)
     judged = Dataset(node.replace(judging, predicate=functions.kept))
     return judged.map(functions.unwrapped, stage="Unwrap").node
 
@@ -117,8 +117,8 @@ def map_parallelization(node: Node) -> Node | None:
     functions with side effects; no rule can see those, so to ask for it is to say there
     are none.
     """
-    fn, calls = node.arguments["fn"], node.arguments["num_parallel_calls"]
-    stays = calls is not None or fn is functions.unwrapped
+    map_func, calls = node.arguments["map_func"], node.arguments["num_parallel_calls"]
+    stays = calls is not None or map_func is functions.unwrapped
     return None if stays else node.replace(num_parallel_calls=AUTOTUNE)
 
 
@@ -146,10 +146,11 @@ def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
     next batch is made meanwhile. It helps where nothing is made ahead behind the batch,
     and takes the memory of a batch or more. A map without an order to keep stays.
     """
-    if not before.arguments["deterministic"]:
+    if not before.arguments["deterministic"] or node.arguments["num_parallel_calls"] is not None:
         return None
     calls = before.arguments["num_parallel_calls"] or 1
-    arguments = before.arguments | node.arguments | {"num_parallel_calls": calls}
+    arguments = before.arguments | node.arguments
+    arguments |= {"num_parallel_calls": calls, "deterministic": True}
     return Node("map_and_batch", before.inputs, arguments)
 
 

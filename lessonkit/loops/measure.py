@@ -23,9 +23,9 @@ from lessonkit.engine.virtual import Meter
 from lessonkit.loops.costs import costing, fit, identity, whole
 
 FUNCTIONS = {
-    "from_generator": "fn",
-    "map": "fn",
-    "map_and_batch": "fn",
+    "from_generator": "generator",
+    "map": "map_func",
+    "map_and_batch": "map_func",
     "filter": "predicate",
     "flat_map": "map_func",
     "interleave": "map_func",
@@ -99,7 +99,7 @@ def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
 
     def changed(before: Node, node: Node) -> Node:
         changes, place = change(before, places[before]), places[before]
-        if "map_func" in node.arguments:
+        if node.method in ("flat_map", "interleave"):
             map_func = changes.get("map_func", node.arguments["map_func"])
 
             @wraps(map_func)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import Element, Failure
-from lessonkit.engine.node import Node
+from lessonkit.engine.node import Node, told
 from lessonkit.engine.recorder import LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
 
 # tf.data would loop for ever here; so many elements in vain, and we say so instead.
 PATIENCE = 200_000
+
+FRAMES = 7  # that one operator takes on the stack, while it opens its input
+MOST_FRAMES, ROOM = 7_000, 500  # more might not fit on a thread's stack; and those of who calls
 
 
 class EndlessError(RuntimeError):
@@ -114,6 +118,21 @@ class Buffer:
         if self.recorder is not None:
             for element in elements:
                 self.recorder.events += (self.name, self.run.time, -1, element.key, element.nbytes)
+
+
+def open_whole(scope: Scope, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
+    """Open a whole description, which may be longer than Python lets calls nest by itself.
+
+    Raises RecursionError if it is too long for that, too: 1,000 operators in a row can run, in some
+    versions of Python 400.
+    """
+    length = told(node, lambda _, before: 1 + max(before, default=-1))
+    frames = min(FRAMES * length, MOST_FRAMES)
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), frames + ROOM))
+    try:
+        return scope.open(node, index, origin)
+    except RecursionError:
+        raise RecursionError(f"{length} operators in a row: more than Python can nest") from None
 
 
 async def attempt(stream: Stream) -> Element:

@@ -2,11 +2,19 @@
 
 from collections.abc import Iterator
 
+from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, split, stack
-from lessonkit.engine.operators.base import PATIENCE, EndlessError, Transform, joined, operator
+from lessonkit.engine.node import Node
+from lessonkit.engine.operators.base import PATIENCE, EndlessError, Scope, Stream, Transform, joined, operator
+from lessonkit.engine.operators.prefetch import Prefetch
 
 
 @operator("batch")
+def open_batch(scope: Scope, node: Node) -> Stream:
+    """A batch with parallel calls is made ahead of need, even with a single one."""
+    return (Batch if node.arguments["num_parallel_calls"] is None else ParallelBatch)(scope, node)
+
+
 class Batch(Transform):
     """Reads its elements one after another, and only then gives them. An error loses the part it had."""
 
@@ -23,6 +31,25 @@ class Batch(Transform):
         if not parts or (self.drop_remainder and len(parts) < self.batch_size):
             return END
         return joined(self.run, parts, stack([part.value for part in parts]))
+
+
+class ParallelBatch(Prefetch):
+    """Makes batches ahead, one after another: at most n are complete or under way.
+
+    In tf.data it is only the copying of elements into batches that runs in parallel. That
+    costs nothing here, so batches are complete in their order, also if none is to be kept.
+    """
+
+    stage, label = "Batch", "Batch: {} calls"
+
+    def __init__(self, scope: Scope, node: Node) -> None:
+        calls = node.arguments["num_parallel_calls"]
+        self.buffer_size = scope.run.machine.cores if calls == AUTOTUNE else calls
+        super().__init__(scope, node)
+
+    def open_input(self, index: int = 0) -> Stream:
+        self.opened.append(Batch(self.scope, self.node))
+        return self.opened[-1]
 
 
 @operator("unbatch")

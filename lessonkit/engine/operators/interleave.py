@@ -20,6 +20,7 @@ from lessonkit.engine.operators.base import (
     Stream,
     Transform,
     attempt,
+    open_whole,
     operator,
 )
 from lessonkit.engine.recorder import AHEAD, CALL
@@ -57,7 +58,7 @@ class Interleave(Transform):
         made = await self.run.apply(self.map_func, element, self.stage)
         if not isinstance(made, Description):
             raise TypeError(f"{self.node.method}: map_func returned {made!r}: must return a Dataset")
-        return self.scope.open(made.node, 1, element)
+        return open_whole(self.scope, made.node, 1, element)
 
     def next_turn(self, slots: int) -> None:
         self.turn, self.block = (self.turn + 1) % slots, 0

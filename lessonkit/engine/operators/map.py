@@ -23,7 +23,7 @@ def open_map(scope: Scope, node: Node) -> Stream:
 class SequentialMap(Transform):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 
-    fn: Callable[..., Any] | None
+    map_func: Callable[..., Any] | None
     cost: Cost
     kind: str
     stage: Name
@@ -43,14 +43,14 @@ class SequentialMap(Transform):
     def apply(self, element: Element) -> Awaitable[None]:
         """Put what the function makes of the element's value in its place; spend the cost."""
         cost = charge(self.price, element)
-        if self.fn is None and self.nbytes is None:
+        if self.map_func is None and self.nbytes is None:
             if self.kind == "wait":
                 return self.run.spend(cost, self.stage, element)
             return self.run.work(cost, self.stage, element, self.kind)
         return self.call(element, cost)
 
     async def call(self, element: Element, cost: int) -> None:
-        function = self.fn or (lambda *value: element.value)
+        function = self.map_func or (lambda *value: element.value)
         element.value = await self.run.apply(function, element, self.stage, cost, self.kind)
         if self.run.recorder is not None:
             element.nbytes = measure(element.value, self.nbytes, element.nbytes)

@@ -20,13 +20,14 @@ def open_prefetch(scope: Scope, node: Node) -> Stream:
 class Prefetch(Transform):
     """A helper fills the buffer; the consumer takes from it and waits only if it is empty."""
 
+    stage, label = "Prefetch", "prefetch({})"
     buffer_size: int
     ended = False
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
-        name = scope.name(f"prefetch({self.size})", AHEAD)
+        name = scope.name(self.label.format(self.size), AHEAD)
         self.ready: deque[Element] = deque()
         self.buffer = Buffer(self.run, name, self.size)
         self.filled = Gate(self.run, name)
@@ -34,7 +35,7 @@ class Prefetch(Transform):
 
     async def next(self) -> Element:
         if not self.helpers:  # nothing is produced before the first request
-            self.hire(self.fill(), self.scope.name("Prefetch", FILL))
+            self.hire(self.fill(), self.scope.name(self.stage, FILL))
         await self.run.until(self.filled, self.has_news, "buffer empty")
         if not self.ready:
             return END

@@ -9,6 +9,7 @@ from lessonkit.engine.element import END, Bytes, Element, measure
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.recorder import OPEN, READ, Name
+from lessonkit.engine.signature import fitted
 
 
 class Source(Stream):
@@ -76,9 +77,10 @@ class Numbers(Listed):
 class Generated(Source):
     """Gives what a learner's generator yields; the generator is its file."""
 
-    fn: Callable[..., Any]
-    args: tuple[Any, ...]
-    generator: Iterator[Any] | None = None
+    generator: Callable[..., Any]
+    args: Sequence[Any] | None
+    output_signature: Any
+    iterator: Iterator[Any] | None = None
     ended = False
 
     def __init__(self, scope: Scope, node: Node) -> None:
@@ -98,21 +100,23 @@ class Generated(Source):
             if value is END:  # also a generator that raised has ended its file
                 self.ended = True
                 self.close()
+        if value is not END and self.output_signature is not None:
+            value = fitted(value, self.output_signature)  # or an error in its place: the next may fit
         return END if value is END else self.give(value, reading.key)
 
     def advance(self) -> Any:
-        if self.generator is None:
-            made = self.fn(*self.args)
+        if self.iterator is None:
+            made = self.generator(*(self.args or ()))
             if not hasattr(made, "__iter__"):
-                raise TypeError(f"from_generator: {self.fn} returned {made!r}: must yield elements")
-            self.generator = iter(made)
-        return next(self.generator, END)
+                raise TypeError(f"from_generator: {self.generator} returned {made!r}: must yield elements")
+            self.iterator = iter(made)
+        return next(self.iterator, END)
 
     def close(self) -> None:
         super().close()
-        if hasattr(self.generator, "close"):
+        if hasattr(self.iterator, "close"):
             with contextlib.suppress(ValueError):  # it runs just now, on a thread that will stop
-                self.generator.close()  # type: ignore[union-attr]
+                self.iterator.close()  # type: ignore[union-attr]
 
 
 @operator("ArtificialDataset")

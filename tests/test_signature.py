@@ -1,0 +1,131 @@
+"""What a generator yields is held against the types and shapes that were said, in TensorFlow's words."""
+
+from collections import namedtuple
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lessonkit import Dataset, benchmark
+
+Pair = namedtuple("Pair", "one two")
+
+
+def spec(shape: Any, dtype: Any) -> Any:
+    """Anything with these two is one, as `tf.TensorSpec` is."""
+    return SimpleNamespace(shape=shape, dtype=dtype)
+
+
+INT, TEXT = spec((), np.int64), spec((), np.dtype("str"))
+
+
+def yielded(*values: Any, **options: Any) -> Any:
+    return Dataset.from_generator(lambda: iter(values), **options)
+
+
+def plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+# As measured with real TensorFlow, which tells a number by its dtype where we give Python's own.
+FITS: list[tuple[Any, Any, Any]] = [
+    (spec((1,), np.int64), (0,), [0]),
+    (spec([None, 2], np.int64), [(3, 4), (5, 6)], [[3, 4], [5, 6]]),
+    (spec(None, np.int64), [3], [3]),
+    (spec(SimpleNamespace(rank=None), np.int64), 3, 3),
+    (INT, 1.5, 1),
+    (INT, "3", 3),
+    (spec((), np.float64), 3, 3.0),
+    (TEXT, "a", "a"),
+    (spec((2, 1), object), [("Open",), ("Read",)], [["Open"], ["Read"]]),
+    ({"a": INT}, {"a": np.int32(1)}, {"a": 1}),
+    (Pair(INT, INT), Pair(1, 2), Pair(1, 2)),
+    ((INT, TEXT), Pair(1, b"x"), (1, b"x")),
+]
+
+
+@pytest.mark.parametrize(("signature", "value", "expected"), FITS)
+def test_an_element_that_fits_is_given_as_its_types_say(signature: Any, value: Any, expected: Any) -> None:
+    (element,) = yielded(value, output_signature=signature)
+    assert plain(element) == expected
+    assert type(plain(element)) is type(expected)
+
+
+STRUCTURE, TYPE = "did not match the expected structure", "could not be converted to the expected type"
+UNFIT: list[tuple[Any, Any, str]] = [
+    (INT, (0,), r"of shape \(1,\) where an element of shape \(\) was expected"),
+    (spec((1,), np.int64), 0, r"of shape \(\) where an element of shape \(1,\) was expected"),
+    (spec((None, 2), np.int64), [(1, 2, 3)], r"of shape \(1, 3\) where an element of shape \(None, 2\)"),
+    (INT, "a", f"{TYPE}. The expected type was .*int64.*, but the yielded element was a."),
+    (TEXT, 3, f"{TYPE}. The expected type was .*, but the yielded element was 3."),
+    (INT, None, TYPE),
+    (INT, {"a": 1}, TYPE),
+    (spec((2, None), np.int64), [[1], [2, 3]], TYPE),
+    ((INT, INT), [1, 2], STRUCTURE),
+    ((INT, INT), (1, 2, 3), STRUCTURE),
+    ((INT, INT), 1, STRUCTURE),
+    ({"a": INT}, {"b": 1}, STRUCTURE),
+    ({"a": INT}, {"a": 1, "b": 1}, STRUCTURE),
+    (Pair(INT, INT), (1, 2), STRUCTURE),
+]
+
+
+@pytest.mark.parametrize(("signature", "value", "sentence"), UNFIT)
+def test_an_element_that_does_not_fit_is_an_error_in_its_place(
+    signature: Any, value: Any, sentence: str
+) -> None:
+    with pytest.raises(TypeError, match=f"`generator` yielded an element.*{sentence}"):
+        list(yielded(value, output_signature=signature))
+
+
+def test_after_an_element_that_does_not_fit_comes_the_next_one() -> None:
+    iterator = iter(yielded(1, "a", 3, output_signature=INT).prefetch(2))
+    assert next(iterator) == 1
+    with pytest.raises(TypeError):
+        next(iterator)
+    assert list(iterator) == [3]
+
+
+def test_types_and_shapes_say_the_same_by_position() -> None:
+    def count(stop: int) -> Iterator[Any]:
+        for number in range(stop):
+            yield (number,), "x"
+
+    dataset = Dataset.from_generator(count, (np.int64, str), ((1,), None), (2,))
+    assert [(plain(number), text) for number, text in dataset] == [([0], "x"), ([1], "x")]
+    assert benchmark(dataset, 1).samples == 2
+    assert list(Dataset.from_generator(count, "int64", args=[0])) == []
+
+
+def test_one_tensor_is_one_argument_and_computes() -> None:
+    dataset = yielded((1,), (2,), output_types=np.int64, output_shapes=(1,)).map(lambda sample: sample + 1)
+    assert [batch.tolist() for batch in dataset.batch(2)] == [[[2], [3]]]
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"output_types": 3}, r"output_types=3: must be types.*args=\(3,\)"),
+    ({"output_types": "data.txt"}, "output_types='data.txt': must be types"),
+    ({"output_types": [int]}, "must be types"),
+    ({"output_types": len}, "must be types"),
+    (
+        {"output_types": int, "output_signature": INT},
+        "output_types: must come with output_shapes, and not beside",
+    ),
+    (
+        {"output_shapes": (), "output_signature": INT},
+        "output_types: must come with output_shapes, and not beside",
+    ),
+    ({"output_shapes": ()}, "output_types: must come with output_shapes, and not beside"),
+    ({"output_types": (int, int), "output_shapes": ((),)}, "must have the structure of output_types"),
+    ({"output_signature": np.dtype("int64")}, "output_signature=.*: must have a shape and a dtype"),
+    ({"output_signature": [INT, INT]}, "must have a shape and a dtype"),
+    ({"args": 3}, "args=3: must be a tuple"),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), REFUSED)
+def test_what_says_nothing_of_elements_is_refused_at_once(options: Any, sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        yielded(1, **options)
