@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 STEP = 60  # s, for anything that a page is waited for
 RUN = 120  # s, for all cells of a lesson
+LOOK = 200  # ms, from one look at the cells that run to the next
 VISIT = 300  # s, for all that is done with one page
 WIDE, NARROW, HEIGHT = 1400, 480, 1000  # pixels
 
@@ -195,7 +196,8 @@ def run_all(page: Page, seconds: float = STEP) -> None:
     """Run all cells of an open notebook and wait for the end; what a cell complains about is raised here."""
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.wait_for_function(ALL_RUN, arg=COMPLAINTS, timeout=seconds * 1e3)
+    # To look at each frame, as is usual, has the browser draw frames all the time.
+    page.wait_for_function(ALL_RUN, arg=COMPLAINTS, timeout=seconds * 1e3, polling=LOOK)
     complaints = page.locator(COMPLAINTS).all_inner_texts()
     assert not complaints, complaints[0]
 

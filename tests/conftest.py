@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from browser import Browser, Visit, missing
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from servers import LAB, SOCKETS, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
@@ -16,7 +16,7 @@ WATCHED = "browser"  # the fixture that every test in a browser uses, directly o
 LEFT_OUT = pytest.StashKey[int]()
 
 # A computer that is slow for a moment is no fault in what is tested.
-settings.register_profile("patient", deadline=None)
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 FOR_LEARNERS, sandbox.MOST_SECONDS = sandbox.MOST_SECONDS, 60.0
 

@@ -122,7 +122,7 @@ class Server:
     def answers(self, path: str) -> bool:
         """True if it can be asked for *path*."""
         try:
-            with urllib.request.urlopen(self.url + path, timeout=2):
+            with urllib.request.urlopen(self.url + path, timeout=START):
                 return True
         except OSError:
             return False

@@ -1,6 +1,8 @@
 """The helpers for tests in a browser see what they are to see."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from browser import Browser, HungError, Visit, open_next, open_notebook, run_all, serious_violations
@@ -19,6 +21,16 @@ END_KERNELS = """async () => {
 
 # A page whose script never ends cannot be asked for anything, not even to be closed.
 FOR_EVER = "() => { for (;;); }"
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
+    """One JupyterLab for notebooks after one another."""
+    with browser.visit() as visit:
+        open_notebook(visit.page, lab.write("first", "1 + 1"))
+        yield visit
+    assert not visit.elsewhere()
+    assert not visit.errors
 
 
 def test_a_page_that_hangs_ends_with_a_sentence(browser: Browser) -> None:
@@ -40,38 +52,39 @@ def test_a_slider_without_a_name_is_a_serious_violation(visit: Visit) -> None:
     assert not serious_violations(visit.page, "div")
 
 
-def test_a_cell_that_fails_is_told(visit: Visit, lab: Server) -> None:
-    open_notebook(visit.page, lab.write("failing", "1 / 0", "1 + 1"))
+def test_a_cell_that_fails_is_told(desk: Visit, lab: Server) -> None:
+    lab.write("failing", "1 / 0", "1 + 1")
+    open_next(desk.page, lab.folder / "notebooks" / "failing.ipynb")
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
-        run_all(visit.page)
+        run_all(desk.page)
 
 
-def save(visit: Visit) -> None:
+def save(page: Any) -> None:
     """Save as a learner does, and wait until it is done; how the windows stand is stored by a PUT too."""
-    with visit.page.expect_response(
+    with page.expect_response(
         lambda response: response.request.method == "PUT" and "/api/contents/" in response.url
     ):
-        visit.page.get_by_role("button", name="Save and create checkpoint").first.click()
+        page.get_by_role("button", name="Save and create checkpoint").first.click()
 
 
-def test_a_saved_lesson_shows_its_pictures_on_every_day_after(visit: Visit, lab: Server) -> None:
-    address, path = lab.write("saved", SHOWN), lab.folder / "notebooks" / "saved.ipynb"
-    bar, gone = visit.page.locator("rect.lk-bar").first, visit.page.locator(".jupyter-widgets-disconnected")
-    open_notebook(visit.page, address)
-    run_all(visit.page)
+def test_a_saved_lesson_shows_its_pictures_on_every_day_after(desk: Visit, lab: Server) -> None:
+    address, path, page = lab.write("saved", SHOWN), lab.folder / "notebooks" / "saved.ipynb", desk.page
+    bar, gone = page.locator("rect.lk-bar").first, page.locator(".jupyter-widgets-disconnected")
+    open_next(page, path)
+    run_all(page)
     bar.wait_for()
-    save(visit)
-    visit.page.evaluate(END_KERNELS)
-    open_notebook(visit.page, address)
+    save(page)
+    page.evaluate(END_KERNELS)
+    open_notebook(page, address)
     gone.wait_for()
-    save(visit)  # by itself, after two minutes, if nobody does
-    open_next(visit.page, path)
+    save(page)  # by itself, after two minutes, if nobody does
+    open_next(page, path)
     gone.wait_for()
     bar.wait_for()
-    run_all(visit.page)
+    run_all(page)
     gone.wait_for(state="detached")
     bar.wait_for()
-    save(visit)
+    save(page)
     states = json.loads(path.read_text())["metadata"]["widgets"].popitem()[1]["state"]
     assert len(states) == 2, "what no output shows any more, beside the widget and its layout"
 

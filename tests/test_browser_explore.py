@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import NARROW, Browser, Visit, open_notebook, run_all, serious_violations
+from browser import NARROW, STEP, Browser, Visit, open_notebook, run_all, serious_violations
 from servers import LAB, Server
 
 from lessonkit import benchmark
@@ -59,7 +59,8 @@ REST = f"""() => {{ {ALONE}
     for (const act of due) if (asks(act) && asked.length > 3 * KEPT) break;
     return [asked.length / KEPT, to(1), to(0)];
 }}"""
-SOON = 30_000  # ms, for a picture of a kernel that may be busy
+FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
+    <= document.querySelector(".lk-frame").clientWidth"""
 SETTLES = 300  # ms, in which nothing else is to come
 
 
@@ -103,7 +104,7 @@ class Shown:
         from playwright.sync_api import Error
 
         with suppress(Error):  # what is there instead is then told below
-            self.page.wait_for_function(SAME, arg=wanted, timeout=SOON)
+            self.page.wait_for_function(SAME, arg=wanted, timeout=STEP * 1e3)
         assert self.page.evaluate(BARS) == wanted
 
     def at(self) -> str:
@@ -141,7 +142,7 @@ def narrow(browser: Browser, voila: Server) -> Iterator[Shown]:
     """As on half a screen."""
     with browser.visit(width=NARROW) as visit:
         shown = show(visit, voila, "explore-narrow")
-        visit.page.wait_for_timeout(SETTLES)
+        visit.page.wait_for_function(FITS)
         yield shown
     assert not visit.elsewhere()
     assert not visit.errors

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from browser import RUN, VISIT, Browser, Visit, open_next, open_notebook, run_all, serious_violations
+from browser import RUN, STEP, VISIT, Browser, Visit, open_next, open_notebook, run_all, serious_violations
 from lesson import WRITTEN, Lesson, lesson
 from servers import Server
 from test_browser_explore import BARS, micros
@@ -18,7 +18,6 @@ from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.prediction import SCALES, Predict
 
-SOON = 30_000  # ms, for an answer of a kernel that may be busy
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
 SAME = f"([page, wanted]) => JSON.stringify(({DRAWN})(page)) === JSON.stringify(wanted)"
@@ -57,7 +56,7 @@ class Walk:
 
         widget = shown.element_handle()
         with suppress(Error):  # what is there instead is then told below
-            self.page.wait_for_function(SAME, arg=[widget, wanted], timeout=SOON)
+            self.page.wait_for_function(SAME, arg=[widget, wanted], timeout=STEP * 1e3)
         assert shown.evaluate(DRAWN) == wanted
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pages import JSON, Said
 
@@ -298,7 +298,8 @@ def test_an_error_in_a_real_run_is_told(error: BaseException) -> None:
 
 
 def wait_for(said: Said, about: str) -> tuple[dict[str, Any], Any]:
-    for _ in range(2000):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
         for message in said.messages:
             if message[0]["about"] == about:
                 return message
@@ -316,7 +317,6 @@ NEAR = st.fixed_dictionaries(
 WIDGET = Said(lab())
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(JSON | NEAR)
 def test_nothing_that_a_page_may_send_breaks_the_widget(content: Any) -> None:
     before = len(WIDGET.messages)

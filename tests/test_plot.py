@@ -4,6 +4,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 
 import matplotlib as mpl
@@ -49,6 +50,7 @@ def searched() -> list[Step]:
     return autotune(dataset, Machine(cores=2), most_places=2).steps
 
 
+@cache
 def plots() -> dict[str, Callable[..., Picture]]:
     dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
     found = curve(dataset, knobs(dataset)[0], [1, 2, 3, 4])
@@ -60,6 +62,12 @@ def plots() -> dict[str, Callable[..., Picture]]:
         "waterfall": lambda **look: plot_waterfall(STEPS, **look),
         "search": lambda **look: plot_search(searched(), **look),
     }
+
+
+@cache
+def drawn(name: str) -> bytes:
+    """A picture as it is without further options, drawn once."""
+    return png(plots()[name]())
 
 
 def test_a_timeline_says_what_it_shows() -> None:
@@ -166,8 +174,8 @@ def test_a_search_says_what_it_took() -> None:
 
 @pytest.mark.parametrize("name", plots())
 def test_the_same_picture_has_the_same_bytes(name: str) -> None:
-    first, second = png(plots()[name]()), png(plots()[name]())
-    assert first == second
+    first = drawn(name)
+    assert png(plots()[name]()) == first
     assert first.startswith(b"\x89PNG")
     assert b"Software" not in first
     looks = {first, png(plots()[name](dark=True)), png(plots()[name](large=True))}
@@ -179,7 +187,7 @@ def test_the_bytes_are_the_same_in_another_process_and_under_other_settings() ->
     code += "matplotlib.rcParams['font.size'] = 20; matplotlib.rcParams['axes.facecolor'] = 'red';"
     code += "print(*(hashlib.sha256(t.png(plot())).hexdigest() for plot in t.plots().values()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [sha256(png(plot())).hexdigest() for plot in plots().values()]
+    assert done.stdout.split() == [sha256(drawn(name)).hexdigest() for name in plots()]
 
 
 def test_a_notebook_gets_a_picture_with_its_size_and_words() -> None:
@@ -190,12 +198,12 @@ def test_a_notebook_gets_a_picture_with_its_size_and_words() -> None:
 
 
 def test_drawing_leaves_no_trace_in_matplotlib() -> None:
-    before = dict(mpl.rcParams)
-    with warnings.catch_warnings():
+    with mpl.rc_context({"figure.max_open_warning": 1}), warnings.catch_warnings():
+        before = dict(mpl.rcParams)
         warnings.simplefilter("error")
-        for _ in range(25):  # pyplot would warn of so many open figures
+        for _ in range(3):  # pyplot would warn of so many open figures
             plot_timeline(run(1))
-    assert dict(mpl.rcParams) == before
+        assert dict(mpl.rcParams) == before
     code = "import sys, lessonkit.plot; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
