@@ -16,23 +16,10 @@ from lessonkit.explain.memory import memory
 from lessonkit.widgets.job_check import checked
 from lessonkit.widgets.task import Attempt, Goal
 
-__all__ = [
-    "buffered",
-    "busy",
-    "cached",
-    "calls",
-    "changed",
-    "first_element",
-    "goal",
-    "good_data",
-    "held",
-    "in_memory",
-    "open_files",
-    "per_sample",
-    "same_job",
-    "threads",
-    "total",
-]
+__all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
+__all__ += ["held", "in_memory", "open_files", "per_sample", "same_job", "threads", "total"]
+
+goal = Goal
 
 # People subtract the limit from what was measured, and have to find what is said to be too much.
 milliseconds = partial(words.milliseconds, digits=2)
@@ -42,18 +29,6 @@ size = partial(words.size, digits=2)
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def goal(
-    name: str,
-    measure: Callable[[Attempt], float],
-    text: Callable[[float], str] = lambda value: f"{value:g}",
-    *,
-    at_most: float | None = None,
-    at_least: float | None = None,
-) -> Goal:
-    """Any number that an attempt has, with a limit."""
-    return Goal(name, measure, text, at_most, at_least)
 
 
 def per_sample(*, at_most: float) -> Goal:
@@ -68,9 +43,11 @@ def total(*, at_most: float) -> Goal:
 
 def first_element(*, at_most: float) -> Goal:
     """Seconds until the first element arrives."""
-    return Goal(
-        "first element after", lambda attempt: attempt.trace.epochs[0].arrivals[0], milliseconds, at_most
-    )
+
+    def first(attempt: Attempt) -> float:
+        return attempt.trace.epochs[0].arrivals[0]
+
+    return Goal("first element after", first, milliseconds, at_most)
 
 
 def busy(*, at_least: float) -> Goal:
@@ -136,39 +113,26 @@ def changed(*, at_most: int) -> Goal:
 def good_data() -> Goal:
     """Whole epochs, each in an order of its own, and augmentation that is new each time."""
 
-    def faults(attempt: Attempt) -> tuple[str, ...]:
-        return data_quality(attempt.trace).words
+    def faults(attempt: Attempt) -> str:
+        return ", ".join(data_quality(attempt.trace).words)
 
-    return Goal(
-        "faults in the data",
-        lambda attempt: len(faults(attempt)),
-        str,
-        at_most=0,
-        missed=lambda attempt: ", ".join(faults(attempt)),
-    )
+    return _none("faults in the data", faults)
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
     """The run of another pipeline: its options, its elements, and each stage's work for each sample."""
     missing = checked(other, options)
+    return _none("changes of samples, work or options", lambda attempt: missing(attempt.trace))
 
-    def changed(attempt: Attempt) -> str:
-        return missing(attempt.trace)
 
-    return Goal(
-        "changes of samples, work or options",
-        lambda attempt: bool(changed(attempt)),
-        "{:d}".format,
-        at_most=0,
-        missed=changed,
-    )
+def _none(name: str, wrong: Callable[[Attempt], str]) -> Goal:
+    """Ask that there is nothing *wrong*, which is otherwise said."""
+    return Goal(name, lambda attempt: bool(wrong(attempt)), "{:d}".format, at_most=0, missed=wrong)
 
 
 def _sum(attempt: Attempt, argument: str, method: str = "") -> int:
     """All numbers of one argument; one that is left open counts as what a run takes for it."""
-    nodes = [
-        node.arguments for node in walk(attempt.trace.dataset.node) if node.method == method or not method
-    ]
+    nodes = [node for node in walk(attempt.trace.dataset.node) if not method or node.method == method]
     auto = 1 if argument == "buffer_size" else attempt.trace.machine.cores
-    numbers = [said.get(argument) or 0 for said in nodes]
+    numbers = [node.arguments.get(argument) or 0 for node in nodes]
     return sum(auto if number == AUTOTUNE else number for number in numbers)
