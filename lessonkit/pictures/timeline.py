@@ -44,20 +44,16 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         raise ValueError("plot_timelines: there is no run to draw")
     longest = max(trace.duration for trace in traces.values())
     drawn = [Timeline(trace, longest, path) for trace in traces.values()]
-    words = [summary(title, traces, path) for title in traces]
     panels = [
-        Panel(max(one.height, 0.4), title, text, one.names, one.draw)
-        for one, title, text in zip(drawn, traces, words, strict=True)
+        Panel(max(one.height, 0.4), title, summary(title, traces, path), one.names, one.draw)
+        for one, title in zip(drawn, traces, strict=True)
     ]
-    keys: dict[str, Patch] = {}
-    for one in drawn:
-        kinds = {bar.kind for bar in one.bars}
-        waits = [kind for kind in HATCHES if kind in kinds]
-        keys |= {f"waits for {LACKING[kind]}": Patch(hatch=HATCHES[kind], **PALE) for kind in waits}
+    waits = [kind for one in drawn for kind in HATCHES if kind in one.kinds]
+    keys = {f"waits for {LACKING[kind]}": Patch(hatch=HATCHES[kind], **PALE) for kind in waits}
     if path and longest:
         keys["what decided the time"] = Patch(facecolor="none", edgecolor=INK, linewidth=1.8)
-    told = "; ".join(f"{title}: {text}" if title else text for title, text in zip(traces, words, strict=True))
-    return compose(panels, f"timeline: {told}", keys)
+    told = [f"{panel.title}: {panel.words}" if panel.title else panel.words for panel in panels]
+    return compose(panels, f"timeline: {'; '.join(told)}", keys)
 
 
 def summary(title: str, traces: Mapping[str, Trace], path: bool) -> str:
@@ -80,6 +76,7 @@ class Timeline:
         self.found, self.longest, self.path = layout(trace), longest, path
         end = self.found.duration  # what threads did after a run that was broken off is not shown
         self.bars = [bar._replace(end=min(bar.end, end)) for bar in self.found.bars if bar.start < end]
+        self.kinds = {bar.kind for bar in self.bars}
         self.lane = min(0.28, max(0.1, 9 / max(self.found.lanes, 1)))  # inches
         self.several = len(self.found.epochs) > 1
         self.tops, self.height = [], 0.24 if self.several else 0.04
@@ -146,7 +143,8 @@ class Timeline:
             if count > 1:
                 axes.axvline(start * self.scale, color=QUIET, zorder=1, **DASHED)
             room = (end - start) * self.points
-            text = f" epoch {count}" if room >= 48 else f" {count}" if room >= 6 + 6 * len(str(count)) else ""
+            short = f" {count}" if room >= 6 + 6 * len(str(count)) else ""
+            text = f" epoch {count}" if room >= 48 else short
             say(axes, start * self.scale, 0.09, text, 8, color=QUIET)
 
 

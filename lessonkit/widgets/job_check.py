@@ -44,7 +44,8 @@ def content(trace: Trace) -> Content:
     """Run one epoch of *trace* again, and keep its elements, to see the job that it does."""
     options = trace.options | {"machine": trace.machine}
     once = Job(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
-    return Content(options, elements(once), work(once))
+    elements = Counter(digest(element) for epoch in once.epochs for element in epoch.elements)
+    return Content(options, elements, work(once))
 
 
 def changes(mine: Content, task: Content) -> Iterator[str]:
@@ -53,21 +54,14 @@ def changes(mine: Content, task: Content) -> Iterator[str]:
         if mine.options[name] != value:
             now = shortened(repr(mine.options[name]))
             yield f"{name}={now}, and the task has {name}={value!r}: leave it so"
-    for which, some in (
-        ("that the task has not", mine.elements - task.elements),
-        ("that are missing", task.elements - mine.elements),
-    ):
-        if some:
-            yield f"elements {which}: {some.total()} in an epoch, such as {shortened(min(some))}"
+    if more := mine.elements - task.elements:
+        yield f"elements that the task has not: {more.total()} in an epoch, such as {shortened(min(more))}"
+    if left := task.elements - mine.elements:
+        yield f"elements that are missing: {left.total()} in an epoch, such as {shortened(min(left))}"
     for stage, cost in task.work.items():
         if mine.work[stage] < cost * (1 - CLOSE):
             spent, wanted = (milliseconds(nanoseconds / 1e9) for nanoseconds in (mine.work[stage], cost))
             yield f"{stage} takes {spent} for all samples, and the task has {wanted} for it"
-
-
-def elements(once: Trace) -> Counter[str]:
-    """Count the contents of what was trained on, in whatever order."""
-    return Counter(digest(element) for epoch in once.epochs for element in epoch.elements)
 
 
 def digest(value: Any) -> str:

@@ -41,7 +41,7 @@ def page_data(trace: Trace) -> dict[str, Any]:
         "samples": trace.samples,
         "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows],
         "bars": bars(laid, trace, places),
-        "path": [  # a step is -1 where no bar accounts for it
+        "path": [
             [micros(step.start_ns), micros(step.end_ns), places.get(step.span, -1)] for step in laid.path
         ],
         "epochs": [micros(epoch) for epoch in laid.epochs],
@@ -125,12 +125,12 @@ def decides(laid: Layout) -> str:
 
 def summary(trace: Trace, decided: str) -> str:
     """Put the picture in words, for readers that cannot see it."""
-    total = f"{samples(trace.samples)} in {milliseconds(trace.duration)}"
+    total = milliseconds(trace.duration)
     if not trace.samples:
-        return f"No samples in {milliseconds(trace.duration)}."
-    busy = f"the accelerator is busy {percent(trace.busy('Train'))} of the time"
-    cancelled = "Cancelled." if trace.cancelled else ""
-    return f"{total}, {milliseconds(trace.per_sample)} each; {busy}. {decided} {cancelled}".strip()
+        return f"No samples in {total}."
+    each, busy = milliseconds(trace.per_sample), percent(trace.busy("Train"))
+    said = f"{samples(trace.samples)} in {total}, {each} each; the accelerator is busy {busy} of the time."
+    return f"{said} {decided}".strip()
 
 
 def packed(content: Any) -> str:

@@ -19,20 +19,29 @@ SCALES = {"ms": 1000, "%": 100}  # what the page shows for 1 of ours: seconds, s
 
 
 class Predict(Page):
-    """The widget of `predict`."""
+    """Ask *question* before the run is shown.
+
+    *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
+    `benchmark`. *answer* gets the traces of their runs and returns the right answer: one of the
+    *choices*, or a number, in seconds for the *unit* "ms" and as a share for "%". *wrong* has for
+    each known misconception the answer it leads to, or a function of the traces that gives it, and
+    the sentence that explains it. *why* explains the right answer.
+    """
 
     questions = ("commit", "reveal")
 
     def __init__(
         self,
         question: str,
-        pipelines: Sequence[Any],
-        answer: Callable[..., Any],
-        unit: str,
-        choices: Sequence[str],
-        wrong: Sequence[tuple[Any, str]],
-        why: str,
+        *pipelines: Any,
+        answer: Callable[..., Any] = lambda trace, *others: trace.duration,
+        unit: str = "ms",
+        choices: Sequence[str] = (),
+        wrong: Sequence[tuple[Any, str]] = (),
+        why: str = "",
     ) -> None:
+        if not pipelines:
+            raise ValueError("predict: there must be a pipeline to run")
         self.question, self.unit, self.choices, self.why = question, unit, list(choices), why
         self.scale, self.tolerance = SCALES.get(unit, 1), TOLERANCE if unit in SCALES else 0
         self.traces = [job(made).simulate() for made in pipelines]
@@ -110,23 +119,4 @@ class Predict(Page):
         return "\n".join([f"Predict: {self.question}", *(f"- {choice}" for choice in self.choices)])
 
 
-def predict(
-    question: str,
-    *pipelines: Any,
-    answer: Callable[..., Any] = lambda trace, *others: trace.duration,
-    unit: str = "ms",
-    choices: Sequence[str] = (),
-    wrong: Sequence[tuple[Any, str]] = (),
-    why: str = "",
-) -> Predict:
-    """Ask *question* before the run is shown.
-
-    *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
-    `benchmark`. *answer* gets the traces of their runs and returns the right answer: one of the
-    *choices*, or a number, in seconds for the *unit* "ms" and as a share for "%". *wrong* has for
-    each known misconception the answer it leads to, or a function of the traces that gives it, and
-    the sentence that explains it. *why* explains the right answer.
-    """
-    if not pipelines:
-        raise ValueError("predict: there must be a pipeline to run")
-    return Predict(question, pipelines, answer, unit, choices, wrong, why)
+predict = Predict

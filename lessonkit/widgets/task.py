@@ -45,14 +45,12 @@ class Goal:
         """How an attempt stands to this goal, and by how much it misses it."""
         value = self.measure(attempt)
         said = f"{self.name}: {self.text(value)} ({self.limit})"
-        if self.at_most is not None:
-            missing, how = value - self.at_most, "too much"
-        else:
-            missing, how = (self.at_least or 0) - value, "missing"
+        missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
         if missing <= CLOSE:
             return Judged(True, said)
         if self.missed:
             return Judged(False, f"{self.name}: {self.missed(attempt)}")
+        how = "missing" if self.at_most is None else "too much"
         return Judged(False, f"{said}, {self.text(missing)} {how}")
 
 
