@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ class Panel(NamedTuple):
     draw: Callable[[Axes], None]
 
 
-def compose(panels: list[Panel], words: str, keys: Mapping[str, Patch] | None = None) -> Picture:
+def compose(panels: list[Panel], words: str, keys: Sequence[Patch] = ()) -> Picture:
     """Put *panels* below each other, against one horizontal axis, and a legend of *keys* below them.
 
     *words* say what the picture shows, for readers that cannot see it.
@@ -52,11 +52,9 @@ def compose(panels: list[Panel], words: str, keys: Mapping[str, Patch] | None = 
             heading(axes, panel, width - left - 0.1)
             panel.draw(axes)
         if keys:
-            for text, key in keys.items():
-                key.set_label(text)
             how: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (left / width, 0.1 / high)}
             how |= {"ncols": 9, "frameon": False, "borderaxespad": 0, "borderpad": 0}
-            picture.legend(handles=list(keys.values()), fontsize=8.5, labelcolor=QUIET, **how)
+            picture.legend(handles=list(keys), fontsize=8.5, labelcolor=QUIET, **how)
     return picture
 
 

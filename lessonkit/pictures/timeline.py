@@ -21,7 +21,7 @@ from lessonkit.words import milliseconds, number, samples
 
 LONGEST_NAME = 24
 HATCHES = dict(zip((IDLE, *WAITS), ("////", "////", "\\\\\\\\", "....", "xxxx"), strict=True))
-LACKING = dict(zip(HATCHES, ("input", "input", "room", "a core", "the interpreter lock"), strict=True))
+LACKING = {"////": "input", "\\\\\\\\": "room", "....": "a core", "xxxx": "the interpreter lock"}
 OUTLINE: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "clip_on": False, "zorder": 3}
 
 
@@ -48,10 +48,10 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         Panel(max(one.height, 0.4), title, summary(title, traces, path), one.names, one.draw)
         for one, title in zip(drawn, traces, strict=True)
     ]
-    waits = [kind for one in drawn for kind in HATCHES if kind in one.kinds]
-    keys = {f"waits for {LACKING[kind]}": Patch(hatch=HATCHES[kind], **PALE) for kind in waits}
+    waits = dict.fromkeys(HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds)
+    keys = [Patch(label=f"waits for {LACKING[hatch]}", hatch=hatch, **PALE) for hatch in waits]
     if path and longest:
-        keys["what decided the time"] = Patch(facecolor="none", edgecolor=INK, linewidth=1.8)
+        keys.append(Patch(label="what decided the time", facecolor="none", edgecolor=INK, linewidth=1.8))
     told = [f"{panel.title}: {panel.words}" if panel.title else panel.words for panel in panels]
     return compose(panels, f"timeline: {'; '.join(told)}", keys)
 

@@ -11,9 +11,10 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import walk
 from lessonkit.engine.recorder import CACHE
+from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.job_check import checked
+from lessonkit.widgets.job_check import changes, content
 from lessonkit.widgets.task import Attempt, Goal
 
 __all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
@@ -113,8 +114,9 @@ def good_data() -> Goal:
 
 def same_job(other: Dataset, **options: Any) -> Goal:
     """The run of another pipeline: its options, its elements, and each stage's work for each sample."""
-    missing = checked(other, options)
-    return _none("changes of samples, work or options", lambda tried: missing(tried.trace))
+    # Now, and not at the first attempt: names that its functions use may be changed until then.
+    task = content(benchmark(other, **options))
+    return _none("changes of samples, work or options", lambda tried: next(changes(tried.trace, task), ""))
 
 
 def _none(name: str, wrong: Callable[[Attempt], str]) -> Goal:

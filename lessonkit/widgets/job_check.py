@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from lessonkit.dataset import Dataset
 from lessonkit.engine.recorder import AHEAD
 from lessonkit.engine.trace import Trace
-from lessonkit.engine.training import benchmark
 from lessonkit.loops.costs import identity
 from lessonkit.widgets.sandbox import Job, shortened
 from lessonkit.widgets.task import CLOSE
@@ -27,19 +25,6 @@ class Content(NamedTuple):
     work: Counter[str]
 
 
-def checked(other: Dataset, options: dict[str, Any]) -> Callable[[Trace], str]:
-    """Make a function that says what a run leaves out of the job of *other*; nothing if all is there."""
-    # Now, and not at the first attempt: names that its functions use may be changed until then.
-    task = content(benchmark(other, **options))
-
-    def missing(trace: Trace) -> str:
-        if any(buffer.name.role == AHEAD and buffer.name.place.inside for buffer in trace.buffers):
-            return "prefetch and parallel calls inside a function are not counted: put them after it"
-        return next(changes(content(trace), task), "")
-
-    return missing
-
-
 def content(trace: Trace) -> Content:
     """Run one epoch of *trace* again, and keep its elements, to see the job that it does."""
     options = trace.options | {"machine": trace.machine}
@@ -48,8 +33,11 @@ def content(trace: Trace) -> Content:
     return Content(options, elements, work(once))
 
 
-def changes(mine: Content, task: Content) -> Iterator[str]:
-    """Say one after another in what *mine* is not the job of *task*."""
+def changes(trace: Trace, task: Content) -> Iterator[str]:
+    """Say one after another in what *trace* does not do the job of *task*."""
+    if any(buffer.name.role == AHEAD and buffer.name.place.inside for buffer in trace.buffers):
+        yield "prefetch and parallel calls inside a function are not counted: put them after it"
+    mine = content(trace)
     for name, value in task.options.items():
         if mine.options[name] != value:
             now = shortened(repr(mine.options[name]))
