@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 
@@ -21,7 +21,7 @@ from lessonkit.analysis import curve, knobs
 from lessonkit.improve.knobs import Curve
 from lessonkit.improve.search import Step
 from lessonkit.optimize import autotune
-from lessonkit.pictures.style import DARK, DEFAULTS, LIGHT, Look, Picture, png
+from lessonkit.pictures.style import INK, PAPER, QUIET, WAIT, Picture, png
 from lessonkit.plot import (
     plot_curve,
     plot_memory,
@@ -30,6 +30,7 @@ from lessonkit.plot import (
     plot_timelines,
     plot_waterfall,
 )
+from lessonkit.widgets import classroom
 
 STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]
 
@@ -45,22 +46,29 @@ def texts(picture: Figure) -> list[str]:
     return [text.strip() for text in shown + keys]
 
 
+@pytest.fixture
+def in_class() -> Iterator[None]:
+    classroom()
+    yield
+    classroom(False)
+
+
 def searched() -> list[Step]:
     dataset = ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
     return autotune(dataset, Machine(cores=2), most_places=2).steps
 
 
 @cache
-def plots() -> dict[str, Callable[..., Picture]]:
+def plots() -> dict[str, Callable[[], Picture]]:
     dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
     found = curve(dataset, knobs(dataset)[0], [1, 2, 3, 4])
     return {
-        "timeline": lambda **look: plot_timeline(run(epochs=2), path=True, buffers=True, **look),
-        "timelines": lambda **look: plot_timelines({"one": run(), "two": run(9)}, **look),
-        "memory": lambda **look: plot_memory(run(), **look),
-        "curve": lambda **look: plot_curve(found, **look),
-        "waterfall": lambda **look: plot_waterfall(STEPS, **look),
-        "search": lambda **look: plot_search(searched(), **look),
+        "timeline": lambda: plot_timeline(run(epochs=2), path=True),
+        "timelines": lambda: plot_timelines({"one": run(), "two": run(9)}),
+        "memory": lambda: plot_memory(run()),
+        "curve": lambda: plot_curve(found),
+        "waterfall": lambda: plot_waterfall(STEPS),
+        "search": lambda: plot_search(searched()),
     }
 
 
@@ -178,8 +186,6 @@ def test_the_same_picture_has_the_same_bytes(name: str) -> None:
     assert png(plots()[name]()) == first
     assert first.startswith(b"\x89PNG")
     assert b"Software" not in first
-    looks = {first, png(plots()[name](dark=True)), png(plots()[name](large=True))}
-    assert len(looks) == 3
 
 
 def test_the_bytes_are_the_same_in_another_process_and_under_other_settings() -> None:
@@ -208,20 +214,25 @@ def test_drawing_leaves_no_trace_in_matplotlib() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_classroom_makes_all_pictures_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    large = png(plot_timeline(run(), large=True))
-    monkeypatch.setitem(DEFAULTS, "large", True)
-    assert png(plot_timeline(run())) == large
+@pytest.mark.parametrize("name", plots())
+def test_a_classroom_makes_all_pictures_larger_and_none_wider(name: str, in_class: None) -> None:
+    large = plots()[name]()
+    _, size = large._repr_mimebundle_()
+    classroom(False)
+    usual = plots()[name]()
+    _, before = usual._repr_mimebundle_()
+    assert size["image/png"]["width"] == before["image/png"]["width"] == 1000
+    assert size["image/png"]["height"] == pytest.approx(1.45 * before["image/png"]["height"], abs=1)
+    assert png(large) != png(usual)
 
 
-@pytest.mark.parametrize("look", [LIGHT, DARK])
-def test_text_can_be_read_on_its_page(look: Look) -> None:
+def test_text_can_be_read_on_its_page() -> None:
     def luminance(colour: str) -> float:
         parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
         red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in parts)
         return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
-    for text, page in ((look.ink, look.paper), (look.quiet, look.paper), (look.quiet, look.wait)):
+    for text, page in ((INK, PAPER), (QUIET, PAPER), (QUIET, WAIT)):
         low, high = sorted((luminance(text), luminance(page)))
         assert (high + 0.05) / (low + 0.05) > 4.5
 
@@ -230,14 +241,15 @@ def test_text_can_be_read_on_its_page(look: Look) -> None:
 
 
 def test_a_run_in_which_nothing_happened_says_so() -> None:
-    picture = plot_timeline(benchmark(Dataset.range(0).prefetch(1), 1), path=True, buffers=True)
+    picture = plot_timeline(benchmark(Dataset.range(0).prefetch(1), 1), path=True)
     assert repr(picture) == "timeline: 0 samples in 0 ms: nothing took any time"
     assert png(picture)
+    assert png(plot_memory(benchmark(Dataset.range(0).prefetch(1), 1)))
 
 
-def test_any_title_can_be_drawn() -> None:
+def test_any_title_can_be_drawn(in_class: None) -> None:
     for title in ("costs $5 and $6", "a title that is longer than the page is wide " * 4):
-        assert png(plot_timeline(run(1), title=title, large=True))
+        assert png(plot_timeline(run(1), title=title))
 
 
 def test_one_element() -> None:
@@ -245,9 +257,10 @@ def test_one_element() -> None:
 
 
 def test_a_cancelled_run_says_so(cancelled: Trace) -> None:
-    picture = plot_timeline(cancelled, path=True, buffers=True)
+    picture = plot_timeline(cancelled, path=True)
     assert ", cancelled" in repr(picture)
     assert png(picture)
+    assert png(plot_memory(cancelled))
 
 
 def test_what_can_not_be_drawn_says_why() -> None:
@@ -263,4 +276,5 @@ def test_what_can_not_be_drawn_says_why() -> None:
 @given(st.integers(0, 100_000))
 def test_any_run_can_be_drawn(seed: int) -> None:
     trace = benchmark(pipeline(seed, COSTS), 2)
-    assert png(plot_timeline(trace, path=True, buffers=True))
+    assert png(plot_timeline(trace, path=True))
+    assert png(plot_memory(trace))

@@ -6,73 +6,55 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-DPI = 144  # dots to an inch
-DEFAULTS = {"dark": False, "large": False}  # of every picture; a classroom makes them large
+# A notebook stores one picture and shows it on light and on dark pages. On a transparent ground
+# dark text vanishes on one of them, and greys that can be read on both are weak on each. So a
+# picture is an opaque card, and a thin edge closes it on a page that is as light as it is.
+PAPER, EDGE, GRID = "#ffffff", "#d0d7de", "#e6eaee"
+INK, QUIET = "#1b1f24", "#57606a"  # of text, and of text that comes second
+WAIT, HATCH = "#f3f5f7", "#a4acb6"
+
+WIDTH, LARGE = 10.0, 1.45  # inches; and how many times as large a classroom wants all that is on it
+DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
 DASHED: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (4, 3))}
+PALE: dict[str, Any] = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}  # waiting, with a hatch
+CARD: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that hides lines
 
 
-@dataclass(frozen=True)
-class Look:
-    """Colours, and how large things are.
-
-    A notebook stores one picture and shows it on light and on dark pages. On a transparent ground
-    dark text vanishes on one of them, and greys that can be read on both are weak on each. So a
-    picture is an opaque card, and a thin edge closes it on a page that is as light as it is.
-    """
-
-    paper: str = "#ffffff"
-    edge: str = "#d0d7de"
-    ink: str = "#1b1f24"
-    quiet: str = "#57606a"  # text that comes second
-    grid: str = "#e6eaee"
-    wait: str = "#f3f5f7"
-    hatch: str = "#a4acb6"
-    size: float = 1.0
-
-
-LIGHT = Look()
-DARK = Look("#0f1419", "#30363d", "#f0f3f6", "#a8b1bb", "#262c34", "#1a2028", "#69737f")
-
-
-def look_of(dark: bool, large: bool) -> Look:
-    """For a dark page, for a projector."""
-    return replace(DARK if dark else LIGHT, size=1.45 if large else 1.0)
-
-
-def pale(look: Look) -> dict[str, Any]:
-    """How waiting is drawn, behind its hatch."""
-    return {"facecolor": look.wait, "edgecolor": look.hatch, "linewidth": 0.6}
+def inches() -> float:
+    """Return the width of a picture: all are as wide on the page, so fewer inches make all larger."""
+    return WIDTH / LARGE if Picture.large else WIDTH
 
 
 class Picture(Figure):
     """A figure that pyplot does not know: a notebook shows it once, and nobody has to close it."""
 
     words = ""
+    large = False  # all that are drawn from now on
 
     def __repr__(self) -> str:
         return self.words
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """For a notebook: drawn finer than it is shown, so that it is sharp on every screen."""
-        width, height = (round(100 * inches) for inches in self.get_size_inches())
-        size = {"width": width, "height": height}
+        """Give a notebook more dots than it shows, so that the picture is sharp on every screen."""
+        width, height = self.get_size_inches()
+        size = {"width": PIXELS, "height": round(PIXELS * height / width)}
         return {"image/png": png(self), "text/plain": self.words}, {"image/png": size}
 
 
 def png(figure: Figure) -> bytes:
-    """A picture as the bytes of a file: the same for the same trace, for it holds no date or version."""
+    """Return *figure* as a file: the same bytes for the same trace, for it holds no date or version."""
     stream = io.BytesIO()
     with style(), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes, and nobody can do anything about it.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         quick = {"compress_level": 4}  # packed less than usual: a little larger, and sooner there
-        figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None}, pil_kwargs=quick)
+        dots = DOTS / figure.get_figwidth()
+        figure.savefig(stream, format="png", dpi=dots, metadata={"Software": None}, pil_kwargs=quick)
     return stream.getvalue()
 
 

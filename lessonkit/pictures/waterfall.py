@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.pictures.panels import Panel, compose, name, say, time_axis
-from lessonkit.pictures.style import DEFAULTS, Picture, look_of, pale
+from lessonkit.pictures.style import CARD, PALE, Picture, inches
 from lessonkit.words import milliseconds, number
 
 STEP = 0.36  # inches
 
 
-def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "", **look: bool) -> Picture:
-    """What each step brought: pairs of a name and the seconds that it then took.
+def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Picture:
+    """Draw what each of *steps* saved: pairs of a name and the seconds that it then took.
 
     >>> plot_waterfall([("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ parallel map", 0.24)])
     waterfall: from 420 ms to 240 ms, 1.8 times as fast
     """
-    page = look_of(**DEFAULTS | look)
-    if not steps or min(seconds for _, seconds in steps) <= 0:
+    names, times = [text for text, _ in steps], [seconds for _, seconds in steps]
+    if not times or min(times) <= 0:
         raise ValueError("plot_waterfall: no step, or one that takes no time")
-    first, last, size = steps[0][1], steps[-1][1], page.size
+    first, last, longest = times[0], times[-1], max(times)
     words = f"from {milliseconds(first)} to {milliseconds(last)}, {number(first / last)} times as fast"
 
     def draw(axes: Axes) -> None:
-        longest = max(seconds for _, seconds in steps)
         scale = time_axis(axes, longest)
-        axes.set_xlim(0, longest * scale * (1 + 0.25 * size))  # room for the texts
-        before = first
-        for row, (text, seconds) in enumerate(steps):
-            y, high = STEP * size * (row + 0.5), 0.27 * size
-            left, right = sorted((before * scale, seconds * scale))
-            axes.barh(y, left, high, color=COLOURS["Read"])
-            axes.barh(y, right - left, high, left, hatch="////" if seconds < before else "xxxx", **pale(page))
-            change = f", {milliseconds(abs(seconds - before))} {'less' if seconds < before else 'more'}"
-            name(axes, y, text, page)
-            x, how = (
-                right + 0.008 * longest * scale,
-                {"facecolor": page.paper, "edgecolor": "none", "pad": 1},
-            )
-            say(axes, x, y, milliseconds(seconds) + change * (seconds != before), page, 8.5, bbox=how)
-            before = seconds
+        axes.set_xlim(0, longest * scale * (1 + 2.5 / inches()))  # room for the texts
+        for row, (before, now) in enumerate(pairwise([first, *times])):
+            y, kept, longer = STEP * (row + 0.5), min(before, now) * scale, max(before, now) * scale
+            axes.barh(y, kept, 0.27, color=COLOURS["Read"])
+            axes.barh(y, longer - kept, 0.27, kept, hatch="////" if now < before else "xxxx", **PALE)
+            name(axes, y, names[row])
+            text = milliseconds(now)
+            if now != before:
+                text += f", {milliseconds(abs(now - before))} {'less' if now < before else 'more'}"
+            say(axes, longer + 0.008 * longest * scale, y, text, bbox=CARD)
 
-    names = [text for text, _ in steps]
-    return compose([Panel(STEP * size * len(steps), title, words, names, draw)], page, f"waterfall: {words}")
+    panel = Panel(STEP * len(steps), title, words, names, draw)
+    return compose([panel], f"waterfall: {words}")

@@ -9,7 +9,7 @@ import anywidget
 import traitlets
 
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.style import DEFAULTS
+from lessonkit.pictures.style import Picture
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.page_data import packed
@@ -17,25 +17,7 @@ from lessonkit.widgets.sandbox import said
 
 HERE = Path(__file__).parent / "page"
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
-SCRIPTS = (
-    "dom",
-    "words",
-    "timeline",
-    "plumbing",
-    "view",
-    "controls",
-    "pictures",
-    "tasks",
-    "explore",
-    "installation",
-    "saved",
-    "main",
-)
-
-
-def joined() -> str:
-    """The program of the page."""
-    return "\n".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+SCRIPTS = "dom words timeline plumbing view controls pictures tasks explore installation saved main"
 
 
 class Page(anywidget.AnyWidget):
@@ -45,18 +27,17 @@ class Page(anywidget.AnyWidget):
     from the page is trusted: what does not fit is refused, and the widget stays as it is.
     """
 
-    _esm = joined()
+    _esm = "\n".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS.split())
     _css = (HERE / "style.css").read_text(encoding="utf-8")
     role = traitlets.Unicode().tag(sync=True)
     state = traitlets.Unicode("{}").tag(sync=True)
     questions: tuple[str, ...] = ()
     large = traitlets.Bool(False).tag(sync=True)
-    in_classroom = False
     runs: dict[str, Trace]  # what the kept picture shows
 
     def __init__(self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None) -> None:
         self.runs = runs or {}
-        super().__init__(role=role, state=packed(state), large=Page.in_classroom)
+        super().__init__(role=role, state=packed(state), large=Picture.large)
         self.on_msg(self.hear)
 
     def hear(self, _: Any, content: Any, buffers: Any) -> None:
@@ -94,4 +75,4 @@ class Page(anywidget.AnyWidget):
 
 def classroom(on: bool = True) -> None:
     """Show everything from now on in large type and with thick bars, for a projector."""
-    Page.in_classroom = DEFAULTS["large"] = on
+    Picture.large = on

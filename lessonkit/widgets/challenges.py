@@ -24,9 +24,9 @@ class Challenge(Page):
         """Run a learner's pipeline function; say which goals it meets, and show its run."""
         try:
             trace = made_by(pipeline).simulate()
-            return Outcome(self.task.judge(Attempt(trace)), page_data(trace), {"": trace})
+            return Outcome(self.task.judge(Attempt(trace)), trace)
         except Exception as error:
-            return Outcome({"passed": False, "goals": [], "message": said(error)}, None, {})
+            return Outcome({"passed": False, "goals": [], "message": said(error)}, None)
 
     def in_words(self) -> str:
         """What it asks for."""
@@ -36,9 +36,11 @@ class Challenge(Page):
 class Outcome(Page):
     """What came of an attempt: which goals it meets, and its run."""
 
-    def __init__(self, verdict: dict[str, Any], drawn: dict[str, Any] | None, runs: dict[str, Trace]) -> None:
+    def __init__(self, verdict: dict[str, Any], trace: Trace | None) -> None:
         self.verdict = verdict
-        super().__init__("outcome", {"verdict": verdict, "scene": drawn, "height": HEIGHT}, runs)
+        scene = page_data(trace) if trace else None
+        state = {"verdict": verdict, "scene": scene, "height": HEIGHT}
+        super().__init__("outcome", state, {"": trace} if trace else {})
 
     @property
     def passed(self) -> bool:
@@ -47,8 +49,7 @@ class Outcome(Page):
 
     def in_words(self) -> str:
         """The verdict, goal by goal."""
-        marks = {True: "met", False: "missed"}
-        goals = [f"- {marks[met]}: {text}" for met, text in self.verdict["goals"]]
+        goals = [f"- {'met' if met else 'missed'}: {text}" for met, text in self.verdict["goals"]]
         return "\n".join([self.verdict["message"], *goals])
 
 

@@ -11,28 +11,16 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import walk
 from lessonkit.engine.recorder import CACHE
+from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.job_check import checked
+from lessonkit.widgets.job_check import changes, content
 from lessonkit.widgets.task import Attempt, Goal
 
-__all__ = [
-    "buffered",
-    "busy",
-    "cached",
-    "calls",
-    "changed",
-    "first_element",
-    "goal",
-    "good_data",
-    "held",
-    "in_memory",
-    "open_files",
-    "per_sample",
-    "same_job",
-    "threads",
-    "total",
-]
+__all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
+__all__ += ["held", "in_memory", "open_files", "per_sample", "same_job", "threads", "total"]
+
+goal = Goal
 
 # People subtract the limit from what was measured, and have to find what is said to be too much.
 milliseconds = partial(words.milliseconds, digits=2)
@@ -44,81 +32,67 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def goal(
-    name: str,
-    measure: Callable[[Attempt], float],
-    text: Callable[[float], str] = lambda value: f"{value:g}",
-    *,
-    at_most: float | None = None,
-    at_least: float | None = None,
-) -> Goal:
-    """Any number that an attempt has, with a limit."""
-    return Goal(name, measure, text, at_most, at_least)
-
-
 def per_sample(*, at_most: float) -> Goal:
     """Seconds a sample."""
-    return Goal("time per sample", lambda attempt: attempt.trace.per_sample, milliseconds, at_most)
+    return Goal("time per sample", lambda tried: tried.trace.per_sample, milliseconds, at_most)
 
 
 def total(*, at_most: float) -> Goal:
     """Seconds in all."""
-    return Goal("total", lambda attempt: attempt.trace.duration, milliseconds, at_most)
+    return Goal("total", lambda tried: tried.trace.duration, milliseconds, at_most)
 
 
 def first_element(*, at_most: float) -> Goal:
     """Seconds until the first element arrives."""
-    return Goal(
-        "first element after", lambda attempt: attempt.trace.epochs[0].arrivals[0], milliseconds, at_most
-    )
+    return Goal("first element after", lambda tried: tried.trace.epochs[0].arrivals[0], milliseconds, at_most)
 
 
 def busy(*, at_least: float) -> Goal:
     """The share of the time in which the accelerator works."""
-    return Goal("accelerator busy", lambda attempt: attempt.trace.busy("Train"), percent, at_least=at_least)
+    return Goal("accelerator busy", lambda tried: tried.trace.busy("Train"), percent, at_least=at_least)
 
 
 def calls(*, at_most: int) -> Goal:
     """Calls at once, of all operators together."""
-    return Goal("calls at once", lambda attempt: _sum(attempt, "num_parallel_calls"), str, at_most)
+    return Goal("calls at once", lambda tried: _sum(tried, "num_parallel_calls"), str, at_most)
 
 
 def threads(*, at_most: int) -> Goal:
     """What runs beside the training loop: the calls at once of all operators, and one helper a prefetch."""
 
-    def helpers(attempt: Attempt) -> int:
-        prefetches = [node for node in walk(attempt.trace.dataset.node) if node.method == "prefetch"]
-        return _sum(attempt, "num_parallel_calls") + len(prefetches)
+    def helpers(tried: Attempt) -> int:
+        prefetches = [node for node in walk(tried.trace.dataset.node) if node.method == "prefetch"]
+        return _sum(tried, "num_parallel_calls") + len(prefetches)
 
     return Goal("threads beside the training loop", helpers, str, at_most)
 
 
 def buffered(*, at_most: int) -> Goal:
     """Places in the buffers of all prefetches together."""
-    return Goal("places to prefetch", lambda attempt: _sum(attempt, "buffer_size", "prefetch"), str, at_most)
+    return Goal("places to prefetch", lambda tried: _sum(tried, "buffer_size", "prefetch"), str, at_most)
 
 
 def open_files(*, at_most: int) -> Goal:
     """Files open at once."""
-    return Goal("files open at once", lambda attempt: attempt.trace.max_open_files, str, at_most)
+    return Goal("files open at once", lambda tried: tried.trace.max_open_files, str, at_most)
 
 
 def held(*, at_most: int) -> Goal:
     """Elements in all buffers and caches at once."""
-    return Goal("elements held at once", lambda attempt: attempt.trace.max_held, str, at_most)
+    return Goal("elements held at once", lambda tried: tried.trace.max_held, str, at_most)
 
 
 def in_memory(*, at_most: float) -> Goal:
     """Bytes in all buffers and caches at once."""
-    return Goal("memory", lambda attempt: attempt.trace.max_bytes, size, at_most)
+    return Goal("memory", lambda tried: tried.trace.max_bytes, size, at_most)
 
 
 def cached(*, at_most: float) -> Goal:
     """Bytes in caches at once."""
 
-    def most(attempt: Attempt) -> float:
-        caches = [buffer.name for buffer in attempt.trace.buffers if buffer.name.role == CACHE]
-        steps = memory(attempt.trace).bytes.steps
+    def most(tried: Attempt) -> float:
+        caches = [buffer.name for buffer in tried.trace.buffers if buffer.name.role == CACHE]
+        steps = memory(tried.trace).bytes.steps
         return sum(max((held for _, held in steps[cache]), default=0) for cache in caches)
 
     return Goal("cached", most, size, at_most)
@@ -127,48 +101,32 @@ def cached(*, at_most: float) -> Goal:
 def changed(*, at_most: int) -> Goal:
     """Controls that are not where they were at the start."""
 
-    def count(attempt: Attempt) -> int:
-        return sum(attempt.values[name] != value for name, value in attempt.start.items())
+    def count(tried: Attempt) -> int:
+        return sum(tried.values[name] != value for name, value in tried.start.items())
 
     return Goal("controls changed", count, str, at_most)
 
 
 def good_data() -> Goal:
     """Whole epochs, each in an order of its own, and augmentation that is new each time."""
-
-    def faults(attempt: Attempt) -> tuple[str, ...]:
-        return data_quality(attempt.trace).words
-
-    return Goal(
-        "faults in the data",
-        lambda attempt: len(faults(attempt)),
-        str,
-        at_most=0,
-        missed=lambda attempt: ", ".join(faults(attempt)),
-    )
+    return _none("faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words))
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
     """The run of another pipeline: its options, its elements, and each stage's work for each sample."""
-    missing = checked(other, options)
-
-    def changed(attempt: Attempt) -> str:
-        return missing(attempt.trace)
-
-    return Goal(
-        "changes of samples, work or options",
-        lambda attempt: bool(changed(attempt)),
-        "{:d}".format,
-        at_most=0,
-        missed=changed,
-    )
+    # Now, and not at the first attempt: names that its functions use may be changed until then.
+    task = content(benchmark(other, **options))
+    return _none("changes of samples, work or options", lambda tried: next(changes(tried.trace, task), ""))
 
 
-def _sum(attempt: Attempt, argument: str, method: str = "") -> int:
+def _none(name: str, wrong: Callable[[Attempt], str]) -> Goal:
+    """Ask that there is nothing *wrong*, which is otherwise said."""
+    return Goal(name, lambda tried: bool(wrong(tried)), "{:d}".format, at_most=0, missed=wrong)
+
+
+def _sum(tried: Attempt, argument: str, method: str = "") -> int:
     """All numbers of one argument; one that is left open counts as what a run takes for it."""
-    nodes = [
-        node.arguments for node in walk(attempt.trace.dataset.node) if node.method == method or not method
-    ]
-    auto = 1 if argument == "buffer_size" else attempt.trace.machine.cores
-    numbers = [said.get(argument) or 0 for said in nodes]
+    nodes = [node for node in walk(tried.trace.dataset.node) if not method or node.method == method]
+    auto = 1 if argument == "buffer_size" else tried.trace.machine.cores
+    numbers = [node.arguments.get(argument) or 0 for node in nodes]
     return sum(auto if number == AUTOTUNE else number for number in numbers)

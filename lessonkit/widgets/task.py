@@ -21,11 +21,11 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Goal:
-    """A number with a limit on one side."""
+    """Any number that an attempt has, by *measure* and in words by *text*, with a limit on one side."""
 
     name: str
     measure: Callable[[Attempt], float]
-    text: Callable[[float], str]
+    text: Callable[[float], str] = "{:g}".format
     at_most: float | None = None
     at_least: float | None = None
     missed: Callable[[Attempt], str] | None = None  # says what is wrong, where a number does not
@@ -44,14 +44,14 @@ class Goal:
     def judge(self, attempt: Attempt) -> Judged:
         """How an attempt stands to this goal, and by how much it misses it."""
         value = self.measure(attempt)
-        missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
         said = f"{self.name}: {self.text(value)} ({self.limit})"
-        if missing > CLOSE and self.missed:
+        missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
+        if missing <= CLOSE:
+            return Judged(True, said)
+        if self.missed:
             return Judged(False, f"{self.name}: {self.missed(attempt)}")
-        if missing > CLOSE:
-            how = "too much" if self.at_most is not None else "missing"
-            return Judged(False, f"{said}, {self.text(missing)} {how}")
-        return Judged(True, said)
+        how = "missing" if self.at_most is None else "too much"
+        return Judged(False, f"{said}, {self.text(missing)} {how}")
 
 
 class Judged(NamedTuple):
@@ -80,8 +80,6 @@ class Task:
         if not attempt.trace.samples:  # it would take no time, and meet most goals
             return {"passed": False, "goals": [], "message": "Not yet: no element reached the training loop."}
         judged = [goal.judge(attempt) for goal in self.goals]
-        missed = [found.said for found in judged if not found.met]
-        message = (
-            f"Not yet. {missed[0][0].upper()}{missed[0][1:]}." if missed else "Passed: every goal is met."
-        )
+        missed = next((said for met, said in judged if not met), "")
+        message = f"Not yet. {missed[0].upper()}{missed[1:]}." if missed else "Passed: every goal is met."
         return {"passed": not missed, "goals": judged, "message": message}
