@@ -63,7 +63,8 @@ def mapped(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> D
 
 
 def batched(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> Dataset:
-    batch = dataset.batch(draw.randint(1, 4), drop_remainder=draw.random() < 0.3)
+    size, drop, calls = draw.randint(1, 4), draw.random() < 0.3, draw.choice([None, 1, 3])
+    batch = dataset.batch(size, drop, calls)
     return mapped(draw, batch, costs).unbatch() if draw.random() < 0.5 else batch
 
 

@@ -8,7 +8,8 @@ from tfdata import OutsideError, PlannedError
 
 from lessonkit.engine.store import Store
 
-CASES = tfdata.cases("element_cases.json") + tfdata.cases("random_element_cases.json")
+FILES = ("element_cases.json", "random_element_cases.json", "batch_element_cases.json")
+CASES = [case for name in FILES for case in tfdata.cases(name)]
 
 
 def built(case: dict[str, Any]) -> Any:

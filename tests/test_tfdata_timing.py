@@ -8,7 +8,8 @@ import tfdata
 
 from lessonkit import Machine, Trace, benchmark
 
-CASES = tfdata.cases("timing_cases.json") + tfdata.cases("guide_timing_cases.json")
+FILES = ("timing_cases.json", "guide_timing_cases.json", "batch_timing_cases.json")
+CASES = [case for name in FILES for case in tfdata.cases(name)]
 FREE = ("shuffle", "'deterministic': False")  # what leaves the order to chance
 
 
@@ -53,7 +54,7 @@ def at(share: float, values: list[float]) -> float:
     return values[int(share * (len(values) - 1))]
 
 
-@pytest.mark.parametrize("name", ["timing_cases.json", "guide_timing_cases.json"])
+@pytest.mark.parametrize("name", FILES)
 def test_epoch_times_and_arrivals_are_close_to_measured_ones(name: str) -> None:
     epochs, arrivals = errors(name)
     assert median(epochs) < 0.010

@@ -86,7 +86,8 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
     if name == "shuffle":
         return dataset.shuffle(op["buffer"], op.get("seed"), op.get("reshuffle", True))
     if name == "batch":
-        return dataset.batch(op["size"], op.get("drop_remainder", False))
+        options = {key: op[key] for key in op if key not in ("op", "size")}
+        return dataset.batch(op["size"], **options)
     if name == "filter":
         return dataset.filter(lambda x: x % op["keep_mod"] == 0)
     if name == "shard":

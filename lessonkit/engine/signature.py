@@ -65,6 +65,7 @@ def _leaf(value: Any, spec: Any) -> Any:
     import numpy
 
     dtype, shape = _type(spec.dtype), spec.shape
+    name = getattr(spec.dtype, "name", dtype)
     try:
         array = numpy.asarray(value, object if dtype.kind in "SU" else dtype)
         if array.dtype == object and not all(isinstance(part, (str, bytes)) for part in array.flat):
@@ -72,7 +73,7 @@ def _leaf(value: Any, spec: Any) -> Any:
     except (TypeError, ValueError):
         raise TypeError(
             "`generator` yielded an element that could not be converted to the expected type. "
-            f"The expected type was {spec.dtype}, but the yielded element was {value}."
+            f"The expected type was {name}, but the yielded element was {value}."
         ) from None
     is_known = shape is not None and getattr(shape, "rank", 0) is not None
     pairs = zip(shape, array.shape, strict=False) if is_known else ()
