@@ -105,7 +105,6 @@ def test_a_default_that_is_no_value_is_refused(given: Any) -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     assert control("a", (np.int64(1), np.int64(3))).texts == ("1", "2", "3")
-    assert control("a", np.uint8(3)).values == tuple(range(-3, 10))
     tenth, half = np.float32(0.1), np.float32(0.5)
     assert control("a", (tenth, half, tenth)).texts == ("0.1", "0.2", "0.3", "0.4", "0.5")
 
@@ -187,10 +186,8 @@ def test_cards_start_at_an_order_of_all_of_them(default: Any) -> None:
         controls_of(lambda order=default: None, {"order": cards(length=len, text=str)})
 
 
-def test_a_long_text_is_cut_and_too_many_choices_are_refused() -> None:
+def test_a_long_text_is_cut() -> None:
     assert len(control("a", ["x" * 10**6]).texts[0]) < 1000
-    with pytest.raises(ValueError, match="a: has 1001 choices, at most 1000 are possible"):
-        control("a", list(range(1001)))
 
 
 def test_a_control_for_no_argument_is_refused() -> None:

@@ -7,6 +7,7 @@ import inspect
 import sys
 import sysconfig
 import textwrap
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,8 @@ class Functions(ast.NodeTransformer):
 
     def text(self, function: Any, stub: str = "args[0]") -> str:
         """An expression for *function*; *stub* is what it returns if its source is not known."""
+        if isinstance(function, partial):  # `measure` makes a function remember
+            function = getattr(function, "__wrapped__", function)
         module, name = getattr(function, "__module__", None) or "", getattr(function, "__qualname__", "")
         file = getattr(sys.modules.get(module), "__file__", None) or ""
         if module == "builtins" or (module.startswith("lessonkit.") and name.split(".")[0] in self.ours):

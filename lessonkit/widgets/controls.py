@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from numbers import Integral, Real
@@ -13,7 +15,7 @@ from lessonkit import check
 from lessonkit.widgets.sandbox import shortened
 from lessonkit.words import milliseconds
 
-MOST_STEPS = 1000  # of a slider, and choices
+MOST_STEPS = 1000
 LARGEST = 10**15  # end of a slider
 DIGITS = 9
 FINEST = 10**-DIGITS
@@ -67,32 +69,23 @@ class Control:
             return cards
         if self.kind == "choice":
             return place(value, self.values)
-        number = plain(value)
-        if not abs(number) < inf:
+        if not abs(value) < inf:
             raise ValueError(value)
-        return min(range(len(self.values)), key=lambda step: abs(self.values[step] - number))
+        return min(range(len(self.values)), key=lambda step: abs(self.values[step] - value))
 
 
 def place(value: Any, values: tuple[Any, ...]) -> int:
-    """Where *value* is among *values*, or else one that equals it, if possible of its type.
-
-    Raise ValueError if there is none.
+    """Where *value* is among *values*, or else one that equals it; raise ValueError if there is none.
 
     >>> place(True, (1, True)), place(1.0, (2, 1))
     (1, 1)
     """
-    alike = [number for number, one in enumerate(values) if equal(one, value)]
-    return min(
-        alike, key=lambda number: (values[number] is not value, type(values[number]) is not type(value))
-    )
-
-
-def equal(one: Any, other: Any) -> bool:
-    """True if both are the same or equal; arrays, and values that fail to compare, must be the same."""
-    try:
-        return one is other or bool(one == other)
-    except Exception:
-        return False
+    for alike in (operator.is_, operator.eq):
+        for number, one in enumerate(values):
+            with suppress(Exception):  # arrays do not compare, nor does everything of a learner's
+                if alike(one, value):
+                    return number
+    raise ValueError(value)
 
 
 class Slider(NamedTuple):
@@ -170,7 +163,7 @@ def control(name: str, given: Any) -> Control:
     if hasattr(given, "value") and hasattr(given, "comm"):
         return like_widget(name, given)
     if is_number(given):
-        return ranged(name, label, around(plain(given)), given)
+        return ranged(name, label, around(given), given)
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
         whole = all(isinstance(end, Integral) for end in given)
         step = given[2] if len(given) == 3 else 1 if whole else (given[1] - given[0]) / 10
@@ -190,9 +183,8 @@ def around(number: float) -> Slider:
 
 def ranged(name: str, label: str, given: Slider, start: Any = None) -> Control:
     """A slider; it starts in the middle if nobody says where."""
-    ends = given.least, given.most, given.step
-    least, most, step = map(plain, ends)
-    if not all(is_number(end) and abs(end) <= LARGEST for end in ends) or not least < most:
+    least, most, step, *_ = given
+    if not all(is_number(end) and abs(end) <= LARGEST for end in given[:3]) or not least < most:
         wrong = shortened(f"{least} to {most}")
         raise ValueError(f"{name}: must go from a number to a larger one, not {wrong}")
     if step < FINEST:
@@ -211,8 +203,6 @@ def chosen(name: str, label: str, given: Any, start: int = 0) -> Control:
     pairs = given.items() if isinstance(given, dict) else given
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         pairs = [(getattr(value, "__name__", value), value) for value in pairs]
-    if len(pairs) > MOST_STEPS:
-        raise ValueError(f"{name}: has {len(pairs)} choices, at most {MOST_STEPS} are possible")
     texts, values = zip(*pairs, strict=True)
     return Control(name, label, "choice", values, tuple(shortened(str(text)) for text in texts), start)
 
@@ -232,11 +222,6 @@ def like_widget(name: str, given: Any) -> Control:
 def is_number(value: Any) -> bool:
     """Whether a value counts as a number: one of NumPy does, True does not."""
     return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def plain(value: Any) -> Any:
-    """A whole number as one of Python's own, which cannot overflow; anything else as it is."""
-    return int(value) if isinstance(value, Integral) else value
 
 
 def worded(value: float, unit: str) -> str:

@@ -45,14 +45,10 @@ class Limit:
         self.lock = threading.Lock()
         self.ended = self.fired = False
 
-    def is_late(self) -> bool:
-        """True if the thread should have ended by now."""
-        return not self.ended and perf_counter() > self.until
-
     def look(self) -> None:
         """Stop the thread if it is late, once."""
         with self.lock:  # either this comes first, or the end does
-            if not self.fired and self.is_late():
+            if not (self.ended or self.fired) and perf_counter() > self.until:
                 self.fired = True
                 interrupt(self.thread)
 
@@ -83,7 +79,7 @@ def alone(limit: Limit, function: Callable[[], Result]) -> Result:
     turns = count(1)
 
     def turn(*_: Any) -> Any:
-        if next(turns) % TURNS == 0 and limit.is_late():
+        if next(turns) % TURNS == 0 and perf_counter() > limit.until:
             limit.fired = True
             raise KeyboardInterrupt
         return turn
