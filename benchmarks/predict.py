@@ -102,7 +102,7 @@ def turned_all(dataset: Dataset, settings: Settings) -> Dataset:
 def ratios() -> Iterator[float]:
     """Each prediction beside a real run."""
     for dataset, others in PIPELINES:
-        priced = measure(dataset)
+        priced = measure(dataset).dataset
         for settings in others:
             predicted = benchmark(turned_all(priced, settings), 1, TRAIN, machine=MACHINE)
             real = benchmark(turned_all(dataset, settings), 1, TRAIN, clock="real", machine=MACHINE)

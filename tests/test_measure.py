@@ -104,9 +104,9 @@ def test_elements_and_their_order_stay() -> None:
         .prefetch(2)
         .batch(4)
     )
-    traces = [benchmark(one, 1, keep=True) for one in (pipeline, measure(pipeline))]
+    traces = [benchmark(one, 1, keep=True) for one in (pipeline, measure(pipeline).dataset)]
     assert traces[0].epochs[0].elements == traces[1].epochs[0].elements
-    assert [one.arguments for one in walk(measure(Dataset.range(2).prefetch(3)).node)][1:] == [
+    assert [one.arguments for one in walk(measure(Dataset.range(2).prefetch(3)).dataset.node)][1:] == [
         {"buffer_size": 3}
     ]
 
@@ -117,7 +117,7 @@ def test_each_function_costs_what_it_took_and_inner_data_sets_too() -> None:
         yield from (nap(line) for line in range(4))
 
     files = Dataset.range(3).flat_map(lambda file: Dataset.from_generator(read, args=(file,)).map(nap))
-    trace = benchmark(measure(files.filter(lambda number: nap(True))), 1, train=0)
+    trace = benchmark(measure(files.filter(lambda number: nap(True))).dataset, 1, train=0)
     spent = {
         str(stage): [span.end_ns - span.start_ns for span in trace.spans if span.stage == stage]
         for stage in trace.stages
@@ -135,7 +135,7 @@ def test_costs_that_are_given_are_kept_and_not_spent() -> None:
 
     began = time.monotonic()
     pipeline = ArtificialDataset(9, open=30, read=30).map(cost=30).map(nap, cost=30).map(says)
-    measured = measure(pipeline)
+    measured = measure(pipeline).dataset
     assert time.monotonic() - began < 20
     assert costs(measured)[:2] == [30, 30]
     assert benchmark(measured, 1, train=0).duration == pytest.approx(30 + 4 * 9 * 30, rel=1e-3)
@@ -143,7 +143,7 @@ def test_costs_that_are_given_are_kept_and_not_spent() -> None:
 
 def test_a_node_used_twice_stays_one() -> None:
     numbers = Dataset.range(4).map(nap).cache()
-    left, right = measure(Dataset.zip(numbers, numbers)).node.inputs
+    left, right = measure(Dataset.zip(numbers, numbers)).dataset.node.inputs
     assert left is right
 
 

@@ -35,7 +35,7 @@ def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], Counter[A
 
 def most_calls(pipeline: Dataset, calls: Counter[Any], runs: int = 3) -> int:
     """How often a function is called with one value while its measured pipeline runs again and again."""
-    measured = measure(pipeline)
+    measured = measure(pipeline).dataset
     calls.clear()
     values = [benchmark(measured, 2, keep=True).epochs[0].elements for _ in range(runs)]
     assert all(one == values[0] for one in values)
@@ -44,7 +44,7 @@ def most_calls(pipeline: Dataset, calls: Counter[Any], runs: int = 3) -> int:
 
 def test_a_function_is_called_once_for_each_element_by_all_runs_of_advise() -> None:
     fn, calls = counted(lambda number: number + 1)
-    measured = measure(Dataset.range(6).map(fn).batch(2))
+    measured = measure(Dataset.range(6).map(fn).batch(2)).dataset
     calls.clear()
     assert len(advise(measured)) > 5
     assert calls == {str(number): 1 for number in range(6)}
@@ -58,7 +58,7 @@ def test_filters_and_maps_of_what_was_remembered_are_too() -> None:
 
 
 def test_two_functions_are_told_apart() -> None:
-    pipeline = measure(Dataset.range(3).map(lambda n: n + 1).map(lambda n: n * 10))
+    pipeline = measure(Dataset.range(3).map(lambda n: n + 1).map(lambda n: n * 10)).dataset
     assert benchmark(pipeline, 1, keep=True).epochs[0].elements == [10, 20, 30]
     assert benchmark(pipeline, 1, keep=True).epochs[0].elements == [10, 20, 30]
 
@@ -68,7 +68,7 @@ def test_nobody_can_change_what_is_remembered() -> None:
         array += 1
         return array
 
-    measured = measure(Dataset.range(3).map(lambda n: np.zeros(2)).map(add_one))
+    measured = measure(Dataset.range(3).map(lambda n: np.zeros(2)).map(add_one)).dataset
     for _ in range(3):
         assert [array.sum() for array in benchmark(measured, 1, keep=True).epochs[0].elements] == [2, 2, 2]
 
@@ -79,7 +79,7 @@ def test_what_is_made_at_random_is_made_again() -> None:
 
 
 def test_what_a_map_func_makes_may_be_another_each_time_and_is_made_again() -> None:
-    measured = measure(Dataset.range(3).flat_map(lambda file: Dataset.range(2).map(lambda n: (file, n))))
+    measured = measure(Dataset.range(3).flat_map(lambda file: Dataset.range(2).map(lambda n: (file, n)))).dataset
     pairs = [(file, n) for file in range(3) for n in range(2)]
     for _ in range(2):
         assert benchmark(measured, 1, keep=True).epochs[0].elements == pairs
@@ -91,14 +91,14 @@ def test_a_cost_that_a_function_says_is_said_on_every_run() -> None:
             work(1.0)
         return number
 
-    measured = measure(Dataset.range(5).map(says), elements=2)
+    measured = measure(Dataset.range(5).map(says), elements=2).dataset
     for _ in range(2):
         assert 1.0 < benchmark(measured, 1, train=0).duration < 2.0
 
 
 def test_what_cannot_be_pickled_is_made_again() -> None:
     lock, calls = counted(lambda number: threading.Lock())
-    measured = measure(Dataset.range(2).map(lock))
+    measured = measure(Dataset.range(2).map(lock)).dataset
     calls.clear()
     benchmark(measured, 1)
     benchmark(measured, 1)
@@ -106,7 +106,7 @@ def test_what_cannot_be_pickled_is_made_again() -> None:
 
 
 def test_an_error_is_raised_on_every_run() -> None:
-    measured = measure(Dataset.range(3).map(lambda number: 1 // (2 - number)), elements=1)
+    measured = measure(Dataset.range(3).map(lambda number: 1 // (2 - number)), elements=1).dataset
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             benchmark(measured, 1)
@@ -116,7 +116,7 @@ def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch)
     memory = Memory(room=1000)
     monkeypatch.setattr(measuring, "Memory", lambda: memory)
     fn, calls = counted(lambda number: bytes(300))
-    measured = measure(Dataset.range(9).map(fn))
+    measured = measure(Dataset.range(9).map(fn)).dataset
     calls.clear()
     benchmark(measured, 1)
     benchmark(measured, 1)
@@ -126,7 +126,7 @@ def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch)
 
 def test_on_the_real_clock_nothing_is_remembered() -> None:
     fn, calls = counted(lambda number: number)
-    measured = measure(Dataset.range(2).map(fn))
+    measured = measure(Dataset.range(2).map(fn)).dataset
     calls.clear()
     assert list(measured) == list(measured) == [0, 1]
     benchmark(measured, 1, clock="real", train=0)
@@ -137,6 +137,6 @@ def test_a_function_keeps_its_name_and_its_text() -> None:
     def decode(number: int) -> int:
         return number + 1
 
-    measured = measure(Dataset.range(2).map(decode))
+    measured = measure(Dataset.range(2).map(decode)).dataset
     assert "map(decode, cost=" in repr(measured)
     assert "return number + 1" in measured.code()

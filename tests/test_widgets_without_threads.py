@@ -112,7 +112,7 @@ def test_an_error_in_a_real_run_is_told() -> None:
 
 
 def test_a_pipeline_is_measured() -> None:
-    measured = measure(Dataset.range(9).map(lambda number: sleep(0.002)))
+    measured = measure(Dataset.range(9).map(lambda number: sleep(0.002))).dataset
     assert benchmark(measured, 1, train=0).duration > 9 * 0.001
 
 

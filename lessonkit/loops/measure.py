@@ -20,8 +20,10 @@ from lessonkit.engine.element import END
 from lessonkit.engine.machine import current
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.engine.virtual import Meter
+from lessonkit.found import Found
 from lessonkit.loops.costs import costing, fit, identity, whole
 from lessonkit.loops.remember import Memory
+from lessonkit.words import milliseconds
 
 FUNCTIONS = {
     "from_generator": "generator",
@@ -64,8 +66,20 @@ class Call(NamedTuple):
         return self.ended - self.began
 
 
-def measure(dataset: Dataset, elements: int = 32) -> Dataset:
-    """The same pipeline, with the costs that its real functions had.
+class Measured(NamedTuple):
+    """The calls of one function, by the step that makes them, and what they hold."""
+
+    step: str
+    calls: list[Call]
+    kind: str
+
+    def __str__(self) -> str:
+        each = milliseconds(fmean(call.seconds for call in self.calls))
+        return f"{self.step}: {len(self.calls)} calls of {each}, {self.kind}"
+
+
+def measure(dataset: Dataset, elements: int = 32) -> Found:
+    """Find the costs of the real functions of *dataset*, and give the same pipeline with them.
 
     They are called on threads, one at a time, with nothing beside them, until each was
     called *elements* times or so many elements have come out. What has a cost already
@@ -81,8 +95,11 @@ def measure(dataset: Dataset, elements: int = 32) -> Dataset:
     >>> import time
     >>> from lessonkit import benchmark
     >>> naps = Dataset.range(9).map(lambda number: time.sleep(0.010))
-    >>> benchmark(measure(naps), 1, train=0).duration > 0.045  # without costs it would be 0
+    >>> found = measure(naps)
+    >>> benchmark(found.dataset, 1, train=0).duration > 0.045  # without costs it would be 0
     True
+    >>> print(found)  # doctest: +ELLIPSIS
+    map: 9 calls of 10... ms, wait
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset={dataset!r}: must be a Dataset")
@@ -98,7 +115,8 @@ def measure(dataset: Dataset, elements: int = 32) -> Dataset:
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
     priced = partial(_priced, calls=calls, ticks=ticks, memory=Memory())
-    return Dataset(_changed(dataset.node, priced))
+    steps = [Measured(place[-1], took, kind(took, ticks)) for place, took in calls.items() if is_worth(took)]
+    return Found(Dataset(_changed(dataset.node, priced)), steps, "no function takes time worth a cost")
 
 
 def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
@@ -193,8 +211,8 @@ def _priced(
     node: Node, place: Place, calls: dict[Place, list[Call]], ticks: list[float], memory: Memory
 ) -> dict[str, Any]:
     """What changes in a node whose function took so long."""
-    took = calls.get(place)
-    if not took or fmean(call.seconds for call in took) < SLIGHT:
+    took = calls.get(place, [])
+    if not is_worth(took):
         return {}
     name = FUNCTIONS[node.method]
     function = node.arguments[name]
@@ -209,6 +227,11 @@ def _priced(
     usual = median(seconds for _, seconds in later)
     opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None
     return {name: costing(function, cost, held, opening)}
+
+
+def is_worth(calls: list[Call]) -> bool:
+    """Whether *calls* take long enough to have a cost."""
+    return bool(calls) and fmean(call.seconds for call in calls) >= SLIGHT
 
 
 def kind(calls: list[Call], ticks: list[float]) -> str:
