@@ -76,7 +76,7 @@ def values(name: str, value: Any) -> Any:
     return value
 
 
-def flag(name: str, value: Any, *, unsaid: bool | None = None) -> bool:
+def flag(name: str, value: Any, unsaid: bool | None = None) -> bool:
     """`value` as True or False, and nothing that merely counts as one; None is *unsaid*, if that is given."""
     if value is None and unsaid is not None:
         return unsaid

@@ -200,7 +200,7 @@ class Dataset(Description):
             cost=check.cost("cost", cost),
             kind=check.one_of("kind", kind, KINDS),
             num_parallel_calls=_calls(num_parallel_calls),
-            deterministic=check.flag("deterministic", deterministic, unsaid=True),
+            deterministic=check.flag("deterministic", deterministic, True),
             stage=stage,
             nbytes=check.nbytes(nbytes),
             batches=check.flag("batches", batches),
@@ -251,7 +251,7 @@ class Dataset(Description):
             cycle_length=cycle,
             block_length=1 if block_length is None else check.integer("block_length", block_length, least=1),
             num_parallel_calls=calls,
-            deterministic=check.flag("deterministic", deterministic, unsaid=True),
+            deterministic=check.flag("deterministic", deterministic, True),
         )
 
     # ---- buffers ----
@@ -278,9 +278,7 @@ class Dataset(Description):
             "shuffle",
             buffer_size=check.integer("buffer_size", buffer_size, least=1),
             seed=None if seed is None else check.integer("seed", seed),
-            reshuffle_each_iteration=check.flag(
-                "reshuffle_each_iteration", reshuffle_each_iteration, unsaid=True
-            ),
+            reshuffle_each_iteration=check.flag("reshuffle_each_iteration", reshuffle_each_iteration, True),
         )
 
     def shuffle_and_repeat(
@@ -321,7 +319,7 @@ class Dataset(Description):
             batch_size=check.integer("batch_size", batch_size, least=1),
             drop_remainder=check.flag("drop_remainder", drop_remainder),
             num_parallel_calls=_calls(num_parallel_calls),
-            deterministic=check.flag("deterministic", deterministic, unsaid=True),
+            deterministic=check.flag("deterministic", deterministic, True),
         )
 
     def map_and_batch(

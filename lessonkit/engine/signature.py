@@ -44,8 +44,10 @@ def _type(dtype: Any) -> Any:
     try:
         return numpy.dtype(getattr(dtype, "as_numpy_dtype", dtype))
     except TypeError:
-        hint = f"arguments of the generator go into args=({dtype!r},)"
-        raise TypeError(f"output_types={dtype!r}: must be types, such as 'int64'; {hint}") from None
+        message = (
+            f"output_types={dtype!r}: must be types; arguments of the generator go into args=({dtype!r},)"
+        )
+        raise TypeError(message) from None
 
 
 def fitted(value: Any, specs: Any) -> Any:
@@ -53,11 +55,8 @@ def fitted(value: Any, specs: Any) -> Any:
     if not isinstance(specs, (tuple, dict)):
         return _leaf(value, specs)
     if not fits(value, specs):
-        expected = leaves(lambda spec: spec.dtype, specs)
-        raise TypeError(
-            "`generator` yielded an element that did not match the expected structure. "
-            f"The expected structure was {expected}, but the yielded element was {value}."
-        )
+        types = leaves(lambda spec: spec.dtype, specs)
+        raise _unfit("did not match the expected structure", "structure", types, value)
     return like(specs, (fitted(value[name], specs[name]) for name in names(specs)))
 
 
@@ -65,21 +64,21 @@ def _leaf(value: Any, spec: Any) -> Any:
     import numpy
 
     dtype, shape = _type(spec.dtype), spec.shape
-    name = getattr(spec.dtype, "name", dtype)
     try:
         array = numpy.asarray(value, object if dtype.kind in "SU" else dtype)
         if array.dtype == object and not all(isinstance(part, (str, bytes)) for part in array.flat):
             raise TypeError
     except (TypeError, ValueError):
-        raise TypeError(
-            "`generator` yielded an element that could not be converted to the expected type. "
-            f"The expected type was {name}, but the yielded element was {value}."
-        ) from None
-    is_known = shape is not None and getattr(shape, "rank", 0) is not None
-    pairs = zip(shape, array.shape, strict=False) if is_known else ()
-    if any(size not in (None, real) for size, real in pairs) or (is_known and len(shape) != array.ndim):
-        raise TypeError(
-            f"`generator` yielded an element of shape {array.shape} "
-            f"where an element of shape {tuple(shape)} was expected."
-        )
+        name = getattr(spec.dtype, "name", dtype)
+        raise _unfit("could not be converted to the expected type", "type", name, value) from None
+    if shape is not None and getattr(shape, "rank", 0) is not None:
+        said = [real if size is None else size for size, real in zip(shape, array.shape, strict=False)]
+        if (len(shape), *said) != (array.ndim, *array.shape):
+            expected = f"where an element of shape {tuple(shape)} was expected"
+            raise TypeError(f"`generator` yielded an element of shape {array.shape} {expected}.")
     return array if array.ndim else array.item()
+
+
+def _unfit(what: str, kind: str, expected: Any, value: Any) -> TypeError:
+    was = f"The expected {kind} was {expected}, but the yielded element was {value}."
+    return TypeError(f"`generator` yielded an element that {what}. {was}")
