@@ -97,7 +97,8 @@ class Predict(Page):
             if type(said) is not int or not 0 <= said < len(self.choices):
                 raise RefusedError("choose one of the answers")
             return self.choices[said]
-        if type(said) not in (int, float) or not isfinite(said) or abs(said) > 1e12:
+        is_number = isinstance(said, (int, float)) and not isinstance(said, bool)
+        if not is_number or not isfinite(said) or abs(said) > 1e12:
             raise RefusedError("the answer must be a number")
         return said / self.scale
 
