@@ -3,8 +3,12 @@
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
+Check = Callable[[str, Any], Any]
+
+KINDS = ("wait", "native", "python")  # of work: what it holds
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
 
 
@@ -56,11 +60,6 @@ def cost(name: str, value: Any) -> Any:
     return value if callable(value) else seconds(name, value)
 
 
-def nbytes(value: Any) -> Any:
-    """The size of an element as a number, as a function of the element, or not said."""
-    return value if value is None or callable(value) else integer("nbytes", value, least=0)
-
-
 def function(name: str, value: Any) -> Callable[..., Any]:
     """`value` as something that can be called."""
     if not callable(value):
@@ -76,10 +75,8 @@ def values(name: str, value: Any) -> Any:
     return value
 
 
-def flag(name: str, value: Any, unsaid: bool | None = None) -> bool:
-    """`value` as True or False, and nothing that merely counts as one; None is *unsaid*, if that is given."""
-    if value is None and unsaid is not None:
-        return unsaid
+def flag(name: str, value: Any) -> bool:
+    """`value` as True or False, and nothing that merely counts as one."""
     if not isinstance(value, bool):
         raise TypeError(f"{name}={value!r}: must be True or False")
     return value
@@ -90,3 +87,62 @@ def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise ValueError(f"{name}={value!r}: must be one of {', '.join(allowed)}")
     return str(value)
+
+
+# ---- the arguments of operators, by their names ----
+
+
+def unsaid(check: Check, default: Any = None) -> Check:
+    """Let None stand for *default*, and *check* anything else."""
+    return lambda name, value: default if value is None else check(name, value)
+
+
+def name_of_stage(name: str, value: Any) -> str:
+    """`value` as a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{name}={value!r}: must be a name")
+    return value
+
+
+def bytes_of(name: str, value: Any) -> Any:
+    """The size of an element as a number, or as a function of the element."""
+    return value if callable(value) else integer(name, value, least=0)
+
+
+one_or_more = partial(integer, least=1)
+ARGUMENTS: dict[str, Check] = {
+    "batch_size": one_or_more,
+    "batches": flag,
+    "block_length": unsaid(one_or_more, 1),
+    "buffer_size": one_or_more,
+    "cost": cost,
+    "count": unsaid(integer),
+    "cycle_length": unsaid(partial(integer, least=1, auto=True)),
+    "deterministic": unsaid(flag, True),
+    "drop_remainder": flag,
+    "generator": function,
+    "index": integer,
+    "kind": partial(one_of, allowed=KINDS),
+    "map_func": unsaid(function),
+    "nbytes": unsaid(bytes_of),
+    "num_parallel_calls": unsaid(partial(integer, least=1, auto=True)),
+    "num_samples": partial(integer, least=0),
+    "num_shards": one_or_more,
+    "open": cost,
+    "predicate": function,
+    "prefetch.buffer_size": partial(integer, least=0, auto=True),
+    "random": flag,
+    "read": cost,
+    "reshuffle_each_iteration": unsaid(flag, True),
+    "seed": unsaid(integer),
+    "skip.count": integer,
+    "stage": name_of_stage,
+    "start": integer,
+    "take.count": integer,
+}
+
+
+def arguments(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of *method* among what is *given*, each as the rule of its name wants it."""
+    checks = {name: ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name) for name in given}
+    return {name: check(name, given[name]) for name, check in checks.items() if check}

@@ -19,7 +19,6 @@ from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.machine import KINDS
 from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
 from lessonkit.engine.signature import signature
 
@@ -69,8 +68,9 @@ class Dataset(Description):
             return program(self.node, train, num_epochs)
         return tfdata(self.node, train, num_epochs)
 
-    def _then(self, method: str, *others: Node, **arguments: Any) -> Dataset:
-        return Dataset(Node(method, (self.node, *others), arguments))
+    def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
+        """Add a step; among the locals *given* are the arguments of its method."""
+        return Dataset(Node(method, (self.node, *others), check.arguments(method, given)))
 
     # ---- sources ----
 
@@ -92,7 +92,7 @@ class Dataset(Description):
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
         """Give each of *values*, as it is; *nbytes* says how large one is, if it does not know itself."""
-        arguments = {"values": tuple(check.values("values", values)), "nbytes": check.nbytes(nbytes)}
+        arguments = {"values": tuple(check.values("values", values))} | check.arguments("from_list", locals())
         return Dataset(Node("from_list", (), arguments))
 
     @staticmethod
@@ -129,12 +129,9 @@ class Dataset(Description):
         """
         if args is not None and not isinstance(args, (tuple, list)):
             raise TypeError(f"args={args!r}: must be a tuple of what the generator is called with")
-        arguments = {
-            "generator": check.function("generator", generator),
-            "args": tuple(args) if args else None,
-            "output_signature": signature(output_types, output_shapes, output_signature),
-            "nbytes": check.nbytes(nbytes),
-        }
+        arguments = check.arguments("from_generator", locals())
+        arguments["args"] = tuple(args) if args else None
+        arguments["output_signature"] = signature(output_types, output_shapes, output_signature)
         return Dataset(Node("from_generator", (), arguments))
 
     @staticmethod
@@ -192,20 +189,8 @@ class Dataset(Description):
         if fn is not None and map_func is not None:
             raise TypeError("fn: must not be given beside map_func, which is the same argument")
         function = fn if map_func is None else map_func
-        if not isinstance(stage, str) or not stage:
-            raise TypeError(f"stage={stage!r}: must be a name")
-        return self._then(
-            "map",
-            map_func=None if function is None else check.function("map_func", function),
-            cost=check.cost("cost", cost),
-            kind=check.one_of("kind", kind, KINDS),
-            num_parallel_calls=_calls(num_parallel_calls),
-            deterministic=check.flag("deterministic", deterministic, True),
-            stage=stage,
-            nbytes=check.nbytes(nbytes),
-            batches=check.flag("batches", batches),
-            random=check.flag("random", random),
-        )
+        first = {"map_func": function, "cost": cost, "kind": kind}  # in the order in which they are printed
+        return self._then("map", first | locals() | first)
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """Keep the elements for which *predicate* is true.
@@ -213,7 +198,7 @@ class Dataset(Description):
         >>> list(Dataset.range(6).filter(lambda number: number % 2))
         [1, 3, 5]
         """
-        return self._then("filter", predicate=check.function("predicate", predicate))
+        return self._then("filter", locals())
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
         """Give the elements of one data set after another; *map_func* makes one of each element.
@@ -221,7 +206,8 @@ class Dataset(Description):
         >>> list(Dataset.range(3).flat_map(Dataset.range))
         [0, 0, 1]
         """
-        return self._then("flat_map", map_func=check.function("map_func", map_func))
+        check.function("map_func", map_func)
+        return self._then("flat_map", locals())
 
     def interleave(
         self,
@@ -240,31 +226,22 @@ class Dataset(Description):
         >>> list(Dataset.range(1, 3).interleave(lambda x: Dataset.from_list([x, x]), cycle_length=2))
         [1, 2, 1, 2]
         """
-        calls, cycle = _calls(num_parallel_calls), cycle_length
-        if cycle is not None:
-            cycle = check.integer("cycle_length", cycle, least=1, auto=True)
-            if cycle != AUTOTUNE and calls is not None and calls > cycle:
-                raise ValueError(f"num_parallel_calls={calls}: must be {cycle} or less, as cycle_length is")
-        return self._then(
-            "interleave",
-            map_func=check.function("map_func", map_func),
-            cycle_length=cycle,
-            block_length=1 if block_length is None else check.integer("block_length", block_length, least=1),
-            num_parallel_calls=calls,
-            deterministic=check.flag("deterministic", deterministic, True),
-        )
+        check.function("map_func", map_func)
+        if cycle_length not in (None, AUTOTUNE) and num_parallel_calls is not None:
+            if num_parallel_calls > check.integer("cycle_length", cycle_length, least=1):
+                most = f"must be {cycle_length} or less, as cycle_length is"
+                raise ValueError(f"num_parallel_calls={num_parallel_calls}: {most}")
+        return self._then("interleave", locals())
 
     # ---- buffers ----
 
     def prefetch(self, buffer_size: int) -> Dataset:
         """Make at most *buffer_size* elements ready in the background, before anybody asks for them."""
-        return self._then(
-            "prefetch", buffer_size=check.integer("buffer_size", buffer_size, least=0, auto=True)
-        )
+        return self._then("prefetch", locals())
 
     def cache(self) -> Dataset:
         """Keep what the first complete pass gave in memory, and give that in all later ones."""
-        return self._then("cache")
+        return self._then("cache", locals())
 
     def shuffle(
         self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool | None = True
@@ -274,12 +251,7 @@ class Dataset(Description):
         Each pass has another order, unless *reshuffle_each_iteration* is False. The same
         *seed* gives the same orders on every run.
         """
-        return self._then(
-            "shuffle",
-            buffer_size=check.integer("buffer_size", buffer_size, least=1),
-            seed=None if seed is None else check.integer("seed", seed),
-            reshuffle_each_iteration=check.flag("reshuffle_each_iteration", reshuffle_each_iteration, True),
-        )
+        return self._then("shuffle", locals())
 
     def shuffle_and_repeat(
         self,
@@ -292,8 +264,7 @@ class Dataset(Description):
 
         tf.data makes this one operator of the two; so does `rewrite`.
         """
-        shuffled = self.shuffle(buffer_size, seed, reshuffle_each_iteration).node
-        return self._then("shuffle_and_repeat", **shuffled.arguments, **self.repeat(count).node.arguments)
+        return self._then("shuffle_and_repeat", locals())
 
     # ---- batches ----
 
@@ -314,13 +285,7 @@ class Dataset(Description):
         >>> list(Dataset.range(5).batch(2).map(lambda numbers: 10 * numbers))
         [[0, 10], [20, 30], [40]]
         """
-        return self._then(
-            "batch",
-            batch_size=check.integer("batch_size", batch_size, least=1),
-            drop_remainder=check.flag("drop_remainder", drop_remainder),
-            num_parallel_calls=_calls(num_parallel_calls),
-            deterministic=check.flag("deterministic", deterministic, True),
-        )
+        return self._then("batch", locals())
 
     def map_and_batch(
         self,
@@ -338,10 +303,11 @@ class Dataset(Description):
 
         tf.data makes this one operator of the two; so does `rewrite`.
         """
-        calls = check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
-        mapped = self.map(map_func, calls, cost=cost, kind=kind, stage=stage, nbytes=nbytes)
-        batch = self.batch(batch_size, drop_remainder, calls).node
-        return self._then("map_and_batch", **mapped.node.arguments | batch.arguments)
+        deterministic = True
+        batches = random = False
+        check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
+        first = {"map_func": map_func, "cost": cost, "kind": kind}
+        return self._then("map_and_batch", first | locals())
 
     def unbatch(self) -> Dataset:
         """Give the parts of each batch one by one; ValueError if the elements are known to be single.
@@ -351,21 +317,21 @@ class Dataset(Description):
         """
         if element_type(self.node) in SCALARS:
             raise ValueError(f"unbatch: the elements of {self!r} are single values, not batches")
-        return self._then("unbatch")
+        return self._then("unbatch", {})
 
     # ---- which elements, and how often ----
 
     def repeat(self, count: int | None = None) -> Dataset:
         """Make *count* passes, one after another; without end if it is None or negative."""
-        return self._then("repeat", count=None if count is None else check.integer("count", count))
+        return self._then("repeat", locals())
 
     def take(self, count: int) -> Dataset:
         """Give the first *count* elements; all of them if it is negative."""
-        return self._then("take", count=check.integer("count", count))
+        return self._then("take", locals())
 
     def skip(self, count: int) -> Dataset:
         """Give all but the first *count* elements; none if it is negative."""
-        return self._then("skip", count=check.integer("count", count))
+        return self._then("skip", locals())
 
     def shard(self, num_shards: int, index: int) -> Dataset:
         """Give every *num_shards*-th element, beginning with number *index*.
@@ -374,10 +340,9 @@ class Dataset(Description):
         [1, 4]
         """
         shards = check.integer("num_shards", num_shards, least=1)
-        number = check.integer("index", index)
-        if not 0 <= number < shards:
+        if not 0 <= check.integer("index", index) < shards:
             raise ValueError(f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}")
-        return self._then("shard", num_shards=shards, index=number)
+        return self._then("shard", locals())
 
     def enumerate(self, start: int = 0) -> Dataset:
         """Give each element with its number, from *start* on, as a tuple.
@@ -385,7 +350,7 @@ class Dataset(Description):
         >>> list(Dataset.from_list(["a", "b"]).enumerate(1))
         [(1, 'a'), (2, 'b')]
         """
-        return self._then("enumerate", start=check.integer("start", start))
+        return self._then("enumerate", locals())
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """Give all elements of this one, then all of *dataset*.
@@ -398,7 +363,7 @@ class Dataset(Description):
         ours, theirs = element_type(self.node), element_type(_node("dataset", dataset))
         if ours and theirs and ours is not theirs:
             raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
-        return self._then("concatenate", dataset.node)
+        return self._then("concatenate", {}, dataset.node)
 
 
 class ArtificialDataset(Dataset):
@@ -411,21 +376,12 @@ class ArtificialDataset(Dataset):
     def __init__(
         self, num_samples: int = 3, *, open: Cost = 0.030, read: Cost = 0.015, nbytes: Bytes = None
     ) -> None:
-        arguments = {
-            "num_samples": check.integer("num_samples", num_samples, least=0),
-            "open": check.cost("open", open),
-            "read": check.cost("read", read),
-            "nbytes": check.nbytes(nbytes),
-        }
-        super().__init__(Node("ArtificialDataset", (), arguments))
+        given = check.arguments("ArtificialDataset", locals())
+        super().__init__(Node("ArtificialDataset", (), given))
 
 
 METHODS.update({name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")})
 METHODS["ArtificialDataset"] = ArtificialDataset
-
-
-def _calls(value: int | None) -> int | None:
-    return None if value is None else check.integer("num_parallel_calls", value, least=1, auto=True)
 
 
 def _node(name: str, value: Any) -> Node:

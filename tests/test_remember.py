@@ -79,7 +79,9 @@ def test_what_is_made_at_random_is_made_again() -> None:
 
 
 def test_what_a_map_func_makes_may_be_another_each_time_and_is_made_again() -> None:
-    measured = measure(Dataset.range(3).flat_map(lambda file: Dataset.range(2).map(lambda n: (file, n)))).dataset
+    measured = measure(
+        Dataset.range(3).flat_map(lambda file: Dataset.range(2).map(lambda n: (file, n)))
+    ).dataset
     pairs = [(file, n) for file in range(3) for n in range(2)]
     for _ in range(2):
         assert benchmark(measured, 1, keep=True).epochs[0].elements == pairs

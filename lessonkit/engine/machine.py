@@ -7,8 +7,6 @@ from typing import Any
 
 from lessonkit import check
 
-KINDS = ("wait", "native", "python")
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -39,7 +37,7 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
     Outside a pipeline it simply takes that long.
     """
     duration = check.nanoseconds("seconds", seconds)
-    check.one_of("kind", kind, KINDS)
+    check.one_of("kind", kind, check.KINDS)
     if current.worker is None:
         time.sleep(seconds)
     else:
