@@ -81,7 +81,7 @@ def elements(draw: st.DrawFn) -> list[Any]:
 
 SAME: list[Callable[[Dataset], Dataset]] = [
     lambda dataset: dataset.batch(2).unbatch(),
-    lambda dataset: dataset.batch(2, num_parallel_calls=2).batch(2).unbatch().unbatch(),
+    lambda dataset: dataset.batch(2, num_parallel_calls=2).batch(1).unbatch().unbatch(),
     lambda dataset: Dataset.zip(dataset, dataset).batch(2).unbatch().map(lambda one, other: one),
     lambda dataset: dataset.enumerate().cache().map(lambda number, value: value, num_parallel_calls=2),
     lambda dataset: dataset.shuffle(1).prefetch(1).filter(lambda *value: True),
