@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -17,7 +18,8 @@ class Iterator:
     """One pass over a data set. It ends its helpers when it ends, is closed or is let go.
 
     An error in a learner's function comes out of `next` in the place of its element,
-    and iteration can go on after it.
+    and iteration can go on after it. After a fork, helpers are in the process that forked:
+    in the other one `next` raises RuntimeError, and `close` does nothing.
     """
 
     def __init__(self, node: Node) -> None:
@@ -33,8 +35,9 @@ class Iterator:
 
     def close(self) -> None:
         """End the helpers, close the files and forget what was made ahead."""
-        with self._pass.run.lock:
-            self._pass.close()
+        if not self._pass.is_lost():
+            with self._pass.run.lock:
+                self._pass.close()
 
     def __enter__(self) -> Iterator:
         return self
@@ -64,11 +67,18 @@ class _Pass:
         self.stream = Scope(self.run).open(node)
         self.is_open = True
         self.asking = False
+        self.process = os.getpid()
+
+    def is_lost(self) -> bool:
+        """Whether this is a forked process, and the helpers are in the other one."""
+        return os.getpid() != self.process and any(task.has_thread for task in self.run.tasks)
 
     def next(self) -> Any:
         run, task = self.run, self.task
         if self.asking:
             raise RuntimeError("this iterator is being asked for an element already, on another thread")
+        if self.is_lost():
+            raise RuntimeError("this iterator began before the fork, where its helpers stayed: begin anew")
         self.asking = True
         element = END
         run.lock.acquire()

@@ -1,5 +1,6 @@
 """What time is spent on: the machine a pipeline runs on, and `work`, by which a function spends it."""
 
+import os
 import threading
 import time
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ class _Current(threading.local):
 
 
 current = _Current()  # the worker whose function runs on this thread
+
+if hasattr(os, "register_at_fork"):  # a process that a function forks is outside the pipeline
+    os.register_at_fork(after_in_child=lambda: setattr(current, "worker", None))
 
 
 def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:

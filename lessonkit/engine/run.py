@@ -99,7 +99,7 @@ class Run(ABC):
         self.machine = machine
         self.store = store
         self.recorder = recorder
-        self.tasks: set[Task] = set()  # the helpers that have not ended
+        self.tasks: set[Any] = set()  # the helpers that have not ended
         self.names: dict[tuple[Site, str], str] = {}  # of the parts of the pipeline
         self.cores = Resource(self, "cores", machine.cores, "no core")
         self.interpreter = Resource(self, "interpreter", 1, "interpreter lock held")
