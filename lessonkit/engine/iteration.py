@@ -10,8 +10,9 @@ from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope
+from lessonkit.engine.run import Stopped
 from lessonkit.engine.store import shared
-from lessonkit.engine.threads import Stopped, Threads, ThreadTask
+from lessonkit.engine.threads import Threads, ThreadTask
 
 
 class Iterator:

@@ -25,6 +25,14 @@ class Machine:
         check.integer("cores", self.cores, least=1)
 
 
+class Idle:
+    """The worker for functions that only tell something: they spend no time."""
+
+    def work(self, *piece: Any) -> None:
+        """Refuse it."""
+        raise ValueError("a function of cost, nbytes or progress called work(): it can only return a number")
+
+
 class _Current(threading.local):
     worker: Any = None  # whoever a function runs for: its `work` takes note of what the function says
 
@@ -45,6 +53,6 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
     duration = check.nanoseconds("seconds", seconds)
     check.one_of("kind", kind, KINDS)
     if current.worker is None:
-        time.sleep(seconds)
+        time.sleep(duration / 1e9)
     else:
         current.worker.work(duration, stage, kind)

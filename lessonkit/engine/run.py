@@ -7,20 +7,26 @@ a number, sleep until that time; None, sleep until somebody wakes you. Between
 two waits, operator code runs alone.
 """
 
+import threading
 import types
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
-from lessonkit.engine.element import Element
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.costs import Price, charge
+from lessonkit.engine.element import Bytes, Element, measure
+from lessonkit.engine.machine import Idle, Machine, current
 from lessonkit.engine.store import Store
 from lessonkit.engine.trace import Recorder
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
 Piece = tuple[int, str | None, str]  # work that a function says it does: time, stage, kind
 Site = tuple[int, ...]  # where in the pipeline: the way from its end up to an operator
+
+
+class Stopped(BaseException):
+    """Ends a task whose run is over."""
 
 
 class Task:
@@ -95,10 +101,14 @@ class Run(ABC):
     current: Task
     task_type: type[Any] = Task
 
-    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
+    def __init__(
+        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
+    ) -> None:
         self.machine = machine
         self.store = store
         self.recorder = recorder
+        self.stop = stop or threading.Event()  # set from anywhere, it ends the run
+        self.crash: BaseException | None = None  # what ended a helper that no error may end
         self.tasks: set[Any] = set()  # the helpers that have not ended
         self.names: dict[tuple[Site, str], str] = {}  # of the parts of the pipeline
         self.cores = Resource(self, "cores", machine.cores, "no core")
@@ -160,6 +170,14 @@ class Run(ABC):
             for duration, own_stage, own_kind in pieces:
                 await self.work(duration, own_stage or stage, element, own_kind)
 
+    def charge(self, price: Price, element: Element) -> int:
+        """The nanoseconds that *element* costs."""
+        return self.ask(charge, price, element) if callable(price) else price
+
+    def measure(self, value: Any, said: Bytes, before: int) -> int:
+        """The bytes of *value*: what *said* says, else its own, else what it had *before*."""
+        return self.ask(measure, value, said, before) if callable(said) else measure(value, said, before)
+
     def start(self, coro: Coroutine[Any, None, Any], stage: str, lane: int = 0) -> Task:
         """Start a helper: a task of its own, beside the one that asks for it."""
         task: Task = self.task_type(self, coro, stage, lane)
@@ -174,6 +192,14 @@ class Run(ABC):
 
     # ---- what the two clocks do differently ----
 
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call what may be a learner's, and only tells something: it spends no time, and must not `work`."""
+        outside, current.worker = current.worker, Idle()
+        try:
+            return function(*arguments)
+        finally:
+            current.worker = outside
+
     def cancel(self, task: Any) -> None:
         """End a helper where it stands."""
         if not task.done:
@@ -183,6 +209,10 @@ class Run(ABC):
     def skip_to(self, due: int) -> bool:
         """Go straight on to *due* if nothing else can happen before; say whether."""
         return False
+
+    @abstractmethod
+    def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:
+        """Run *coro* and all that it starts, until it ends; return its value."""
 
     @abstractmethod
     def wake(self, task: Any) -> None:

@@ -12,19 +12,13 @@ from typing import Any
 
 from lessonkit.engine import pool
 from lessonkit.engine.element import Element, arguments
-from lessonkit.engine.machine import Machine, current
-from lessonkit.engine.run import Piece, Run, Task
-from lessonkit.engine.store import Store
-from lessonkit.engine.trace import Recorder
+from lessonkit.engine.machine import current
+from lessonkit.engine.run import Piece, Run, Stopped, Task
 
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
 PATIENCE = 1.0  # s; a helper that has waited longer gives its thread back
 VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
-
-
-class Stopped(BaseException):
-    """Ends a task whose run is over."""
 
 
 class Parked(BaseException):
@@ -66,14 +60,10 @@ class Threads(Run):
     current: ThreadTask
     task_type = ThreadTask
 
-    def __init__(
-        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
-    ) -> None:
-        super().__init__(machine, store, recorder)
+    def __init__(self, *shared: Any) -> None:
+        super().__init__(*shared)
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
-        self.stop = stop or threading.Event()
-        self.crash: BaseException | None = None  # an operator's own mistake
 
     @property
     def now(self) -> int:  # type: ignore[override]
@@ -157,6 +147,18 @@ class Threads(Run):
                 times = (began - self.origin, ended - self.origin)
                 self.recorder.spans += (stage, "call", *times, task.lane, element.key, task.last, "")
                 task.last = len(self.recorder.spans) // 8 - 1
+            if self._must_stop(task):
+                raise Stopped
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call it without the lock, too."""
+        task = self.current
+        self.lock.release()
+        try:
+            return super().ask(function, *arguments)
+        finally:
+            self.lock.acquire()
+            self.current = task
             if self._must_stop(task):
                 raise Stopped
 

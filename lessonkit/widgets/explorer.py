@@ -73,7 +73,7 @@ class Explore(Page):
     def code(self, values: Any) -> None:
         """The pipeline of the moment as programs."""
         made = made_by(self.pipeline, **self.values(values))
-        shown = {name: made.options[name] for name in ("train", "num_epochs") if name in made.options}
+        shown = {name: made.options[name] for name in ("train", "step", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
         self.tell("code", {language: made.dataset.code(language, **shown) for language in languages})
 

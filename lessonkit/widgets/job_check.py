@@ -12,14 +12,15 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import walk
 from lessonkit.engine.trace import Trace
-from lessonkit.engine.training import benchmark
+from lessonkit.engine.training import TRAIN, benchmark
 from lessonkit.explain.memory import memory
 from lessonkit.widgets.sandbox import OPTIONS, Job, shortened
 from lessonkit.words import milliseconds, size
 
 CLOSE = 1e-9  # what floating point may add to a number, or take from it
 DEFAULTS = {name: inspect.signature(benchmark).parameters[name].default for name in OPTIONS} | {
-    "machine": Machine()
+    "machine": Machine(),
+    "train": TRAIN,
 }
 HELPED = re.compile(r" calls$|^prefetch\(|^interleave\(")  # buffers of what has helpers
 

@@ -23,7 +23,7 @@ MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is sti
 MOST_SAID = 400  # characters of an error
 ONE_AT_A_TIME = threading.RLock()  # for what all threads share: where is printed to, and `input`
 LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-OPTIONS = ("num_epochs", "train", "load", "machine", "max_elements")
+OPTIONS = ("num_epochs", "train", "step", "load", "machine", "max_elements")
 
 
 class Printed(io.TextIOBase):
