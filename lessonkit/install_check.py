@@ -18,9 +18,7 @@ ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
 AGAIN = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
-NO_THREADS = (
-    "This Python cannot start threads, as in a browser kernel: everything works but the cells named For real."
-)
+NO_THREADS = "none, as in a browser: in real runs waits go on side by side, functions compute in turn"
 LATE_NAPS = "Real runs will take longer than predicted here: close what else is running, and look at ratios."
 NO_KERNEL = "No kernel starts here: say `python -m ipykernel --version` to see why."
 
@@ -94,7 +92,7 @@ def threads() -> Finding:
         thread.start()
         thread.join()
     except RuntimeError:
-        return Finding("threads", "not available", False, NO_THREADS)
+        return Finding("threads", NO_THREADS, True)
     return Finding("threads", "available", True)
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,23 @@ def test_a_shuffle_has_a_new_order_in_each_loop_and_the_same_series_from_the_sam
 def test_a_pipeline_may_run_inside_another_ones_function() -> None:
     dataset = Dataset.range(4).map(lambda x: sum(Dataset.range(x).prefetch(1)), num_parallel_calls=2)
     assert list(dataset) == [0, 0, 1, 3]
+
+
+@pytest.mark.parametrize("calls", PARALLEL)
+def test_functions_see_the_context_variables_of_the_code_that_asks(calls: Any) -> None:
+    colour = ContextVar("colour", default="none")
+    inner = Dataset.range(1).map(lambda x: colour.get(), num_parallel_calls=calls)
+    nested = Dataset.range(2).interleave(lambda x: inner.prefetch(1), 2, num_parallel_calls=calls and 1)
+    calls_two_deep = nested.map(lambda seen: [seen, *inner, colour.get()], num_parallel_calls=calls)
+    colour.set("red")
+    assert list(calls_two_deep.prefetch(1)) == [["red"] * 3] * 2
+    assert benchmark(inner, 1, clock="real").epochs[0].elements == ["red"]
+
+
+def test_numpys_errors_are_raised_beside_the_loop_if_they_are_in_it() -> None:
+    dataset = Dataset.range(1).map(lambda x: np.float64(1) / x, num_parallel_calls=2)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        list(dataset)
 
 
 # ---- errors ----

@@ -1,11 +1,10 @@
-"""`for element in dataset:` the pipeline really runs, on threads, wherever the loop stands."""
+"""`for element in dataset:` the pipeline really runs, wherever the loop stands."""
 
 from __future__ import annotations
 
-import os
-import time
 from typing import Any
 
+from lessonkit.engine import pool
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node
@@ -68,24 +67,26 @@ class _Pass:
         self.stream = Scope(self.run).open(node)
         self.is_open = True
         self.asking = False
-        self.process = os.getpid()
+        self.process = pool.process
 
     def is_lost(self) -> bool:
         """Whether this is a forked process, and the helpers are in the other one."""
-        return os.getpid() != self.process and any(task.has_thread for task in self.run.tasks)
+        return pool.process is not self.process and any(task.has_thread for task in self.run.tasks)
 
     def next(self) -> Any:
         run, task = self.run, self.task
         if self.asking:
             raise RuntimeError("this iterator is being asked for an element already, on another thread")
-        if self.is_lost():
+        if pool.process is not self.process and self.is_lost():
             raise RuntimeError("this iterator began before the fork, where its helpers stayed: begin anew")
         self.asking = True
         element = END
         run.lock.acquire()
         try:
             if self.is_open:
-                task.due = time.perf_counter_ns() - run.origin
+                task.due = run.real
+                if run.takes_turns:
+                    run.turns.catch_up(task)
                 element = run.step(task, self.stream.next())
         except Exception:
             element = Element(None)  # iteration may go on after it

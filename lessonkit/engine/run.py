@@ -100,6 +100,7 @@ class Run(ABC):
     time: int  # the time as a trace has it: on the real clock what the computer's clock says
     current: Task
     task_type: type[Any] = Task
+    takes_turns = False  # some helpers have no thread of their own
 
     def __init__(
         self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
@@ -162,6 +163,8 @@ class Run(ABC):
     ) -> Any:
         """Call a learner's function; its value, or its error, shows when its time has passed."""
         pieces: list[Piece] = []
+        if self.takes_turns:
+            await self.stand_back()
         try:
             return self.call(function, stage, element, pieces)
         finally:
@@ -209,6 +212,11 @@ class Run(ABC):
     def skip_to(self, due: int) -> bool:
         """Go straight on to *due* if nothing else can happen before; say whether."""
         return False
+
+    @types.coroutine
+    def stand_back(self) -> Waits:
+        """Before a function that may compute for long: let others go first."""
+        yield from ()
 
     @abstractmethod
     def complete(self, coro: Coroutine[Any, None, Any], stage: str) -> Any:

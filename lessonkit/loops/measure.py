@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial, wraps
 from itertools import islice
 from statistics import fmean, median
-from time import perf_counter, sleep, thread_time
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 from lessonkit import check
@@ -41,6 +42,7 @@ ALONE: dict[str, dict[str, Any]] = {  # nothing goes on at once, and no time is 
 SLIGHT = 20e-6  # s; calls that take less are not worth a cost, as they are not worth a bar in a trace
 TICK = 0.0002  # s; so often a thread asks for the interpreter lock ...
 FREE = 1000  # ... and gets it more often in a second of calls, unless these hold it
+thread_time = getattr(time, "thread_time", time.process_time)  # the same where there are no threads
 
 Place = tuple[Any, ...]  # where in a description
 Change = Callable[[Node, Place], dict[str, Any]]
@@ -168,7 +170,8 @@ def _ticking() -> Iterator[list[float]]:
             sleep(TICK)
             ticks.append(perf_counter())
 
-    threading.Thread(target=tick, daemon=True).start()
+    with suppress(RuntimeError):  # without threads: a function that computes holds all there is
+        threading.Thread(target=tick, daemon=True).start()
     try:
         yield ticks
     finally:
