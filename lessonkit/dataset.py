@@ -21,6 +21,7 @@ from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
 from lessonkit.engine.signature import signature
+from lessonkit.engine.training import USUAL
 
 
 class Dataset(Description):
@@ -50,7 +51,9 @@ class Dataset(Description):
             meant = f"; do you mean {near[0]}?" if near else ""
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
-    def code(self, language: str = "lessonkit", train: Any = 0.010, num_epochs: int = 2) -> str:
+    def code(
+        self, language: str = "lessonkit", train: Any = None, num_epochs: int = 2, *, step: Any = None
+    ) -> str:
         """The whole program, as text: for this package, or for real `"tf.data"`.
 
         For the latter the functions are called on a few elements, to see what they give.
@@ -63,10 +66,11 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.integer("num_epochs", num_epochs, least=0)
-        check.cost("train", train)
-        if check.one_of("language", language, ("lessonkit", "tf.data")) == "lessonkit":
-            return program(self.node, train, num_epochs)
-        return tfdata(self.node, train, num_epochs)
+        train = USUAL if train is None else check.cost("train", train)
+        write = (
+            program if check.one_of("language", language, ("lessonkit", "tf.data")) == "lessonkit" else tfdata
+        )
+        return write(self.node, train, num_epochs, step and check.function("step", step))
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
         """Add a step; among the locals *given* are the arguments of its method."""

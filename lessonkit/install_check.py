@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from importlib import metadata
 from pathlib import Path
 from statistics import median
@@ -18,6 +19,7 @@ ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
 AGAIN = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
+NO_THREADS = "none, as in a browser: in real runs waits go on side by side, functions compute in turn"
 LATE_NAPS = "Real runs will take longer than predicted here: close what else is running, and look at ratios."
 NO_KERNEL = "No kernel starts here: say `python -m ipykernel --version` to see why."
 
@@ -33,7 +35,7 @@ class Finding(NamedTuple):
 
 def findings() -> list[Finding]:
     """Look at everything that can be told without starting a kernel."""
-    return [python(), *packages(), widgets(), naps()]
+    return [python(), *packages(), widgets(), threads(), naps()]
 
 
 def python() -> Finding:
@@ -81,6 +83,17 @@ def widgets() -> Finding:
     lacking = [name for name, folder in MANAGERS.items() if not any((at / folder).is_dir() for at in places)]
     found = f"none for {' and '.join(lacking)}" if lacking else "installed"
     return Finding("widget manager", found, not lacking, f"JupyterLab would show no sliders: {AGAIN}.")
+
+
+def threads() -> Finding:
+    """Whether a thread can be started: a kernel in a browser cannot."""
+    try:
+        thread = threading.Thread(target=lambda: None)
+        thread.start()
+        thread.join()
+    except RuntimeError:
+        return Finding("threads", NO_THREADS, True)
+    return Finding("threads", "available", True)
 
 
 def naps() -> Finding:

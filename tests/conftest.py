@@ -1,7 +1,9 @@
 """What several tests share: a browser and servers, started with the first test that asks, and once."""
 
+import _thread
 import threading
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 from browser import Browser, Visit, missing
@@ -9,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from servers import LAB, SOCKETS, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
+from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets import sandbox
 
@@ -79,6 +82,18 @@ def visit(browser: Browser) -> Iterator[Visit]:
         yield visited
     assert not visited.elsewhere()
     assert not visited.errors
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread can be started, as in a browser, and none is left that was started before."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(_thread, "start_new_thread", refuse)
+    monkeypatch.setattr(pool, "_idle", [])
 
 
 @pytest.fixture

@@ -40,7 +40,8 @@ def test_the_work_that_is_asked_for_passes() -> None:
     ("options", "sentence"),
     [
         ({"train": 0}, "train=0, and the task has train=0.01: leave it so"),
-        ({"train": lambda element: None}, "train=<function"),
+        ({"train": lambda element: 0.0}, "train=<function"),
+        ({"step": print}, "step=<built-in function print>, and the task has step=None"),
         ({"num_epochs": 1}, "num_epochs=1, and the task has num_epochs=2"),
         ({"num_epochs": 50}, "num_epochs=50"),
         ({"max_elements": 2}, "max_elements=2"),

@@ -22,6 +22,7 @@ NAMES = [
     "matplotlib",
     "numpy",
     "widget manager",
+    "threads",
     "a sleep of 10 ms",
 ]
 
@@ -60,6 +61,12 @@ def test_a_missing_widget_manager_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 def test_without_jupyter_there_is_no_widget_manager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_core.paths", None)
     assert not install_check.widgets().good
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_a_python_without_threads_is_told_what_that_means_and_is_no_fault() -> None:
+    assert install_check.threads().good
+    assert "side by side" in install_check.threads().found
 
 
 @pytest.mark.parametrize(("late", "good"), [(0.0001, True), (0.0056, False)])

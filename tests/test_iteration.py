@@ -2,11 +2,11 @@
 
 import gc
 import signal
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,23 @@ def test_a_shuffle_has_a_new_order_in_each_loop_and_the_same_series_from_the_sam
 def test_a_pipeline_may_run_inside_another_ones_function() -> None:
     dataset = Dataset.range(4).map(lambda x: sum(Dataset.range(x).prefetch(1)), num_parallel_calls=2)
     assert list(dataset) == [0, 0, 1, 3]
+
+
+@pytest.mark.parametrize("calls", PARALLEL)
+def test_functions_see_the_context_variables_of_the_code_that_asks(calls: Any) -> None:
+    colour = ContextVar("colour", default="none")
+    inner = Dataset.range(1).map(lambda x: colour.get(), num_parallel_calls=calls)
+    nested = Dataset.range(2).interleave(lambda x: inner.prefetch(1), 2, num_parallel_calls=calls and 1)
+    calls_two_deep = nested.map(lambda seen: [seen, *inner, colour.get()], num_parallel_calls=calls)
+    colour.set("red")
+    assert list(calls_two_deep.prefetch(1)) == [["red"] * 3] * 2
+    assert benchmark(inner, 1, clock="real").epochs[0].elements == ["red"]
+
+
+def test_numpys_errors_are_raised_beside_the_loop_if_they_are_in_it() -> None:
+    dataset = Dataset.range(1).map(lambda x: np.float64(1) / x, num_parallel_calls=2)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        list(dataset)
 
 
 # ---- errors ----
@@ -198,17 +215,6 @@ def test_what_goes_wrong_in_a_run_is_said(
     with pytest.raises(error) as raised:
         benchmark(dataset)
     assert message in str(raised.value)
-
-
-def test_what_never_ends_is_noticed_without_knowing_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forever() -> Iterator[int]:
-        while True:
-            yield 1
-
-    monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST", 1000)
-    with pytest.raises(ValueError, match="did not end: say max_elements"):
-        benchmark(Dataset.from_generator(forever))
-    assert benchmark(Dataset.from_generator(forever), max_elements=5).samples == 5
 
 
 def test_a_repeated_pipeline_that_gives_nothing_ends_as_in_tf_data() -> None:
@@ -338,50 +344,7 @@ def test_an_iterator_serves_one_thread_at_a_time() -> None:
     assert next(iterator) == 1
 
 
-# ---- the real training loop ----
-
-
-def test_a_real_run_can_be_cancelled_and_keeps_what_it_has() -> None:
-    cancel = threading.Event()
-
-    def stop_after_three(count: int, elapsed: float) -> None:
-        if count == 3:
-            cancel.set()
-
-    trace = benchmark(
-        ArtificialDataset(1000, open=0, read=0.001).prefetch(1),
-        train=0.001,
-        clock="real",
-        progress=stop_after_three,
-        cancel=cancel,
-    )
-    assert trace.cancelled
-    assert trace.samples == 3
-    assert "(cancelled)" in str(trace)
-
-
-def test_progress_counts_elements_over_all_epochs() -> None:
-    seen: list[tuple[int, float]] = []
-    for clock in ("virtual", "real"):
-        seen.clear()
-        benchmark(Dataset.range(2), train=0, clock=clock, progress=lambda *news: seen.append(news))
-        assert [count for count, _ in seen] == [1, 2, 3, 4]
-        assert sorted(seen) == seen
-
-
-def test_training_may_be_a_function_to_call() -> None:
-    trained: list[Any] = []
-    benchmark(
-        Dataset.zip(Dataset.range(2), Dataset.range(2)), num_epochs=1, train=trained.append, clock="real"
-    )
-    assert trained == [(0, 0), (1, 1)]
-
-
-def test_a_function_that_trains_may_say_what_it_costs() -> None:
-    assert benchmark(Dataset.range(2), num_epochs=1, train=lambda x: 0.001 * x + 0.010).duration == 0.021
-    steps = benchmark(Dataset.range(2), num_epochs=1, train=lambda x: work(0.010, kind="python"))
-    assert steps.duration == 0.020
-    assert {span.stage for span in steps.spans} == {"Train"}
+# ---- clocks ----
 
 
 def test_the_virtual_clock_starts_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:

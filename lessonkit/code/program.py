@@ -17,7 +17,7 @@ STUBS = {"predicate": "True", "map_func": "args[0]", "generator": "args"}  # wha
 DATA = ("", "values", "args", "output_signature")
 
 
-def program(node: Node, train: Any, num_epochs: int) -> str:
+def program(node: Node, train: Any, num_epochs: int, step: Any) -> str:
     """The whole program. What is used twice is written twice, with a cache of its own each."""
     functions = Functions({*NAMES}, {*NAMES, "dataset"})
     openers = [part.arguments["map_func"] for part in walk(node) if part.method in ("flat_map", "interleave")]
@@ -31,7 +31,8 @@ def program(node: Node, train: Any, num_epochs: int) -> str:
         return text(name, value)
 
     chain = laid_out(calls(node, say))
-    run = f"print(benchmark(dataset, num_epochs={num_epochs}, train={say('train', train)}))"
+    each = f"step={say('step', step)}" if step else f"train={say('train', train)}"
+    run = f"print(benchmark(dataset, num_epochs={num_epochs}, {each}))"
     body = "\n\n".join([*functions.definitions.values(), f"{chain}\n{run}"])
     used = [name for name in NAMES if re.search(rf"\b{name}\b", body)]
     return "\n".join([*sorted(functions.imports), f"from lessonkit import {', '.join(used)}", "", body, ""])

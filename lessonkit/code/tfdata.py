@@ -30,14 +30,14 @@ ARITHMETIC = (  # what TensorFlow makes of whole numbers just as Python does
 )
 
 
-def tfdata(node: Node, train: Any, num_epochs: int) -> str:
+def tfdata(node: Node, train: Any, num_epochs: int, step: Any) -> str:
     """The whole program: imports, helpers, functions, the pipeline, the training loop."""
     writer = Writer()
-    chain, step = laid_out(writer.calls(node)), writer.cost(train, node, "train")
-    if step in writer.functions.definitions:
-        step += "(tf.nest.map_structure(plain, element)) or 0"
+    chain, each = laid_out(writer.calls(node)), writer.cost(step or train, node, "step" if step else "train")
+    if each in writer.functions.definitions:
+        each += "(tf.nest.map_structure(plain, element))"
     definitions = [*writer.functions.definitions.values(), chain]
-    body = "\n".join([*definitions, step])
+    body = "\n".join([*definitions, each])
     has_bytes = any("bytes" in nested(writer.example(part), type) for part in walk(node))
     for name, helper in reversed(HELPERS.items()):
         if re.search(rf"\b{name}\b", body):
@@ -48,7 +48,13 @@ def tfdata(node: Node, train: Any, num_epochs: int) -> str:
     used = {"import time"} | {f"import {name}" for name in ("random", "zlib") if f"{name}." in body}
     imports, build = "\n".join(sorted(used | writer.functions.imports)), "\n\n\n".join(definitions)
     take = f".take({ENOUGH})" if cardinality(node) == math.inf else ""
-    return PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, train=step)
+    return PROGRAM.format(
+        imports=imports,
+        build=build,
+        num_epochs=num_epochs,
+        take=take,
+        step=each if step else f"time.sleep({each})",
+    )
 
 
 class Writer:

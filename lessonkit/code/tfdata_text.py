@@ -16,7 +16,7 @@ dataset = dataset.with_options(options)
 start = time.perf_counter()
 for epoch in range({num_epochs}):
     for element in dataset{take}:
-        time.sleep({train})  # the training step
+        {step}  # the training step
 print(f"{{time.perf_counter() - start:.3f}} s")
 """
 

@@ -1,24 +1,26 @@
-"""`for element in dataset:` the pipeline really runs, on threads, wherever the loop stands."""
+"""`for element in dataset:` the pipeline really runs, wherever the loop stands."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
+from lessonkit.engine import pool
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.recorder import LOOP, TRAIN
+from lessonkit.engine.run import Stopped
 from lessonkit.engine.store import shared
-from lessonkit.engine.threads import Stopped, Threads, ThreadTask
+from lessonkit.engine.threads import Threads, ThreadTask
 
 
 class Iterator:
     """One pass over a data set. It ends its helpers when it ends, is closed or is let go.
 
     An error in a learner's function comes out of `next` in the place of its element,
-    and iteration can go on after it.
+    and iteration can go on after it. After a fork, helpers are in the process that forked:
+    in the other one `next` raises RuntimeError, and `close` does nothing.
     """
 
     def __init__(self, node: Node) -> None:
@@ -34,8 +36,9 @@ class Iterator:
 
     def close(self) -> None:
         """End the helpers, close the files and forget what was made ahead."""
-        with self._pass.run.lock:
-            self._pass.close()
+        if not self._pass.is_lost():
+            with self._pass.run.lock:
+                self._pass.close()
 
     def __enter__(self) -> Iterator:
         return self
@@ -65,17 +68,26 @@ class _Pass:
         self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
+        self.process = pool.process
+
+    def is_lost(self) -> bool:
+        """Whether this is a forked process, and the helpers are in the other one."""
+        return pool.process is not self.process and any(task.has_thread for task in self.run.tasks)
 
     def next(self) -> Any:
         run, task = self.run, self.task
         if self.asking:
             raise RuntimeError("this iterator is being asked for an element already, on another thread")
+        if pool.process is not self.process and self.is_lost():
+            raise RuntimeError("this iterator began before the fork, where its helpers stayed: begin anew")
         self.asking = True
         element = END
         run.lock.acquire()
         try:
             if self.is_open:
-                task.due = time.perf_counter_ns() - run.origin
+                task.due = run.real
+                if run.takes_turns:
+                    run.turns.catch_up(task)
                 element = run.step(task, self.stream.next())
         except Exception:
             element = Element(None)  # iteration may go on after it

@@ -1,5 +1,6 @@
 """What time is spent on: the machine a pipeline runs on, and `work`, by which a function spends it."""
 
+import os
 import threading
 import time
 from dataclasses import dataclass
@@ -22,11 +23,22 @@ class Machine:
         check.integer("cores", self.cores, least=1)
 
 
+class Idle:
+    """The worker for functions that only tell something: they spend no time."""
+
+    def work(self, *piece: Any) -> None:
+        """Refuse it."""
+        raise ValueError("a function of cost, nbytes or progress called work(): it can only return a number")
+
+
 class _Current(threading.local):
     worker: Any = None  # whoever a function runs for: its `work` takes note of what the function says
 
 
 current = _Current()  # the worker whose function runs on this thread
+
+if hasattr(os, "register_at_fork"):  # a process that a function forks is outside the pipeline
+    os.register_at_fork(after_in_child=lambda: setattr(current, "worker", None))
 
 
 def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
@@ -39,6 +51,6 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
     duration = check.nanoseconds("seconds", seconds)
     check.one_of("kind", kind, check.KINDS)
     if current.worker is None:
-        time.sleep(seconds)
+        time.sleep(duration / 1e9)
     else:
         current.worker.work(duration, stage, kind)

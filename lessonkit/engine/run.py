@@ -7,19 +7,25 @@ a number, sleep until that time; None, sleep until somebody wakes you. Between
 two waits, operator code runs alone.
 """
 
+import threading
 import types
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
-from lessonkit.engine.element import Element
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.costs import Price, charge
+from lessonkit.engine.element import Bytes, Element, measure
+from lessonkit.engine.machine import Idle, Machine, current
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
 from lessonkit.engine.store import Store
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
 Piece = tuple[int, str | None, str]  # work that a function says it does: time, stage, kind
+
+
+class Stopped(BaseException):
+    """Ends a task whose run is over."""
 
 
 class Task:
@@ -93,12 +99,17 @@ class Run(ABC):
     time: int  # the time as a trace has it: on the real clock what the computer's clock says
     current: Task
     task_type: type[Any] = Task
+    takes_turns = False  # some helpers have no thread of their own
 
-    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
+    def __init__(
+        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
+    ) -> None:
         self.machine = machine
         self.store = store
         self.recorder = recorder
-        self.tasks: set[Task] = set()  # the helpers that have not ended
+        self.stop = stop or threading.Event()  # set from anywhere, it ends the run
+        self.crash: BaseException | None = None  # what ended a helper that no error may end
+        self.tasks: set[Any] = set()  # the helpers that have not ended
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
         self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
         self.taken: set[str] = set()
@@ -153,6 +164,8 @@ class Run(ABC):
     ) -> Any:
         """Call a learner's function; its value, or its error, shows when its time has passed."""
         pieces: list[Piece] = []
+        if self.takes_turns:
+            await self.stand_back()
         try:
             return self.call(function, stage, element, pieces)
         finally:
@@ -160,6 +173,14 @@ class Run(ABC):
                 pieces.append((cost, stage, kind))
             for duration, own_stage, own_kind in pieces:
                 await self.work(duration, self.within(stage, own_stage), element, own_kind)
+
+    def charge(self, price: Price, element: Element) -> int:
+        """The nanoseconds that *element* costs."""
+        return self.ask(charge, price, element) if callable(price) else price
+
+    def measure(self, value: Any, said: Bytes, before: int) -> int:
+        """The bytes of *value*: what *said* says, else its own, else what it had *before*."""
+        return self.ask(measure, value, said, before) if callable(said) else measure(value, said, before)
 
     def name(self, wanted: str, place: Place, role: str) -> Name:
         """The name of what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
@@ -194,6 +215,14 @@ class Run(ABC):
 
     # ---- what the two clocks do differently ----
 
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call what may be a learner's, and only tells something: it spends no time, and must not `work`."""
+        outside, current.worker = current.worker, Idle()
+        try:
+            return function(*arguments)
+        finally:
+            current.worker = outside
+
     def cancel(self, task: Any) -> None:
         """End a helper where it stands."""
         if not task.done:
@@ -203,6 +232,15 @@ class Run(ABC):
     def skip_to(self, due: int) -> bool:
         """Go straight on to *due* if nothing else can happen before; say whether."""
         return False
+
+    @types.coroutine
+    def stand_back(self) -> Waits:
+        """Before a function that may compute for long: let others go first."""
+        yield from ()
+
+    @abstractmethod
+    def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
+        """Run *coro* and all that it starts, until it ends; return its value."""
 
     @abstractmethod
     def wake(self, task: Any) -> None:

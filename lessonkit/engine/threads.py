@@ -2,29 +2,30 @@
 
 One lock is held while operator code runs, and let go for waiting, for work and for
 learners' functions. A task sleeps until the time at which it is due by its own
-reckoning, so that the small delays of a real machine do not add up.
+reckoning, so that the small delays of a real machine do not add up. Functions see the
+context variables of the code that asks. Helpers that get no thread take turns (`turns.py`).
 """
 
 import threading
 import time
+import types
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context
+from math import inf
 from typing import Any
 
 from lessonkit.engine import pool
 from lessonkit.engine.element import Element, arguments
-from lessonkit.engine.machine import Machine, current
-from lessonkit.engine.recorder import Name, Recorder
-from lessonkit.engine.run import Piece, Run, Task
-from lessonkit.engine.store import Store
+from lessonkit.engine.machine import current
+from lessonkit.engine.recorder import Name
+from lessonkit.engine.run import Piece, Run, Stopped, Task, Waits
+from lessonkit.engine.turns import Turns
+from lessonkit.engine.virtual import Meter
 
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
 PATIENCE = 1.0  # s; a helper that has waited longer gives its thread back
 VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
-
-
-class Stopped(BaseException):
-    """Ends a task whose run is over."""
 
 
 class Parked(BaseException):
@@ -38,10 +39,12 @@ class ThreadTask(Task):
 
     def __init__(self, run: "Threads", coro: Any, stage: Name, lane: int = 0) -> None:
         super().__init__(run, coro, stage, lane)
+        self.context = copy_context()
         self.due = 0  # the time it has reached by its own reckoning
+        self.lag = 0  # how far its clock is behind, if it has no thread
         self.alarm = threading.Lock()
         self.alarm.acquire()
-        self.has_thread = coro is None  # who has no coroutine runs on the thread that asks
+        self.asks = self.has_thread = coro is None  # without a coroutine, it is the thread that asks
         # The learner's function that it runs, if it runs one:
         self.call_stage = Name()
         self.call_element = Element(None)
@@ -68,14 +71,11 @@ class Threads(Run):
     current: ThreadTask
     task_type = ThreadTask
 
-    def __init__(
-        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
-    ) -> None:
-        super().__init__(machine, store, recorder)
+    def __init__(self, *shared: Any) -> None:
+        super().__init__(*shared)
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
-        self.stop = stop or threading.Event()
-        self.crash: BaseException | None = None  # an operator's own mistake
+        self.turns = Turns(self)
 
     @property
     def now(self) -> int:  # type: ignore[override]
@@ -86,6 +86,11 @@ class Threads(Run):
 
     @property
     def time(self) -> int:  # type: ignore[override]
+        return time.perf_counter_ns() - self.origin - self.current.lag
+
+    @property
+    def real(self) -> int:
+        """The time, whoever asks for it."""
         return time.perf_counter_ns() - self.origin
 
     # ---- driving coroutines ----
@@ -93,8 +98,9 @@ class Threads(Run):
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro* on this thread, and all that it starts on others, until it ends."""
         with self.lock:
+            self.current = ThreadTask(self, None, stage)
             try:
-                return self.step(ThreadTask(self, None, stage), coro)
+                return self.step(self.current, coro)
             finally:
                 coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
 
@@ -109,42 +115,53 @@ class Threads(Run):
             if due is None:
                 self._wait(task, may_park=coro is task.coro)
             else:
-                self._sleep(task, due)
-            if self._must_stop(task):
+                while task.asks and self.real < due and self.turns.give(task, due):
+                    pass
+                self.sleep(task, due)
+                task.due = due
+            if self.must_stop(task):
                 coro.close()
                 raise Stopped
 
-    def _must_stop(self, task: ThreadTask) -> bool:
+    def must_stop(self, task: ThreadTask) -> bool:
+        """Whether *task* has nothing more to do, or its run is over."""
         return task.done or self.crash is not None or self.stop.is_set()
 
-    def _sleep(self, task: ThreadTask, due: int) -> None:
+    def sleep(self, task: ThreadTask, due: int) -> bool:
+        """Sleep until *due*, without the lock; False if something else came before."""
         self.lock.release()
         try:
-            while (left := due - self.time) > 0 and not self._must_stop(task):
+            while (left := due - self.real) > 0 and task.alarm.locked() and not self.must_stop(task):
                 time.sleep(min(left / 1e9, SLICE))
         finally:
             self.lock.acquire()
-        task.due = due
+        return left <= 0
 
     def _wait(self, task: ThreadTask, *, may_park: bool) -> None:
         deadline = time.monotonic() + PATIENCE
-        while True:
-            self.lock.release()
-            try:
-                woken = task.alarm.acquire(timeout=SLICE)  # in slices, so that Ctrl+C works everywhere
-            finally:
-                self.lock.acquire()
-            if woken or task.alarm.acquire(blocking=False) or self._must_stop(task):
-                return
+        while not (task.alarm.acquire(blocking=False) or self.must_stop(task)):
             if may_park and time.monotonic() > deadline:
                 task.has_thread = False
                 raise Parked
+            if task.asks and self.turns.give(task, inf):
+                continue
+            self.lock.release()
+            try:
+                if task.alarm.acquire(timeout=SLICE):  # in slices, so that Ctrl+C works everywhere
+                    return
+            finally:
+                self.lock.acquire()
+
+    @types.coroutine
+    def stand_back(self) -> Waits:
+        if not self.current.has_thread:
+            yield self.now
 
     def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
         """Run the function without the lock and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
-        outside, current.worker = current.worker, task
+        outside, current.worker = current.worker, task if task.has_thread else Meter(pieces)
         self.lock.release()
         task.call_began = time.perf_counter_ns()
         try:
@@ -154,12 +171,28 @@ class Threads(Run):
             current.worker = outside
             self.lock.acquire()
             self.current = task
-            task.due += ended - began
-            if self.recorder is not None and ended - began >= VISIBLE and not task.call_worked:
-                times = (began - self.origin, ended - self.origin)
+            took = ended - began
+            if took > LATE:  # too long to be behind still
+                self.turns.since = ended - self.origin
+                task.due, task.lag = task.due + task.lag, 0
+            task.due += took
+            if self.recorder is not None and took >= VISIBLE and not (task.call_worked or pieces):
+                times = (began - self.origin - task.lag, ended - self.origin - task.lag)
                 self.recorder.spans += (stage, "call", *times, task.lane, element.key, task.last, "")
                 task.last = len(self.recorder.spans) // 8 - 1
-            if self._must_stop(task):
+            if self.must_stop(task):
+                raise Stopped
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call it without the lock, too."""
+        task = self.current
+        self.lock.release()
+        try:
+            return super().ask(function, *arguments)
+        finally:
+            self.lock.acquire()
+            self.current = task
+            if self.must_stop(task):
                 raise Stopped
 
     # ---- helpers ----
@@ -169,7 +202,7 @@ class Threads(Run):
         with self.lock:
             try:
                 if not task.done:
-                    self.step(task, task.coro)
+                    task.context.run(self.step, task, task.coro)
             except Parked:
                 return
             except Stopped:
@@ -184,8 +217,10 @@ class Threads(Run):
         if task.has_thread:
             task.alarm.release()
         else:
-            task.has_thread = True
-            pool.submit(self._help, task)
+            task.has_thread = not self.takes_turns and pool.submit(self._help, task)
+            if not task.has_thread:
+                self.takes_turns = True
+                self.turns.ready.append(task)
 
     def cancel(self, task: ThreadTask) -> None:
         if task.done:

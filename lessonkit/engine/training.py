@@ -7,51 +7,55 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.costs import Cost, charge, per_sample, price
+from lessonkit.engine.costs import Cost, per_sample, price
 from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, Node, cardinality, sites
 from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.recorder import LOAD, LOOP, TRAIN, Recorder
-from lessonkit.engine.run import Run
+from lessonkit.engine.run import Run, Stopped
 from lessonkit.engine.store import Store
-from lessonkit.engine.threads import Stopped, Threads
+from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import Epoch, Trace
 from lessonkit.engine.virtual import Virtual
 
 MOST = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
+USUAL = 0.010  # s; what a step takes if nothing is said
 
 Progress = Callable[[int, float], object]
 
 
 class Step:
-    """One step of the training loop: seconds, a cost of the element, or a function to call.
+    """A part of the training loop: what it costs for an element, or a *function* to call with it."""
 
-    A function that returns a number says how many seconds to spend. Of any other
-    function its own time counts, and the work that it says it does.
-    """
-
-    def __init__(self, run: Run, role: str, cost: Any) -> None:
+    def __init__(self, run: Run, role: str, cost: Cost, function: Callable[[Any], Any] | None = None) -> None:
         self.run = run
-        self.role = role
-        self.function = cost if callable(cost) and not isinstance(cost, per_sample) else None
-        self.price = price(0 if self.function else cost, role)
-        self.free = self.price == 0 and not self.function
+        self.function = function
+        self.price = price(_only_tells(cost, role), role)
+        self.free = self.price == 0 and not function
         if not self.free or role == TRAIN:  # what takes no time leaves its name to others
             self.stage = run.name(role.title(), LOOP, role)
 
-    def take(self, element: Element) -> Awaitable[None]:
-        """Take the time that this step takes for *element*."""
-        if self.function is None:
-            return self.run.spend(charge(self.price, element), self.stage, element)
-        return self.call(self.function, element)
-
-    async def call(self, function: Callable[[Any], Any], element: Element) -> None:
+    def take(self, element: Element) -> Awaitable[Any]:
+        """Take the time that this takes for *element*."""
+        if (function := self.function) is None:
+            return self.run.spend(self.run.charge(self.price, element), self.stage, element)
         # The element as one argument, where `apply` would take a tuple apart.
-        said = await self.run.apply(lambda *parts: function(element.value), element, self.stage)
-        if isinstance(said, (int, float)) and not isinstance(said, bool):
-            duration = check.nanoseconds(check.Of(self.role, element.value), said)
-            await self.run.spend(duration, self.stage, element)
+        return self.run.apply(lambda *parts: function(element.value), element, self.stage)
+
+
+def _only_tells(cost: Cost, name: str) -> Cost:
+    """A cost that says what to do with a function that gives no number."""
+    if not callable(cost) or isinstance(cost, per_sample):
+        return cost
+
+    def told(value: Any) -> Any:
+        said = cost(value)
+        if not hasattr(said, "__float__"):
+            raise TypeError(f"{name} returned {said!r}: must be seconds; a function to call is step=")
+        return said
+
+    return told
 
 
 @dataclass
@@ -84,6 +88,8 @@ class Loop:
                     epoch.samples += element.samples
                     if watched:
                         self.take_down(epoch, count, element)
+                    if run.stop.is_set():
+                        raise Stopped
                     if not load.free:
                         await load.take(element)
                     await train.take(element)
@@ -100,18 +106,19 @@ class Loop:
             epoch.arrivals.append(now - epoch.start)
             epoch.elements.append(element.value if self.keep else _described(element.value))
         if self.progress is not None:
-            self.progress(count, now)
+            self.run.ask(self.progress, count, now)
 
 
 def benchmark(
     dataset: Description,
     num_epochs: int = 2,
-    train: Cost | Callable[[Any], Any] = 0.010,
-    load: Cost | Callable[[Any], Any] = 0,
+    train: Cost | None = None,
+    load: Cost = 0,
     clock: str = "virtual",
     machine: Machine | None = None,
     max_elements: int | None = None,
     *,
+    step: Callable[[Any], Any] | None = None,
     record: bool = True,
     keep: bool = False,
     progress: Progress | None = None,
@@ -119,11 +126,12 @@ def benchmark(
 ) -> Trace:
     """Run the training loop over *dataset*, from empty caches, and say what happened.
 
-    *train* and *load* are seconds, a function of the element that gives seconds, or a
-    function to call. *max_elements* ends the run after so many elements in all.
-    *progress* is called after each element with how many there were and how long it
-    took; the run ends early when *cancel* is set. With *keep* the trace holds on to the
-    elements themselves.
+    *train* and *load* are seconds, or a function of the element that gives seconds; *train*
+    is 10 ms if it is not given. In place of it *step* may be a function to call with each
+    element: its own time counts, and the work that it says by `work`; what it returns does not.
+    *max_elements* ends the run after so many elements in all. *progress* is called after each
+    element with how many there were and how long it took; the run ends early when *cancel* is
+    set. With *keep* the trace holds on to the elements themselves.
 
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
@@ -140,24 +148,31 @@ def benchmark(
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
     if machine is not None and not isinstance(machine, Machine):
         raise TypeError(f"machine={machine!r}: must be a Machine")
-    shared = (machine or Machine(), Store(fixed_seed=True), Recorder() if record else None)
-    run: Any = Virtual(*shared)
-    if clock == "real":
-        run = Threads(*shared, cancel)
+    if None not in (train, step):
+        raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
+    for name, function in (("step", step), ("progress", progress)):
+        if function is not None:
+            check.function(name, function)
+    recorder = Recorder() if check.flag("record", record) else None
+    shared = (machine or Machine(), Store(fixed_seed=True), recorder, cancel)
+    run: Run = Threads(*shared) if clock == "real" else Virtual(*shared)
     run.sites = {site: operator for operator, site in enumerate(sites(dataset.node))}
-    step = Step(run, TRAIN, train)
-    loop = Loop(run, dataset.node, Step(run, LOAD, load), step, keep, progress)
-    endless = most == math.inf and clock == "virtual"  # or nobody knows
+    if train is None and step is None:
+        train = USUAL
+    training = Step(run, TRAIN, train or 0, step)
+    loop = Loop(run, dataset.node, Step(run, LOAD, load), training, check.flag("keep", keep), progress)
+    unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     cancelled = False
     try:
-        run.complete(loop.run_epochs(num_epochs, MOST if endless else most), step.stage)
+        run.complete(loop.run_epochs(num_epochs, MOST + 1 if unknown else most), training.stage)
     except Stopped:
         if run.crash:
             raise run.crash from None
         cancelled = True
-    if endless and sum(epoch.count for epoch in loop.epochs) == MOST:
+    if unknown and sum(epoch.count for epoch in loop.epochs) > MOST:
         raise ValueError(f"the pipeline gave {MOST} elements and did not end: say max_elements")
-    options = {"num_epochs": num_epochs, "train": train, "load": load, "max_elements": max_elements}
+    options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
+    options["max_elements"] = max_elements
     return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, dataset, run.machine, options)
 
 

@@ -6,10 +6,9 @@ from heapq import heappop, heappush
 from typing import Any
 
 from lessonkit.engine.element import Element, arguments
-from lessonkit.engine.machine import Machine, current
-from lessonkit.engine.recorder import Name, Recorder
+from lessonkit.engine.machine import current
+from lessonkit.engine.recorder import Name
 from lessonkit.engine.run import Piece, Run, Task
-from lessonkit.engine.store import Store
 
 
 class StuckError(RuntimeError):
@@ -29,8 +28,8 @@ class Meter:
 class Virtual(Run):
     """Runs tasks in the order of the times at which they are due."""
 
-    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
-        super().__init__(machine, store, recorder)
+    def __init__(self, *shared: Any) -> None:
+        super().__init__(*shared)
         self.now = self.time = 0
         self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
@@ -38,8 +37,13 @@ class Virtual(Run):
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro* and all that it starts until it ends; return its value."""
+        try:
+            return self._drive(Task(self, coro, stage))
+        finally:
+            coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+
+    def _drive(self, main: Task) -> Any:
         ready, sleeping = self.ready, self.sleeping
-        main = Task(self, coro, stage)
         ready.append(main)
         while True:
             if ready:

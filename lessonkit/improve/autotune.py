@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from lessonkit import check
@@ -22,7 +21,7 @@ def autotune(
     dataset: Dataset,
     machine: Machine | None = None,
     memory: int | None = None,
-    train: Cost | Callable[[Any], Any] = 0.010,
+    train: Cost | None = None,
     *,
     most_places: int = 8,
     **options: Any,

@@ -90,7 +90,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     the result would take what it costs and its own time: run what it was made of there.
 
     A training step that computes on this computer holds a core as well. Say so:
-    `train=lambda batch: work(0.010, kind="native")`; with plain seconds it is an accelerator.
+    `step=lambda batch: work(0.010, kind="native")`; with plain seconds it is an accelerator.
 
     >>> import time
     >>> from lessonkit import benchmark
@@ -196,7 +196,7 @@ def _ticking() -> Iterator[list[float]]:
             sleep(TICK)
             ticks.append(perf_counter())
 
-    with suppress(RuntimeError):  # no thread can be started: nobody gets the lock but this one
+    with suppress(RuntimeError):  # without threads: a function that computes holds all there is
         threading.Thread(target=tick, daemon=True).start()
     try:
         yield ticks

@@ -73,7 +73,7 @@ class Explore(Page):
     def code(self, values: Any) -> None:
         """The pipeline of the moment as programs."""
         made = made_by(self.pipeline, **self.values(values))
-        shown = {name: made.options[name] for name in ("train", "num_epochs") if name in made.options}
+        shown = {name: made.options[name] for name in ("train", "step", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
         programs = bounded("this pipeline", lambda: [made.dataset.code(one, **shown) for one in languages])
         self.tell("code", dict(zip(languages, programs, strict=True)))

@@ -29,7 +29,7 @@ LIBRARIES = tuple(
     os.path.join(folder, "").replace("//", "/")  # with which they begin in a browser
     for folder in (os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
 )
-OPTIONS = ("num_epochs", "train", "load", "machine", "max_elements")
+OPTIONS = ("num_epochs", "train", "step", "load", "machine", "max_elements")
 
 
 class Printed(io.TextIOBase):

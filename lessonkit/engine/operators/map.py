@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.costs import Cost, charge, price
-from lessonkit.engine.element import END, Bytes, Element, Failure, measure, settle
+from lessonkit.engine.costs import Cost, price
+from lessonkit.engine.element import END, Bytes, Element, Failure, settle
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
 from lessonkit.engine.recorder import AHEAD, CALL, Name
@@ -42,7 +42,7 @@ class SequentialMap(Transform):
 
     def apply(self, element: Element) -> Awaitable[None]:
         """Put what the function makes of the element's value in its place; spend the cost."""
-        cost = charge(self.price, element)
+        cost = self.run.charge(self.price, element)
         if self.map_func is None and self.nbytes is None:
             if self.kind == "wait":
                 return self.run.spend(cost, self.stage, element)
@@ -53,7 +53,7 @@ class SequentialMap(Transform):
         function = self.map_func or (lambda *value: element.value)
         element.value = await self.run.apply(function, element, self.stage, cost, self.kind)
         if self.run.recorder is not None:
-            element.nbytes = measure(element.value, self.nbytes, element.nbytes)
+            element.nbytes = self.run.measure(element.value, self.nbytes, element.nbytes)
 
 
 class Slot:

@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from lessonkit.engine.costs import charge, price
-from lessonkit.engine.element import END, Bytes, Element, measure
+from lessonkit.engine.costs import price
+from lessonkit.engine.element import END, Bytes, Element
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.recorder import OPEN, READ, Name
@@ -33,7 +33,7 @@ class Source(Stream):
         element = Element(value)
         if self.run.recorder is not None:
             element.key = key or self.next_key()
-            element.nbytes = measure(value, self.nbytes, 0)
+            element.nbytes = self.run.measure(value, self.nbytes, 0)
         self.given += 1
         return element
 
@@ -142,7 +142,7 @@ class SlowFile(Source):
             self.close()
             return END
         element = self.give(self.given)
-        await self.run.spend(charge(self.price_of_read, element), self.read_stage, element)
+        await self.run.spend(self.run.charge(self.price_of_read, element), self.read_stage, element)
         return element
 
     async def open_file(self) -> None:
@@ -150,4 +150,4 @@ class SlowFile(Source):
         opening = Element(origin.value if origin else 0)  # a cost may depend on which file it is
         if recorder is not None:
             opening.key = recorder.identify(self.instance, self.epoch, -1)
-        await self.run.spend(charge(self.price_of_open, opening), self.open_stage, opening)
+        await self.run.spend(self.run.charge(self.price_of_open, opening), self.open_stage, opening)

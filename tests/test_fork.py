@@ -1,0 +1,66 @@
+"""Pipelines in a process that was forked, where the threads of its parent are not."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lessonkit import Dataset, work
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # it has threads: that is the test
+]
+
+HELPED = Dataset.range(5).map(lambda x: x, num_parallel_calls=2).prefetch(1)
+
+
+def forked(function: Callable[[], Any]) -> str:
+    """What *function* returns or raises in a forked process, as text; nothing if it hangs."""
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        signal.alarm(20)
+        try:
+            os.write(write, repr(function()).encode())
+        except Exception as error:
+            os.write(write, repr(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    return text
+
+
+def test_a_forked_process_runs_pipelines_of_its_own() -> None:
+    assert list(HELPED) == [0, 1, 2, 3, 4]  # its threads are idle now
+    assert forked(lambda: list(HELPED)) == "[0, 1, 2, 3, 4]"
+
+
+def test_an_iterator_whose_helpers_stayed_in_the_other_process_says_so() -> None:
+    with iter(HELPED) as iterator:
+        assert next(iterator) == 0
+        assert "began before the fork" in forked(lambda: next(iterator))
+        assert forked(iterator.close) == "None"
+        assert list(iterator) == [1, 2, 3, 4]
+
+
+def test_an_iterator_without_helpers_goes_on_in_both_processes() -> None:
+    iterator = iter(Dataset.range(3))
+    assert next(iterator) == 0
+    assert forked(lambda: list(iterator)) == "[1, 2]"
+    assert list(iterator) == [1, 2]
+
+
+def test_a_process_that_a_function_forks_is_outside_the_pipeline() -> None:
+    def worked() -> bool:
+        began = time.perf_counter()
+        work(0.01)
+        return time.perf_counter() - began >= 0.01
+
+    for calls in (None, 2):
+        assert list(Dataset.range(1).map(lambda x: forked(worked), num_parallel_calls=calls)) == ["True"]
