@@ -65,11 +65,11 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.integer("num_epochs", num_epochs, least=0)
-        train = TRAIN if train is None else check.cost("train", train)
-        write = (
-            program if check.one_of("language", language, ("lessonkit", "tf.data")) == "lessonkit" else tfdata
-        )
-        return write(self.node, train, num_epochs, step and check.function("step", step))
+        check.one_of("language", language, ("lessonkit", "tf.data"))
+        write = program if language == "lessonkit" else tfdata
+        if step is not None:
+            return write(self.node, num_epochs, "step", check.function("step", step))
+        return write(self.node, num_epochs, "train", TRAIN if train is None else check.cost("train", train))
 
     def _then(self, method: str, *others: Node, **arguments: Any) -> Dataset:
         return Dataset(Node(method, (self.node, *others), arguments))
