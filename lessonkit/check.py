@@ -17,6 +17,7 @@ class Of(NamedTuple):
 
     name: str
     element: Any
+    hint: str = ""  # on what is meant, if it is refused
 
     def __str__(self) -> str:
         return f"{self.name} of {self.element!r}"
@@ -41,7 +42,7 @@ def integer(name: str | Of, value: Any, *, least: int | None = None, auto: bool 
 
 def seconds(name: str | Of, value: Any) -> float:
     """`value` as a finite number of seconds, not negative."""
-    allowed = "must be a number of seconds, 0 or more"
+    allowed = f"must be a number of seconds, 0 or more{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")
     number = float(value)

@@ -66,11 +66,11 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.integer("num_epochs", num_epochs, least=0)
-        train = USUAL if train is None else check.cost("train", train)
-        write = (
-            program if check.one_of("language", language, ("lessonkit", "tf.data")) == "lessonkit" else tfdata
-        )
-        return write(self.node, train, num_epochs, step and check.function("step", step))
+        check.one_of("language", language, ("lessonkit", "tf.data"))
+        write = program if language == "lessonkit" else tfdata
+        if step is not None:
+            return write(self.node, num_epochs, "step", check.function("step", step))
+        return write(self.node, num_epochs, "train", USUAL if train is None else check.cost("train", train))
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
         """Add a step; among the locals *given* are the arguments of its method."""

@@ -44,7 +44,7 @@ def test_a_forked_process_runs_pipelines_of_its_own() -> None:
 def test_an_iterator_whose_helpers_stayed_in_the_other_process_says_so() -> None:
     with iter(HELPED) as iterator:
         assert next(iterator) == 0
-        assert "began before the fork" in forked(lambda: next(iterator))
+        assert "began before the fork" in forked(lambda: list(iterator))
         assert forked(iterator.close) == "None"
         assert list(iterator) == [1, 2, 3, 4]
 

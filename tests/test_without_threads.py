@@ -87,6 +87,7 @@ def test_functions_that_compute_take_turns_and_waits_go_on_meanwhile(clock: Cloc
     images = Dataset.range(8).map(clock.compute, num_parallel_calls=4)
     assert benchmark(images, 1, train=0, clock="real").duration == 0.040
     # The step of 5 ms goes on while the next image is made; only the last one comes after all.
+    images = Dataset.range(8).map(clock.compute).prefetch(2)
     assert benchmark(images, 1, train=0.005, clock="real").duration == 0.045
     files = ArtificialDataset(4, open=0, read=0.002).map(cost=0.003).prefetch(1)
     assert benchmark(files, 1, step=clock.compute, clock="real").duration == 0.025
@@ -161,7 +162,9 @@ def test_an_element_is_given_before_many_are_made(clock: Clock) -> None:
 
 def test_a_loop_that_is_left_closes_what_is_open() -> None:
     closed: list[str] = []
-    dataset = Dataset.from_generator(started, args=(closed,)).map(lambda x: x, num_parallel_calls=2).prefetch(2)
+    dataset = (
+        Dataset.from_generator(started, args=(closed,)).map(lambda x: x, num_parallel_calls=2).prefetch(2)
+    )
     with iter(dataset) as iterator:
         assert next(iterator) == 0
     assert closed == ["opened", "closed"]

@@ -17,7 +17,7 @@ STUBS = {"predicate": "True", "map_func": "args[0]", "generator": "args"}  # wha
 DATA = ("", "values", "args", "output_signature")
 
 
-def program(node: Node, train: Any, num_epochs: int, step: Any) -> str:
+def program(node: Node, num_epochs: int, name: str, step: Any) -> str:
     """The whole program. What is used twice is written twice, with a cache of its own each."""
     functions = Functions({*NAMES}, {*NAMES, "dataset"})
     openers = [part.arguments["map_func"] for part in walk(node) if part.method in ("flat_map", "interleave")]
@@ -31,8 +31,7 @@ def program(node: Node, train: Any, num_epochs: int, step: Any) -> str:
         return text(name, value)
 
     chain = laid_out(calls(node, say))
-    each = f"step={say('step', step)}" if step else f"train={say('train', train)}"
-    run = f"print(benchmark(dataset, num_epochs={num_epochs}, {each}))"
+    run = f"print(benchmark(dataset, num_epochs={num_epochs}, {name}={say(name, step)}))"
     body = "\n\n".join([*functions.definitions.values(), f"{chain}\n{run}"])
     used = [name for name in NAMES if re.search(rf"\b{name}\b", body)]
     return "\n".join([*sorted(functions.imports), f"from lessonkit import {', '.join(used)}", "", body, ""])

@@ -30,14 +30,16 @@ ARITHMETIC = (  # what TensorFlow makes of whole numbers just as Python does
 )
 
 
-def tfdata(node: Node, train: Any, num_epochs: int, step: Any) -> str:
+def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
     """The whole program: imports, helpers, functions, the pipeline, the training loop."""
     writer = Writer()
-    chain, each = laid_out(writer.calls(node)), writer.cost(step or train, node, "step" if step else "train")
-    if each in writer.functions.definitions:
-        each += "(tf.nest.map_structure(plain, element))"
+    chain, call = laid_out(writer.calls(node)), writer.cost(step, node, name)
+    if call in writer.functions.definitions:
+        call += "(tf.nest.map_structure(plain, element))"
+    if name == "train":  # a cost
+        call = f"time.sleep({call})"
     definitions = [*writer.functions.definitions.values(), chain]
-    body = "\n".join([*definitions, each])
+    body = "\n".join([*definitions, call])
     has_bytes = any("bytes" in nested(writer.example(part), type) for part in walk(node))
     for name, helper in reversed(HELPERS.items()):
         if re.search(rf"\b{name}\b", body):
@@ -48,13 +50,7 @@ def tfdata(node: Node, train: Any, num_epochs: int, step: Any) -> str:
     used = {"import time"} | {f"import {name}" for name in ("random", "zlib") if f"{name}." in body}
     imports, build = "\n".join(sorted(used | writer.functions.imports)), "\n\n\n".join(definitions)
     take = f".take({ENOUGH})" if cardinality(node) == math.inf else ""
-    return PROGRAM.format(
-        imports=imports,
-        build=build,
-        num_epochs=num_epochs,
-        take=take,
-        step=each if step else f"time.sleep({each})",
-    )
+    return PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
 
 
 class Writer:

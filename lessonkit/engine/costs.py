@@ -14,13 +14,13 @@ Cost = float | Callable[[Any], float]
 Price = int | Callable[[Element], int]
 
 
-def price(cost: Cost, name: str) -> Price:
+def price(cost: Cost, name: str, hint: str = "") -> Price:
     """What an element costs, in nanoseconds: a number, or a function of the element."""
     if isinstance(cost, per_sample):
         return cost.price
     if not callable(cost):
         return check.nanoseconds(name, cost)
-    return lambda element: check.nanoseconds(check.Of(name, element.value), cost(element.value))
+    return lambda element: check.nanoseconds(check.Of(name, element.value, hint), cost(element.value))
 
 
 def charge(price: Price, element: Element) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lessonkit.engine import pool
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node
@@ -19,8 +18,8 @@ class Iterator:
     """One pass over a data set. It ends its helpers when it ends, is closed or is let go.
 
     An error in a learner's function comes out of `next` in the place of its element,
-    and iteration can go on after it. After a fork, helpers are in the process that forked:
-    in the other one `next` raises RuntimeError, and `close` does nothing.
+    and iteration can go on after it. In a process that is forked, which has none of the
+    helpers' threads, RuntimeError comes in the place of the elements that they would make.
     """
 
     def __init__(self, node: Node) -> None:
@@ -36,9 +35,8 @@ class Iterator:
 
     def close(self) -> None:
         """End the helpers, close the files and forget what was made ahead."""
-        if not self._pass.is_lost():
-            with self._pass.run.lock:
-                self._pass.close()
+        with self._pass.run.lock:
+            self._pass.close()
 
     def __enter__(self) -> Iterator:
         return self
@@ -68,18 +66,11 @@ class _Pass:
         self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
-        self.process = pool.process
-
-    def is_lost(self) -> bool:
-        """Whether this is a forked process, and the helpers are in the other one."""
-        return pool.process is not self.process and any(task.has_thread for task in self.run.tasks)
 
     def next(self) -> Any:
         run, task = self.run, self.task
         if self.asking:
             raise RuntimeError("this iterator is being asked for an element already, on another thread")
-        if pool.process is not self.process and self.is_lost():
-            raise RuntimeError("this iterator began before the fork, where its helpers stayed: begin anew")
         self.asking = True
         element = END
         run.lock.acquire()

@@ -9,23 +9,16 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 IDLE = 1.0  # s; how long a thread waits for new work before it ends
 
 _Jobs = queue.SimpleQueue[tuple[Callable[[Any], object], Any]]
 _idle: list[_Jobs] = []  # where the threads wait that have nothing to do
-process = object()  # another one in a process that is forked
-
-
-def _forked() -> None:
-    global process
-    process = object()
-    _idle.clear()
-
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_idle.clear)
 
 
 def submit(function: Callable[[Any], object], argument: Any) -> bool:
@@ -50,11 +43,10 @@ def _loop(jobs: _Jobs) -> None:
         try:
             function, argument = jobs.get(timeout=IDLE)
         except queue.Empty:
-            try:
+            with suppress(ValueError):  # not there: a job is on its way
                 _idle.remove(jobs)
                 return
-            except ValueError:  # a job is on its way
-                continue
+            continue
         function(argument)
         del function, argument  # a thread that waits keeps nothing alive
         _idle.append(jobs)

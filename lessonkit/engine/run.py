@@ -217,17 +217,22 @@ class Run(ABC):
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call what may be a learner's, and only tells something: it spends no time, and must not `work`."""
-        outside, current.worker = current.worker, Idle()
+        return self.outside(Idle(), function, *arguments)
+
+    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call what is no operator code; *worker* hears of its `work`."""
+        before, current.worker = current.worker, worker
         try:
             return function(*arguments)
         finally:
-            current.worker = outside
+            current.worker = before
 
     def cancel(self, task: Any) -> None:
         """End a helper where it stands."""
         if not task.done:
             self.end(task)
-            task.coro.close()
+            if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
+                task.coro.close()
 
     def skip_to(self, due: int) -> bool:
         """Go straight on to *due* if nothing else can happen before; say whether."""

@@ -6,6 +6,7 @@ reckoning, so that the small delays of a real machine do not add up. Functions s
 context variables of the code that asks. Helpers that get no thread take turns (`turns.py`).
 """
 
+import os
 import threading
 import time
 import types
@@ -16,7 +17,6 @@ from typing import Any
 
 from lessonkit.engine import pool
 from lessonkit.engine.element import Element, arguments
-from lessonkit.engine.machine import current
 from lessonkit.engine.recorder import Name
 from lessonkit.engine.run import Piece, Run, Stopped, Task, Waits
 from lessonkit.engine.turns import Turns
@@ -48,7 +48,7 @@ class ThreadTask(Task):
         # The learner's function that it runs, if it runs one:
         self.call_stage = Name()
         self.call_element = Element(None)
-        self.call_began = 0  # when it was called, or came back from its last work()
+        self.call_began = self.call_took = 0  # since it was called, or came back from its last work()
         self.call_worked = False  # it has said what it costs
 
     def work(self, duration: int, stage: str | None, kind: str) -> None:
@@ -76,6 +76,7 @@ class Threads(Run):
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
         self.turns = Turns(self)
+        self.process = os.getpid()
 
     @property
     def now(self) -> int:  # type: ignore[override]
@@ -151,6 +152,8 @@ class Threads(Run):
                     return
             finally:
                 self.lock.acquire()
+            if os.getpid() != self.process:
+                raise RuntimeError("this began before the fork, in whose process the helpers are: begin anew")
 
     @types.coroutine
     def stand_back(self) -> Waits:
@@ -158,38 +161,33 @@ class Threads(Run):
             yield self.now
 
     def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
-        """Run the function without the lock and take the time that it took."""
+        """Run the function and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
-        outside, current.worker = current.worker, task if task.has_thread else Meter(pieces)
-        self.lock.release()
-        task.call_began = time.perf_counter_ns()
+        worker = task if task.has_thread else Meter(pieces)
         try:
-            return function(*arguments(element.value))
+            return self.outside(worker, function, *arguments(element.value))
         finally:
-            began, ended = task.call_began, time.perf_counter_ns()
-            current.worker = outside
-            self.lock.acquire()
-            self.current = task
-            took = ended - began
+            began, took = task.call_began - self.origin, task.call_took
             if took > LATE:  # too long to be behind still
-                self.turns.since = ended - self.origin
+                self.turns.since = began + took
                 task.due, task.lag = task.due + task.lag, 0
             task.due += took
             if self.recorder is not None and took >= VISIBLE and not (task.call_worked or pieces):
-                times = (began - self.origin - task.lag, ended - self.origin - task.lag)
+                began -= task.lag
+                times = (began, began + took)
                 self.recorder.spans += (stage, "call", *times, task.lane, element.key, task.last, "")
                 task.last = len(self.recorder.spans) // 8 - 1
-            if self.must_stop(task):
-                raise Stopped
 
-    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call it without the lock, too."""
+    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call it without the lock; Stopped if the run is over by then."""
         task = self.current
         self.lock.release()
+        task.call_began = time.perf_counter_ns()
         try:
-            return super().ask(function, *arguments)
+            return super().outside(worker, function, *arguments)
         finally:
+            task.call_took = time.perf_counter_ns() - task.call_began
             self.lock.acquire()
             self.current = task
             if self.must_stop(task):
@@ -203,13 +201,17 @@ class Threads(Run):
             try:
                 if not task.done:
                     task.context.run(self.step, task, task.coro)
+                self.end(task)
             except Parked:
-                return
-            except Stopped:
                 pass
             except BaseException as error:
-                self.crash = error
-            self.end(task)
+                self.ended(task, error)
+
+    def ended(self, task: ThreadTask, error: BaseException) -> None:
+        """A helper has ended with *error*; all that is not expected ends the run."""
+        if not isinstance(error, (StopIteration, Stopped)):
+            self.crash = error
+        self.end(task)
 
     def wake(self, task: ThreadTask) -> None:
         task.last = self.current.last
@@ -220,13 +222,9 @@ class Threads(Run):
             task.has_thread = not self.takes_turns and pool.submit(self._help, task)
             if not task.has_thread:
                 self.takes_turns = True
-                self.turns.ready.append(task)
+                self.turns.join(task, task.due)
 
     def cancel(self, task: ThreadTask) -> None:
-        if task.done:
-            return
-        self.end(task)
-        if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
-            task.coro.close()
+        super().cancel(task)
         if task.alarm.locked():
             task.alarm.release()  # its thread ends now, not at the next look

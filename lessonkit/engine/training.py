@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.costs import Cost, per_sample, price
+from lessonkit.engine.costs import Cost, price
 from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, Node, cardinality, sites
@@ -31,7 +31,7 @@ class Step:
     def __init__(self, run: Run, role: str, cost: Cost, function: Callable[[Any], Any] | None = None) -> None:
         self.run = run
         self.function = function
-        self.price = price(_only_tells(cost, role), role)
+        self.price = price(cost, role, "; a function to call is step=")
         self.free = self.price == 0 and not function
         if not self.free or role == TRAIN:  # what takes no time leaves its name to others
             self.stage = run.name(role.title(), LOOP, role)
@@ -42,20 +42,6 @@ class Step:
             return self.run.spend(self.run.charge(self.price, element), self.stage, element)
         # The element as one argument, where `apply` would take a tuple apart.
         return self.run.apply(lambda *parts: function(element.value), element, self.stage)
-
-
-def _only_tells(cost: Cost, name: str) -> Cost:
-    """A cost that says what to do with a function that gives no number."""
-    if not callable(cost) or isinstance(cost, per_sample):
-        return cost
-
-    def told(value: Any) -> Any:
-        said = cost(value)
-        if not hasattr(said, "__float__"):
-            raise TypeError(f"{name} returned {said!r}: must be seconds; a function to call is step=")
-        return said
-
-    return told
 
 
 @dataclass
@@ -150,9 +136,8 @@ def benchmark(
         raise TypeError(f"machine={machine!r}: must be a Machine")
     if None not in (train, step):
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
-    for name, function in (("step", step), ("progress", progress)):
-        if function is not None:
-            check.function(name, function)
+    if step is not None:
+        check.function("step", step)
     recorder = Recorder() if check.flag("record", record) else None
     shared = (machine or Machine(), Store(fixed_seed=True), recorder, cancel)
     run: Run = Threads(*shared) if clock == "real" else Virtual(*shared)

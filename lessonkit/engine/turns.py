@@ -6,7 +6,6 @@ A helper stands still while a function computes, or nobody asks. After that its 
 behind (its `lag`) and goes on from where it stood, so the waits that it missed take no time.
 """
 
-from collections import deque
 from heapq import heappop, heappush
 from typing import Any
 
@@ -20,10 +19,14 @@ class Turns:
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.ready: deque[Any] = deque()  # can go on, in the order in which they were woken
-        self.sleeping: list[tuple[int, int, Any]] = []  # a heap by due time
-        self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
+        self.line: list[tuple[int, int, Any]] = []  # a heap by due time
+        self.count = 0  # among equal times the first to come goes first
         self.since = 0  # the end of the last time in which all stood still
+
+    def join(self, helper: Any, due: int) -> None:
+        """Let *helper* go on when it is *due*."""
+        self.count += 1
+        heappush(self.line, (due, self.count, helper))
 
     def catch_up(self, asker: Any) -> None:
         """Somebody asks again: let helpers go through what they have missed."""
@@ -38,34 +41,23 @@ class Turns:
 
         That may be later: *asker* sleeps until then, unless it is woken before.
         """
-        if self.run.must_stop(asker):
+        if not self.line or self.line[0][0] > until or self.run.must_stop(asker):
             return False
-        if self.ready:
-            helper = self.ready.popleft()
-        elif self.sleeping and self.sleeping[0][0] <= until:
-            if not self.run.sleep(asker, self.sleeping[0][0]):
-                return True
-            due, _, helper = heappop(self.sleeping)
-            helper.due = due
-        else:
-            return False
-        if not helper.done:
-            self.send(helper)
+        if self.run.sleep(asker, self.line[0][0]):
+            due, _, helper = heappop(self.line)
+            if not helper.done:
+                helper.due, helper.lag = due, max(0, self.since - due)
+                self.send(helper)
             self.run.current = asker
         return True
 
     def send(self, helper: Any) -> None:
         """Run *helper* until it waits again."""
-        helper.lag = max(0, self.since - helper.due)
         self.run.current = helper
         try:
             due = helper.context.run(helper.coro.send, None)
-        except (StopIteration, Stopped):
-            self.run.end(helper)
         except BaseException as error:
-            self.run.crash = error
-            self.run.end(helper)
+            self.run.ended(helper, error)
         else:
             if due is not None:
-                self.slept += 1
-                heappush(self.sleeping, (due, self.slept, helper))
+                self.join(helper, due)

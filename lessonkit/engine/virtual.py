@@ -6,7 +6,6 @@ from heapq import heappop, heappush
 from typing import Any
 
 from lessonkit.engine.element import Element, arguments
-from lessonkit.engine.machine import current
 from lessonkit.engine.recorder import Name
 from lessonkit.engine.run import Piece, Run, Task
 
@@ -83,8 +82,4 @@ class Virtual(Run):
 
     def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
         """Run the function at once; the work it says it does is collected, to be spent after."""
-        outside, current.worker = current.worker, Meter(pieces)
-        try:
-            return function(*arguments(element.value))
-        finally:
-            current.worker = outside
+        return self.outside(Meter(pieces), function, *arguments(element.value))
