@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lessonkit.engine.trace import Trace
+from lessonkit.engine.trace import BufferEvent, Trace
 from lessonkit.explain.critical_path import shares
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.plumbing import plumbing
-from lessonkit.pictures.layout import Layout, ink_on, layout
+from lessonkit.pictures.layout import Bar, Layout, ink_on, layout
 from lessonkit.words import milliseconds, percent, samples, size
 
 MOST_BARS = 5000  # that a page draws well, and anybody can see
@@ -59,21 +60,22 @@ def page_data(trace: Trace) -> dict[str, Any]:
     }
 
 
-def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, list[Any]]:
+def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequence[Any]]:
     """Turn bars into columns; *cause* is the bar that a bar had to wait for, *who* its samples.
 
     *places* says of each span which bar it is.
     """
-    spans = [trace.spans[bar.span] if bar.span >= 0 else None for bar in laid.bars]
-    batches = trace.batches
+    rows, lanes, starts, ends, kinds, labels, numbers, notes = columns(laid.bars, len(Bar._fields))
+    spans = [trace.spans[number] if number >= 0 else None for number in numbers]
+    starts, batches = [micros(start) for start in starts], trace.batches
     return {
-        "row": [bar.row for bar in laid.bars],
-        "lane": [bar.lane for bar in laid.bars],
-        "start": [micros(bar.start) for bar in laid.bars],
-        "length": [micros(bar.end) - micros(bar.start) for bar in laid.bars],
-        "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
-        "label": [bar.label for bar in laid.bars],
-        "note": [bar.note for bar in laid.bars],
+        "row": rows,
+        "lane": lanes,
+        "start": starts,
+        "length": [micros(end) - start for start, end in zip(starts, ends, strict=True)],
+        "kind": ["" if kind == "work" else kind for kind in kinds],
+        "label": labels,
+        "note": notes,
         "cause": [places.get(span.cause, -1) if span else -1 for span in spans],
         "who": [batches.get(span.element, span.element) if span else () for span in spans],
     }
@@ -83,23 +85,30 @@ def buffers(trace: Trace) -> list[list[Any]]:
     """List the name of each buffer, the elements that it has room for, and how many it held at most."""
     now = dict.fromkeys((buffer.name for buffer in trace.buffers), 0)
     most = dict(now)
-    for event in trace.events:
-        now[event.buffer] += event.change
-        most[event.buffer] = max(most[event.buffer], now[event.buffer])
+    for name, _, change, _, _ in trace.events:
+        now[name] = held = now[name] + change
+        if held > most[name]:
+            most[name] = held
     return [[name, room, most[name]] for name, room in trace.buffers]
 
 
-def events(trace: Trace, names: list[str]) -> dict[str, list[Any]]:
+def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     """Turn what came into a buffer, and what left it, into columns; *names* are those of elements."""
     numbers = {buffer.name: number for number, buffer in enumerate(trace.buffers)}
+    held, times, changes, elements, sizes = columns(trace.events, len(BufferEvent._fields))
     return {
-        "buffer": [numbers[event.buffer] for event in trace.events],
-        "time": [micros(event.time_ns) for event in trace.events],
-        "change": [event.change for event in trace.events],
-        "label": [names[event.element] for event in trace.events],
-        "element": [event.element for event in trace.events],
-        "bytes": [event.nbytes for event in trace.events] if trace.max_bytes else [],
+        "buffer": [numbers[name] for name in held],
+        "time": [micros(time) for time in times],
+        "change": changes,
+        "label": [names[element] for element in elements],
+        "element": elements,
+        "bytes": sizes if trace.max_bytes else [],
     }
+
+
+def columns(records: Sequence[tuple[Any, ...]], width: int) -> list[Sequence[Any]]:
+    """Turn *records* of so many fields into their fields; there may be no records."""
+    return list(zip(*records, strict=True)) or [()] * width
 
 
 def figures(trace: Trace) -> list[tuple[str, str]]:
