@@ -53,13 +53,13 @@ def test_an_element_that_fits_is_given_as_its_types_say(signature: Any, value: A
     assert type(plain(element)) is type(expected)
 
 
-STRUCTURE, TYPE = "did not match the expected structure", "could not be converted to the expected type"
+STRUCTURE, TYPE = "must have the parts", "must be of type"
 UNFIT: list[tuple[Any, Any, str]] = [
-    (INT, (0,), r"of shape \(1,\) where an element of shape \(\) was expected"),
-    (spec((1,), np.int64), 0, r"of shape \(\) where an element of shape \(1,\) was expected"),
-    (spec((None, 2), np.int64), [(1, 2, 3)], r"of shape \(1, 3\) where an element of shape \(None, 2\)"),
-    (INT, "a", f"{TYPE}. The expected type was .*int64.*, but the yielded element was a."),
-    (TEXT, 3, f"{TYPE}. The expected type was .*, but the yielded element was 3."),
+    (INT, (0,), r"shape \(1,\) of \(0,\): must be \(\)"),
+    (spec((1,), np.int64), 0, r"shape \(\) of 0: must be \(1,\)"),
+    (spec((None, 2), np.int64), [(1, 2, 3)], r"shape \(1, 3\) of \[\(1, 2, 3\)\]: must be \(None, 2\)"),
+    (INT, "a", f"'a': {TYPE} .*int64"),
+    (TEXT, 3, f"3: {TYPE}"),
     (INT, None, TYPE),
     (INT, {"a": 1}, TYPE),
     (spec((2, None), np.int64), [[1], [2, 3]], TYPE),
@@ -76,7 +76,7 @@ UNFIT: list[tuple[Any, Any, str]] = [
 def test_an_element_that_does_not_fit_is_an_error_in_its_place(
     signature: Any, value: Any, sentence: str
 ) -> None:
-    with pytest.raises(TypeError, match=f"`generator` yielded an element.*{sentence}"):
+    with pytest.raises(TypeError, match=f"from_generator: .*{sentence}"):
         list(yielded(value, output_signature=signature))
 
 

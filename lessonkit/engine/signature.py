@@ -56,7 +56,7 @@ def fitted(value: Any, specs: Any) -> Any:
         return _leaf(value, specs)
     if not fits(value, specs):
         types = leaves(lambda spec: spec.dtype, specs)
-        raise _unfit("did not match the expected structure", "structure", types, value)
+        raise TypeError(f"from_generator: {value!r}: must have the parts {types}, as output_signature says")
     return like(specs, (fitted(value[name], specs[name]) for name in names(specs)))
 
 
@@ -70,15 +70,9 @@ def _leaf(value: Any, spec: Any) -> Any:
             raise TypeError
     except (TypeError, ValueError):
         name = getattr(spec.dtype, "name", dtype)
-        raise _unfit("could not be converted to the expected type", "type", name, value) from None
+        raise TypeError(f"from_generator: {value!r}: must be of type {name}, as its signature says") from None
     if shape is not None and getattr(shape, "rank", 0) is not None:
         said = [real if size is None else size for size, real in zip(shape, array.shape, strict=False)]
         if (len(shape), *said) != (array.ndim, *array.shape):
-            expected = f"where an element of shape {tuple(shape)} was expected"
-            raise TypeError(f"`generator` yielded an element of shape {array.shape} {expected}.")
+            raise TypeError(f"from_generator: shape {array.shape} of {value!r}: must be {tuple(shape)}")
     return array if array.ndim else array.item()
-
-
-def _unfit(what: str, kind: str, expected: Any, value: Any) -> TypeError:
-    was = f"The expected {kind} was {expected}, but the yielded element was {value}."
-    return TypeError(f"`generator` yielded an element that {what}. {was}")
