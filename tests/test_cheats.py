@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from lesson import WRITTEN, lesson, run
-from pages import Said
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, per_sample, work
 from lessonkit.widgets import challenge, goals
@@ -116,21 +115,3 @@ def test_the_job_is_that_of_the_moment_at_which_it_was_given() -> None:
     assert task.check(pipeline).passed
     costs["slow"] = 0.001
     assert "Slow (wait) takes 4 ms for all samples, and the task has 80 ms" in repr(task.check(pipeline))
-
-
-def test_a_challenge_with_controls_notices_that_its_numbers_changed() -> None:
-    numbers = {"read": 0.005, "train": 0.010}
-
-    def pipeline(buffer: int = 0) -> Any:
-        file = ArtificialDataset(20, read=numbers["read"])
-        return file.prefetch(buffer), {"train": numbers["train"], "num_epochs": 1}
-
-    for name, value in ("read", 0.0), ("train", 0.1):
-        said = Said(challenge("Hide it.", goals=[goals.busy(at_least=0.8)], pipeline=pipeline, buffer=(0, 4)))
-        before = numbers[name]
-        question = {"do": "show", "id": 1, "values": {"buffer": 1}}
-        assert said.ask(dict(question))[1]["verdict"]["passed"]
-        numbers[name] = value
-        assert "means something else by now" in said.ask(dict(question))[1]["error"]
-        numbers[name] = before
-        assert said.ask(dict(question))[1]["verdict"]["passed"]

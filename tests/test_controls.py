@@ -1,9 +1,7 @@
 from fractions import Fraction
 from math import inf, nan
-from types import SimpleNamespace
 from typing import Any
 
-import ipywidgets
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,20 +23,6 @@ def test_the_abbreviations_are_those_of_interact() -> None:
     assert control("a", {"one": 1, "two": 2}).texts == ("one", "two")
     assert control("a", [("one", 1), ("two", 2)]).values == (1, 2)
     assert control("a", True).start is True
-
-
-@pytest.mark.parametrize(
-    ("widget", "values", "start"),
-    [
-        (ipywidgets.IntSlider(min=1, max=4, value=3), (1, 2, 3, 4), 2),
-        (ipywidgets.FloatSlider(min=0, max=1, step=0.5, value=0.5), (0.0, 0.5, 1.0), 1),
-        (ipywidgets.Dropdown(options=["x", "y"], value="y"), ("x", "y"), 1),
-        (ipywidgets.Checkbox(value=True), (False, True), True),
-    ],
-)
-def test_a_widget_is_made_a_control_like_it(widget: Any, values: tuple[Any, ...], start: Any) -> None:
-    made = control("a", widget)
-    assert (made.values, made.start) == (values, start)
 
 
 def test_a_slider_has_a_unit_and_a_label() -> None:
@@ -195,11 +179,6 @@ def test_a_control_for_no_argument_is_refused() -> None:
         controls_of(lambda calls: None, {"missing": (1, 2)})
 
 
-def test_an_unknown_widget_is_refused() -> None:
-    with pytest.raises(TypeError, match="can not be a control"):
-        control("a", ipywidgets.Text())
-
-
 def test_cards_give_their_functions_in_order() -> None:
     first, second = (lambda data: data), (lambda data: data)
     made = control("order", cards(first=first, second=second))
@@ -228,8 +207,3 @@ def test_a_value_is_one_of_the_control_or_is_refused(made: Any, said: Any) -> No
     else:
         assert value in made.values
         assert not isinstance(said, float)
-
-
-def test_a_thing_that_only_looks_like_a_widget_is_refused() -> None:
-    with pytest.raises(TypeError, match="can not be a control"):
-        control("a", SimpleNamespace(value=object(), comm=None, description=""))

@@ -160,8 +160,6 @@ def control(name: str, given: Any) -> Control:
         return Control(name, label, "order", tuple(given.values()), tuple(given), list(range(len(given))))
     if isinstance(given, bool):
         return Control(name, label, "flag", (False, True), (), given)
-    if hasattr(given, "value") and hasattr(given, "comm"):
-        return like_widget(name, given)
     if is_number(given):
         return ranged(name, label, around(given), given)
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
@@ -170,9 +168,7 @@ def control(name: str, given: Any) -> Control:
         return ranged(name, label, Slider(given[0], given[1], step))
     if isinstance(given, (list, tuple, dict)) and given:
         return chosen(name, label, given)
-    raise TypeError(
-        f"{name}={given!r}: must be (min, max), (min, max, step), a list, True, False or a widget"
-    )
+    raise TypeError(f"{name}={given!r}: must be (min, max), (min, max, step), a list, True or False")
 
 
 def around(number: float) -> Slider:
@@ -205,18 +201,6 @@ def chosen(name: str, label: str, given: Any, start: int = 0) -> Control:
         pairs = [(getattr(value, "__name__", value), value) for value in pairs]
     texts, values = zip(*pairs, strict=True)
     return Control(name, label, "choice", values, tuple(shortened(str(text)) for text in texts), start)
-
-
-def like_widget(name: str, given: Any) -> Control:
-    """A control like one of ipywidgets."""
-    label = given.description or name.replace("_", " ")
-    if hasattr(given, "options"):
-        return chosen(name, label, given.options, given.index if isinstance(given.index, int) else 0)
-    if hasattr(given, "min") and hasattr(given, "step") and is_number(given.value):
-        return ranged(name, label, Slider(given.min, given.max, given.step), given.value)
-    if isinstance(given.value, bool):
-        return Control(name, label, "flag", (False, True), (), given.value)
-    raise TypeError(f"{name}={type(given).__name__}(): this widget can not be a control here")
 
 
 def is_number(value: Any) -> bool:

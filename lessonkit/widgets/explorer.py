@@ -38,7 +38,6 @@ class Explore(Page):
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
-        self.given = ""  # what a challenge begins with, in words
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
         self.running: threading.Thread | None = None
@@ -125,20 +124,7 @@ class Explore(Page):
 
     def simulated(self, values: dict[str, Any]) -> Trace:
         """The run of the pipeline for these values; making and running it together have so much time."""
-        if self.task:
-            self.check_names()
         return made_by(self.pipeline, **values).simulate()
-
-    def check_names(self) -> None:
-        """A challenge with other numbers than it was given with is another one, and may be none."""
-        dataset, options = made_by(self.pipeline, **self.start)
-        plain = {name: value for name, value in options.items() if isinstance(value, (int, float))}
-        now = f"{dataset} {plain}"
-        self.given = self.given or now
-        if now != self.given:
-            raise ValueError(
-                "a name that this challenge uses means something else by now: run its cells again"
-            )
 
     def run_real(
         self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None
