@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
@@ -15,58 +14,69 @@ DEFAULTS = {"block_length": 1}  # where the signature says None
 SHOWN = 20  # of a list, so many values
 LONG = 88  # characters; a longer pipeline has a line for each call
 
-Say = Callable[[str, Any], str]  # how the value of an argument appears
-
 
 def code(node: Node) -> str:
-    """The program text that builds *node*; a function appears as its name."""
-    return "".join(calls(node, text))
+    """Return the expression that builds *node*; a function appears as its name."""
+    return "".join(Expression().calls(node))
 
 
-def text(name: str, value: Any) -> str:
-    """A value as code: a function as its name, a long list by its beginning."""
-    if name in TUNED and value == AUTOTUNE:
-        return "AUTOTUNE"
-    if isinstance(value, list):
-        return f"[{', '.join([text('', part) for part in value[:SHOWN]] + ['...'] * (len(value) > SHOWN))}]"
-    if callable(value) and not isinstance(value, (per_sample, jitter, straggler)):
-        return str(getattr(value, "__name__", type(value).__name__))
-    return repr(value)
+class Expression:
+    """Writes a pipeline; what writes it in another language or as a whole program goes on from here."""
+
+    begin = "Dataset."
+
+    def calls(self, node: Node) -> list[str]:
+        """Write *node* call by call."""
+        before = self.calls(node.inputs[0]) if node.inputs and node.method != "zip" else []
+        call = f"{node.method}({', '.join(self.parameters(node))})"
+        if before:
+            return [*before, f".{call}"]
+        return [call if node.method == "ArtificialDataset" else f"{self.begin}{call}"]
+
+    def parameters(self, node: Node) -> list[str]:
+        """Write the arguments of *node* that are not what they are by default."""
+        inputs = node.inputs if node.method == "zip" else node.inputs[1:]
+        texts = ["".join(self.calls(part)) for part in inputs]
+        in_place = True
+        for name, parameter in inspect.signature(METHODS[node.method]).parameters.items():
+            if name not in node.arguments:  # self, an input, or what another has written
+                in_place = in_place and name == "self"
+                continue
+            value = node.arguments[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:  # given one by one
+                texts += [self.argument("", part) for part in value]
+            elif value is parameter.default or (
+                isinstance(value, (int, float)) and value == DEFAULTS.get(name, parameter.default)
+            ):
+                in_place = False  # what comes after has to say its name
+            else:
+                shown = self.argument(name, list(map(plain, value)) if name == "values" else value)
+                named = parameter.kind is parameter.KEYWORD_ONLY or not in_place
+                texts.append(f"{name}={shown}" if named else shown)
+        return texts
+
+    def argument(self, name: str, value: Any) -> str:
+        """Write the value of an argument: a function as its name, a long list by its beginning."""
+        if name in TUNED and value == AUTOTUNE:
+            return "AUTOTUNE"
+        if isinstance(value, list):
+            parts = [self.argument("", part) for part in value[:SHOWN]] + ["..."] * (len(value) > SHOWN)
+            return f"[{', '.join(parts)}]"
+        if isinstance(value, (per_sample, jitter, straggler)):
+            parts = [f"{field}={plain(part)}" for field, part in vars(value).items()]
+            return f"{type(value).__name__}({', '.join(parts)})"
+        if callable(value):
+            return str(getattr(value, "__name__", type(value).__name__))
+        return repr(plain(value))
 
 
-def calls(node: Node, say: Say) -> list[str]:
-    """The text call by call."""
-    before = calls(node.inputs[0], say) if node.inputs and node.method != "zip" else []
-    call = f"{node.method}({', '.join(parameters(node, say))})"
-    if before:
-        return [*before, f".{call}"]
-    return [call if node.method == "ArtificialDataset" else f"Dataset.{call}"]
-
-
-def parameters(node: Node, say: Say) -> list[str]:
-    """The arguments that are not what they are by default."""
-    inputs = node.inputs if node.method == "zip" else node.inputs[1:]
-    texts = ["".join(calls(part, say)) for part in inputs]
-    in_place = True
-    for name, parameter in inspect.signature(METHODS[node.method]).parameters.items():
-        if name not in node.arguments:  # self, an input, or what another has written
-            in_place = in_place and name == "self"
-            continue
-        value = node.arguments[name]
-        if parameter.kind is parameter.VAR_POSITIONAL:  # given one by one
-            texts += [say("", part) for part in value]
-        elif value is parameter.default or (
-            isinstance(value, (int, float)) and value == DEFAULTS.get(name, parameter.default)
-        ):
-            in_place = False  # what comes after has to say its name
-        else:
-            shown = say(name, list(value) if name == "values" else value)
-            named = parameter.kind is parameter.KEYWORD_ONLY or not in_place
-            texts.append(f"{name}={shown}" if named else shown)
-    return texts
+def plain(value: Any) -> Any:
+    """Return a number of NumPy as Python's own; anything else as it is."""
+    is_one = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if is_one and value.dtype.kind in "biufcSU" else value
 
 
 def laid_out(chain: list[str]) -> str:
-    """An assignment of a chain of calls."""
+    """Return an assignment of a chain of calls."""
     whole = f"dataset = {''.join(chain)}"
     return whole if len(whole) <= LONG else "\n    ".join(["dataset = (", *chain]) + "\n)"

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import Any
 
-from lessonkit.code.expression import calls, laid_out, text
+from lessonkit.code.expression import TUNED, Expression, laid_out
 from lessonkit.code.functions import Functions
 from lessonkit.engine.node import Node
 
 NAMES = (  # of this package, that a program may use
     "AUTOTUNE", "ArtificialDataset", "Dataset", "benchmark", "jitter", "per_sample", "straggler", "work",
 )  # fmt: skip
-STUBS = {"predicate": "True", "fn": "args[0]", "map_func": "Dataset.range(0)"}  # what stubs return
+
+
+class Program(Expression):
+    """Writes calls with functions and values in full."""
+
+    def __init__(self) -> None:
+        self.functions = Functions({*NAMES}, dict.fromkeys([*NAMES, "dataset"]))
+
+    def argument(self, name: str, value: Any) -> str:
+        return super().argument(name, value) if name in TUNED else self.functions.text(value)
 
 
 def program(node: Node, train: Any, num_epochs: int) -> str:
-    """The whole program. What is used twice is written twice, with a cache of its own each."""
-    functions = Functions({*NAMES}, {*NAMES, "dataset"})
-
-    def say(name: str, value: Any) -> str:
-        if callable(value):
-            return functions.text(value, STUBS.get(name, "0"))
-        is_data = name in ("", "values")
-        return ast.unparse(functions.value(name or "value", value)) if is_data else text(name, value)
-
-    chain = laid_out(calls(node, say))
-    run = f"print(benchmark(dataset, num_epochs={num_epochs}, train={say('train', train)}))"
-    body = "\n\n".join([*functions.definitions.values(), f"{chain}\n{run}"])
+    """Write the whole program. What is used twice is written twice, with a cache of its own each."""
+    writer = Program()
+    chain = laid_out(writer.calls(node))
+    run = f"print(benchmark(dataset, num_epochs={num_epochs}, train={writer.argument('train', train)}))"
+    body = "\n\n".join([*writer.functions.definitions.values(), f"{chain}\n{run}"])
     used = [name for name in NAMES if re.search(rf"\b{name}\b", body)]
-    return "\n".join([*sorted(functions.imports), f"from lessonkit import {', '.join(used)}", "", body, ""])
+    imports = [*sorted(writer.functions.imports), f"from lessonkit import {', '.join(used)}"]
+    return "\n".join([*imports, "", body, ""])
