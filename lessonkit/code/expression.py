@@ -10,7 +10,8 @@ from lessonkit.engine.costs import jitter, per_sample, straggler
 from lessonkit.engine.node import METHODS, Node
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
-DEFAULTS = {"block_length": 1}  # where the signature says None
+DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
+NAMED = ("num_parallel_calls", "deterministic")  # as everybody writes them
 SHOWN = 20  # of a list, so many values
 LONG = 88  # characters; a longer pipeline has a line for each call
 
@@ -27,17 +28,24 @@ class Expression:
 
     def calls(self, node: Node) -> list[str]:
         """Write *node* call by call."""
-        before = self.calls(node.inputs[0]) if node.inputs and node.method != "zip" else []
-        call = f"{node.method}({', '.join(self.parameters(node))})"
-        if before:
-            return [*before, f".{call}"]
-        return [call if node.method == "ArtificialDataset" else f"{self.begin}{call}"]
+        chain = [node]
+        while chain[-1].inputs and chain[-1].method != "zip":
+            chain.append(chain[-1].inputs[0])
+        first, *others = [call for part in reversed(chain) for call in self.own(part)]
+        begin = "" if first.startswith("ArtificialDataset") else self.begin
+        return [begin + first, *(f".{call}" for call in others)]
+
+    def own(self, node: Node) -> list[str]:
+        """Write the calls that *node* adds to its input."""
+        return [f"{node.method}({', '.join(self.parameters(node))})"]
 
     def parameters(self, node: Node) -> list[str]:
         """Write the arguments of *node* that are not what they are by default."""
         inputs = node.inputs if node.method == "zip" else node.inputs[1:]
         texts = ["".join(self.calls(part)) for part in inputs]
-        in_place = True
+        if node.method == "zip" and len(texts) == 1:
+            texts = [f"({texts[0]},)"]
+        in_place, named = True, {}
         for name, parameter in inspect.signature(METHODS[node.method]).parameters.items():
             if name not in node.arguments:  # self, an input, or what another has written
                 in_place = in_place and name == "self"
@@ -51,9 +59,11 @@ class Expression:
                 in_place = False  # what comes after has to say its name
             else:
                 shown = self.argument(name, list(map(plain, value)) if name == "values" else value)
-                named = parameter.kind is parameter.KEYWORD_ONLY or not in_place
-                texts.append(f"{name}={shown}" if named else shown)
-        return texts
+                if in_place and parameter.kind is not parameter.KEYWORD_ONLY and name not in NAMED:
+                    texts.append(shown)
+                else:
+                    named[name] = f"{name}={shown}"
+        return texts + [named[name] for name in node.arguments if name in named]
 
     def argument(self, name: str, value: Any) -> str:
         """Write the value of an argument: a function as its name, a long list by its beginning."""

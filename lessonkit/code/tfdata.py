@@ -56,21 +56,19 @@ class Writer(Expression):
         self.functions = Functions({"work"}, dict.fromkeys(TAKEN) | {"time": time})
         self.file: tuple[Any, ...] = ()  # the element that an inner data set is made of
 
-    def calls(self, node: Node) -> list[str]:
+    def own(self, node: Node) -> list[str]:
         said, inputs = node.arguments, node.inputs
         match node.method.split("_and_"):
             case [first, then]:  # tf.data makes one operator of the two by itself
                 rest = said | {"num_parallel_calls": None}
-                return self.calls(Node(then, (Node(first, inputs, said),), rest))
+                return self.own(Node(first, inputs, said)) + self.own(Node(then, inputs, rest))
             case ["from_list"]:
                 columns = stack(said["values"]) if said["values"] else []
-                return [f"{self.begin}from_tensor_slices({nested(columns, self.column)})"]
-            case ["zip"] if len(inputs) == 1:
-                return [*self.calls(inputs[0]), f".map(lambda {self.x(inputs[0])}: (x,))"]
+                return [f"from_tensor_slices({nested(columns, self.column)})"]
             case ["ArtificialDataset"] if callable(said["read"]):  # a map spends what reading costs
                 read = self.slow("read", said["read"], "wait", node, "")
-                return [*self.calls(node.replace(read=0)), f".map({read})"]
-        return super().calls(node)
+                return [*super().own(node.replace(read=0)), f"map({read})"]
+        return super().own(node)
 
     def parameters(self, node: Node) -> list[str]:
         said = {name: value for name, value in node.arguments.items() if name not in (*FUNCTIONS, *OTHERS)}
