@@ -186,6 +186,10 @@ def test_programs_for_tf_data_read_like_tf_data() -> None:
     assert INTERLEAVED in interleaved.filter(is_even).prefetch(-1).code("tf.data")
 
 
+class Rows(list[int]):
+    """A list of another kind."""
+
+
 X = Dataset.range(4)
 WRITTEN: list[tuple[Dataset, str]] = [
     (X.map(lambda x: (x / 2, str(x))), ".map(in_python(mapped, (tf.float64, tf.string)))"),
@@ -216,6 +220,7 @@ WRITTEN: list[tuple[Dataset, str]] = [
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".map(lambda x: x, num_parallel_calls=1).batch(2)"),
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".shuffle(3).repeat(2)"),
     (X.repeat(), "for element in dataset.take(100):"),
+    (Dataset.from_list([Rows([1]), Rows([2, 3])]), "(tf.ragged.constant([[1], [2, 3]], tf.int64))"),
 ]
 
 

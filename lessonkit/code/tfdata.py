@@ -101,13 +101,13 @@ class Writer(Expression):
         types = {dtype(value) for value in values} or {dtype(values)}
         if len(types) > 1:
             raise TypeError(f"elements are of types {' and '.join(sorted(types))}: in tf.data all have one")
-        rows = values.tolist() if hasattr(values, "tolist") else values
+        rows = plain_lists(values)
         is_ragged = isinstance((*values, 0)[0], list) and len({*map(len, rows)}) > 1
         return f"tf.{'ragged.' * is_ragged}constant({literal(rows)}, {types.pop()})"
 
     def generator(self, node: Node) -> str:
         """Write a generator function."""
-        args = node.arguments["args"]
+        args = node.arguments["args"] or ()
         read = self.functions.text(function_of(node), "generator" * bool(args))
         given = ", ".join(self.functions.text(arg) for arg in args)
         return f"lambda: {read}({given})" if args else read
@@ -234,6 +234,13 @@ def nested(value: Any, leaf: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{name!r}: {nested(part, leaf)}' for name, part in value.items())}}}"
     return str(leaf(value))
+
+
+def plain_lists(value: Any) -> Any:
+    """Return an array or nested lists, of whatever kind, as lists."""
+    if isinstance(value, list):
+        return [plain_lists(part) for part in value]
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def spec(value: Any) -> str:
