@@ -210,6 +210,8 @@ WRITTEN: list[tuple[Dataset, str]] = [
         X.flat_map(lambda decode: X.map(cost=0.1, stage="Decode")),
         "lambda decode_2: tf.data.Dataset.range(4).map(decode)",
     ),
+    (X.flat_map(lambda x: X if x else None), "made = {        1: lambda: tf.data.Dataset.range(4),"),
+    (X.flat_map(lambda x: x), "def inner(*args):  # put its source here"),
     (X.flat_map(lambda x: X.take(x) if x else X.repeat(x)), "0: lambda: tf.data.Dataset.range(4).repeat(0)"),
     (X.zip(X, X).flat_map(lambda x, y: X.take(x + y)), "def inner(x, y):    made = {        0: lambda: "),
     (X.map(lambda x: (0, x)).flat_map(lambda x, y: X.take(y)), "def inner(*args):  # put its source here"),

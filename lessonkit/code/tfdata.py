@@ -167,22 +167,21 @@ class Writer(Expression):
         found = made(node.inputs[0], ENOUGH)[0] or [example(node.inputs[0])]
         given = [tuple(map(plain, arguments(value))) for value in found]
         files = [*{repr(file): file for file in given}.values()]
-        pairs: list[tuple[str, str]] = []
+        pairs: list[tuple[Any, str]] = []
         for self.file in files:
-            with suppress(Exception):  # of the learner's function; then an element fails here and there
-                pairs.append((repr(self.file[0]), "".join(self.calls(map_func(*self.file).node))))
+            with suppress(Exception):  # of the learner's function; then this element fails here and there
+                pairs.append((self.file[0], "".join(self.calls(map_func(*self.file).node))))
         self.file, texts = outside, {text for _, text in pairs}
         names = [*inspect.signature(map_func).parameters] if inspect.isfunction(map_func) else []
         names = names if len(names) == len(files[0]) else [f"x_{place}" for place in range(len(files[0]))]
         names = [self.functions.take(name, None) for name in names]
-        if len(texts) == 1:
+        if len(texts) == 1 and len(pairs) == len(files):
             return f"lambda {', '.join(names)}: {texts.pop()}"
-        rows = "\n".join(f"        {key}: lambda: {text}," for key, text in pairs)
-        is_told = len({key for key, _ in pairs}) == len(pairs) and all(
-            type(file[0]) in TYPES for file in files
-        )
+        if not pairs or len({repr(key) for key, _ in pairs if type(key) in TYPES}) < len(pairs):
+            return self.functions.define("inner", STUB)
+        rows = "\n".join(f"        {literal(key)}: lambda: {text}," for key, text in pairs)
         text = INNER.format(names=", ".join(names), key=names[0], rows=rows)
-        return self.functions.define("inner", text if pairs and is_told else STUB)
+        return self.functions.define("inner", text)
 
     def x(self, before: Node) -> str:
         return "*x" if type(example(before)) is tuple else "x"
