@@ -1,135 +1,217 @@
-"""A learner's functions as program text, with what they need."""
+"""A learner's functions and values as program text, with what has to stand before them."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import cmath
 import inspect
+import keyword
+import re
 import sys
 import sysconfig
 import textwrap
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import fields
 from functools import partial
-from types import ModuleType
+from pathlib import Path
+from symtable import SymbolTable, symtable
+from types import FunctionType, ModuleType
 from typing import Any
 
-INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+from lessonkit.code.expression import plain
+
+PATHS = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
+INSTALLED = (*PATHS, str(Path(__file__).parent.parent))
+STUB = "def NAME(*args):  # put its source here\n    raise NotImplementedError"
+NUMBERS = (type(None), bool, int, float, complex)
+FORMS = {list: "[%s]", tuple: "(%s)", dict: "{%s}", set: "set([%s])", frozenset: "frozenset([%s])"}
 
 
-class Functions(ast.NodeTransformer):
-    """Writes functions as expressions, and collects what has to stand before them."""
+class Functions:
+    """Writes functions and values as expressions, and collects what these need."""
 
-    def __init__(self, ours: set[str], taken: set[str]) -> None:
+    def __init__(self, ours: set[str], taken: dict[str, Any]) -> None:
         self.ours = ours  # names of this package that the program has
-        self.names: dict[str, Any] = dict.fromkeys(taken)  # and what they stand for
+        self.names = dict.fromkeys(dir(builtins)) | taken  # and what each stands for
         self.imports: set[str] = set()
         self.definitions: dict[str, str] = {}
-        self.captured: dict[str, Any] = {}  # by the function that is being written
+        self.alive: list[Any] = []  # what `names` knows by its id
 
-    def text(self, function: Any, stub: str = "args[0]") -> str:
-        """An expression for *function*; *stub* is what it returns if its source is not known."""
-        if isinstance(function, partial):  # `measure` makes a function remember
-            function = getattr(function, "__wrapped__", function)
-        module, name = getattr(function, "__module__", None) or "", getattr(function, "__qualname__", "")
-        file = getattr(sys.modules.get(module), "__file__", None) or ""
-        if module == "builtins" or (module.startswith("lessonkit.") and name.split(".")[0] in self.ours):
+    def text(self, value: Any, name: str = "") -> str:
+        """Return an expression for a function or a value: in its place, or the *name* that it is given.
+
+        What has no text is a stub that says so.
+        """
+        value = plain(value)
+        if isinstance(value, partial):  # `measure` makes a function remember
+            value = getattr(value, "__wrapped__", value)
+        for way in (self.imported, self.cost, self.written, self.notated):
+            with suppress(Exception):  # also of a learner's object
+                return way(value, name)
+        kind = identifier(str(getattr(value, "__name__", type(value).__name__)), "some")
+        stub = STUB if callable(value) else f"NAME = None  # put the {kind} here"
+        self.alive.append(value)
+        return self.define(name or (kind if callable(value) else f"the_{kind}"), stub, id(value))
+
+    def imported(self, value: Any, name: str) -> str:
+        """Write a module, or what this package or an installed one has by its name."""
+        if isinstance(value, ModuleType):
+            return self.module(name or value.__name__, sys.modules[value.__name__])
+        name, module = value.__qualname__, sys.modules[value.__module__]
+        if module.__name__.startswith("lessonkit.") and name.split(".")[0] in self.ours:
             return str(name)
-        if type(function).__name__ in self.ours:  # a cost
-            return repr(function)
-        if name.isidentifier() and (file.startswith(INSTALLED) or module in sys.builtin_module_names):
-            self.imports.add(f"import {module}")
-            return f"{module}.{name}"
-        node = parsed(function)
-        if node is None:
-            body = f"def NAME(*args):  # put its source here\n    return {stub}"
-            name = name.split(".")[-1]
-            return self.define(name if name.isidentifier() else "function", body)
-        if isinstance(node, ast.Lambda):
-            return ast.unparse(self.filled(node, function))
-        cells = repr([cell.cell_contents for cell in function.__closure__ or ()])
-        key = (function.__code__, cells)  # what is made again is the same
-        name = self.free(node.name, key)
-        if name not in self.names:
-            self.names[name] = key  # before its body is written, for it may call itself
-            before, node.name = ast.dump(node), name
-            is_changed = ast.dump(self.filled(node, function)) != before
-            source = ast.unparse(node) if is_changed else textwrap.dedent(inspect.getsource(function))
-            self.definitions[name] = source.rstrip()
+        last = module.__name__.split(".")[-1]
+        is_there = last in sys.builtin_module_names or str(module.__file__).startswith(INSTALLED)
+        if vars(module)[name] is not value or last == "__main__" or not is_there:
+            raise ValueError("it cannot be imported")
+        return str(name) if module is builtins else f"{self.module(last, module)}.{name}"
+
+    def cost(self, value: Any, name: str) -> str:
+        """Write a cost as the call that makes it."""
+        parts = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
+        kind = self.imported(type(value), "")
+        return f"{kind}({', '.join(f'{name}={self.text(part)}' for name, part in parts.items())})"
+
+    def written(self, function: FunctionType, name: str) -> str:
+        """Write a lambda, or the name under which the source of *function* is defined."""
+        node, lines = source(function)
+        captured = free_names(function, node)
+        is_lambda = isinstance(node, ast.Lambda)
+        if is_lambda and not name:
+            return ast.unparse(self.filled(node, function, captured))
+        values, known = [*captured.values(), *(function.__defaults__ or ())], {*self.names}
+        wanted = name if is_lambda else identifier(function.__name__, "function")
+        said = self.take(wanted, (function.__code__, *map(id, values)))
+        if said not in known:  # what is made again, or calls itself, is there already
+            self.alive += values
+            self.definitions[said] = definition(said, self.filled(node, function, captured), lines)
+        return said
+
+    def filled(self, node: Any, function: FunctionType, captured: dict[str, Any]) -> Any:
+        """Return *node* with what the function captured in the place of its names."""
+        node = Filled({name: self.text(value, name) for name, value in captured.items()}).visit(node)
+        node.args.defaults = [parsed(self.text(value)) for value in function.__defaults__ or ()]
+        node.decorator_list = []  # *function* is what a decorator was given
+        for part in ast.walk(node):
+            if getattr(part, "annotation", None) or getattr(part, "returns", None):
+                self.imports.add("from __future__ import annotations")  # they may name what is not here
+            if isinstance(part, ast.Attribute) and ast.unparse(part) in sys.modules:
+                self.imports.add(f"import {ast.unparse(part)}")
+        return node
+
+    def notated(self, value: Any, name: str) -> str:
+        """Write a value in Python's own notation: a number in its place, anything longer under its name."""
+        said = literal(value)
+        parsed(said)  # it may be too deep
+        is_short = type(value) in NUMBERS and said == repr(value)
+        return said if is_short or not name else self.define(name, f"NAME = {said}")
+
+    def module(self, wanted: str, module: ModuleType) -> str:
+        """Return the name of an imported module."""
+        name = self.take(wanted, module)
+        self.imports.add(f"import {module.__name__}" + f" as {name}" * (name != module.__name__))
         return name
 
-    def filled(self, node: Any, function: Any) -> ast.AST:
-        """The source with what the function captured in the place of its names."""
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        outside, self.captured = self.captured, {name: cell.cell_contents for name, cell in cells}
-        parts = [*ast.walk(node)]
-        names = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-        names -= {part.arg for part in parts if isinstance(part, ast.arg)}
-        names -= {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        found = {name: function.__globals__[name] for name in names & function.__globals__.keys()}
-        self.captured = found | self.captured
-        node.args.defaults = [self.value("default", value) for value in function.__defaults__ or ()]
-        self.visit(node)
-        self.captured = outside
-        return node  # type: ignore[no-any-return]
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        is_captured = node.id in self.captured and isinstance(node.ctx, ast.Load)
-        return self.value(node.id, self.captured[node.id]) if is_captured else node
-
-    def value(self, name: str, value: Any) -> ast.expr:
-        """A value as an expression; what has no text is left to the reader."""
-        said = name
-        if isinstance(value, ModuleType):
-            self.imports.add(f"import {value.__name__} as {name}".replace(f" as {value.__name__}", ""))
-        elif callable(value):
-            said = self.text(value)
-        elif is_literal(value):
-            said = repr(value)
-        else:
-            said = self.define(name, f"NAME = None  # put the {type(value).__name__} here")
-        return ast.parse(said, mode="eval").body
-
-    def define(self, wanted: str, text: str) -> str:
-        """The name of what *text* defines; what is defined already has the same name."""
-        name = self.free(wanted, text)
-        self.names[name] = text
+    def define(self, wanted: str, text: str, key: Any = None) -> str:
+        """Return the name of what *text* defines; what is defined already has the same name."""
+        name = self.take(wanted, key or text)
         self.definitions[name] = text.replace("NAME", name, 1)
         return name
 
-    def free(self, wanted: str, key: Any) -> str:
-        """A name like the one that is wanted, which stands for nothing else."""
+    def take(self, wanted: str, key: Any) -> str:
+        """Return a name like the one that is *wanted*, which stands for *key* and nothing else."""
         name, number = wanted, 2
-        while self.names.get(name, key) != key:
+        while self.names.setdefault(name, key) != key:
             name, number = f"{wanted}_{number}", number + 1
         return name
 
 
-def is_literal(value: Any) -> bool:
-    """Whether Python's own notation says all of a value."""
-    try:
-        return bool(ast.literal_eval(repr(value)) == value)
-    except (SyntaxError, ValueError):
-        return False
+class Filled(ast.NodeTransformer):
+    """Puts texts in the place of names."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.texts = texts
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return parsed(self.texts[node.id]) if node.id in self.texts else node
 
 
-def parsed(function: Any) -> Any:
-    """The node of a function in the file that it stands in; None if there is none."""
-    if not inspect.isfunction(function) or hasattr(function, "__wrapped__"):
-        return None
-    try:
-        lines, _ = inspect.findsource(function)
-        nodes = [*ast.walk(ast.parse("".join(lines)))]
-    except (OSError, SyntaxError):
-        return None
+def source(function: Any) -> tuple[Any, list[str]]:
+    """Return the node of a function, and the lines of its file; raise an error if it is not to be found."""
     code = function.__code__
+    is_own = type(function) is FunctionType and not code.co_filename.startswith(INSTALLED)
+    if not is_own or function.__kwdefaults__:
+        raise ValueError("it is not written")
     spots = {(line, column) for line, _, column, _ in code.co_positions()}
-    for node in nodes:
-        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
-            is_it = (node.body.lineno, node.body.col_offset) in spots
-        elif isinstance(node, ast.FunctionDef):  # one with a decorator begins elsewhere, and is not found
-            is_it = (node.name, node.lineno) == (code.co_name, code.co_firstlineno)
-        else:
-            continue
-        if is_it:
-            own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
-            if not own & {*code.co_freevars}:  # one name for two things cannot be filled in
-                return node
-    return None
+    lines, _ = inspect.findsource(code)
+    for node in ast.walk(ast.parse("".join(lines))):
+        match node:
+            case ast.FunctionDef(name=code.co_name, lineno=line, decorator_list=above):
+                if code.co_firstlineno in (line, *(part.lineno for part in above)):
+                    return node, lines
+            case ast.Lambda(body=body) if code.co_name == "<lambda>":
+                if (body.lineno, body.col_offset) in spots:
+                    return node, lines
+    raise ValueError("it is not in its file")
+
+
+def definition(name: str, node: ast.Lambda | ast.FunctionDef, lines: list[str]) -> str:
+    """Return the definition of a function: as it is in its file, if nothing in it has changed."""
+    if isinstance(node, ast.Lambda):
+        return f"def {name}({ast.unparse(node.args)}):\n    return {ast.unparse(node.body)}"
+    node.name = name
+    text = textwrap.dedent("".join(lines[node.lineno - 1 : node.end_lineno])).rstrip()
+    with suppress(SyntaxError):  # a text of several lines may begin further left
+        if ast.dump(ast.parse(text).body[0]) == ast.dump(node):
+            return text
+    return ast.unparse(node)
+
+
+def free_names(function: FunctionType, node: ast.AST) -> dict[str, Any]:
+    """Return what *function* captured, by name; raise an error if a name may mean two things."""
+    scopes = [*nested(symtable(ast.unparse(node), "", "exec"))][1:]
+    names = [name for scope in scopes for name in scope.get_symbols()]
+    free = {name.get_name() for name in names if name.is_global()}
+    if free & {name.get_name() for name in names if name.is_local() or name.is_declared_global()}:
+        raise ValueError("filled in, it would mean something else")
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    known = function.__globals__ | {name: cell.cell_contents for name, cell in cells}
+    return {name: known[name] for name in sorted(free & known.keys())}
+
+
+def nested(scope: SymbolTable) -> Iterator[SymbolTable]:
+    """Every scope in a scope, beginning with itself."""
+    yield scope
+    for part in scope.get_children():
+        yield from nested(part)
+
+
+def parsed(text: str) -> ast.expr:
+    """Return the node of an expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def literal(value: Any) -> str:
+    """Return *value* in Python's own notation; raise an error if it has none."""
+    value = plain(value)
+    kind: Any = type(value)
+    if kind in NUMBERS or kind in (str, bytes):
+        is_known = kind not in (float, complex) or cmath.isfinite(value)
+        return repr(value) if is_known else f"{kind.__name__}('{value}')"
+    form = FORMS[kind]
+    parts = [literal(part) for part in value]
+    if kind is dict:
+        parts = [f"{key}: {literal(part)}" for key, part in zip(parts, value.values(), strict=True)]
+    if kind in (set, frozenset):
+        parts.sort()  # else their order would be another each time
+    return form % (", ".join(parts) + "," * (kind is tuple and len(parts) == 1))
+
+
+def identifier(words: str, otherwise: str) -> str:
+    """Return *words* as a name, with *otherwise* before them or in their place if they make none."""
+    said = "_".join(re.findall(r"\w+", unicodedata.normalize("NFKC", words)))
+    names = (said, f"{otherwise}_{said}", otherwise)
+    return next(name for name in names if name.isidentifier() and not keyword.iskeyword(name))

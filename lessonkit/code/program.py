@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import Any
 
-from lessonkit.code.expression import calls, laid_out, text
+from lessonkit.code.expression import TUNED, Expression, laid_out
 from lessonkit.code.functions import Functions
-from lessonkit.engine.node import Node, walk
+from lessonkit.engine.node import Node
 
 NAMES = (  # of this package, that a program may use
     "AUTOTUNE", "ArtificialDataset", "Dataset", "benchmark", "jitter", "per_sample", "straggler", "work",
 )  # fmt: skip
-STUBS = {"predicate": "True", "map_func": "args[0]", "generator": "args"}  # what stubs return
-DATA = ("", "values", "args", "output_signature")
+
+
+class Program(Expression):
+    """Writes calls with functions and values in full."""
+
+    def __init__(self) -> None:
+        self.functions = Functions({*NAMES}, dict.fromkeys([*NAMES, "dataset"]))
+
+    def argument(self, name: str, value: Any) -> str:
+        return super().argument(name, value) if name in TUNED else self.functions.text(value)
 
 
 def program(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """The whole program. What is used twice is written twice, with a cache of its own each."""
-    functions = Functions({*NAMES}, {*NAMES, "dataset"})
-    openers = [part.arguments["map_func"] for part in walk(node) if part.method in ("flat_map", "interleave")]
-
-    def say(name: str, value: Any) -> str:
-        if name in DATA:
-            return ast.unparse(functions.value(name or "value", value))
-        if callable(value):
-            is_opener = any(value is opener for opener in openers)
-            return functions.text(value, "Dataset.range(0)" if is_opener else STUBS.get(name, "0"))
-        return text(name, value)
-
-    chain = laid_out(calls(node, say))
-    run = f"print(benchmark(dataset, num_epochs={num_epochs}, {name}={say(name, step)}))"
-    body = "\n\n".join([*functions.definitions.values(), f"{chain}\n{run}"])
+    """Write the whole program. What is used twice is written twice, with a cache of its own each."""
+    writer = Program()
+    chain = laid_out(writer.calls(node))
+    run = f"print(benchmark(dataset, num_epochs={num_epochs}, {name}={writer.argument(name, step)}))"
+    body = "\n\n".join([*writer.functions.definitions.values(), f"{chain}\n{run}"])
     used = [name for name in NAMES if re.search(rf"\b{name}\b", body)]
-    return "\n".join([*sorted(functions.imports), f"from lessonkit import {', '.join(used)}", "", body, ""])
+    imports = [*sorted(writer.functions.imports), f"from lessonkit import {', '.join(used)}"]
+    return "\n".join([*imports, "", body, ""])

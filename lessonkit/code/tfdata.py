@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import math
 import re
+import time
+from contextlib import suppress
+from statistics import fmean
 from typing import Any
 
-from lessonkit.code.expression import laid_out, parameters, text
-from lessonkit.code.functions import Functions
-from lessonkit.code.tfdata_text import HELPERS, PROGRAM, UNLIKE
-from lessonkit.engine.costs import charge, jitter, per_sample, price, straggler
+from lessonkit.code.expression import Expression, laid_out, plain
+from lessonkit.code.functions import STUB, Functions, identifier, literal
+from lessonkit.code.tfdata_text import HELPERS, INNER, PROGRAM
+from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, arguments, stack
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, Node, cardinality, walk
@@ -21,248 +23,181 @@ from lessonkit.engine.training import benchmark
 
 ENOUGH = 100  # elements of a pipeline that never ends
 TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", bytes: "string"}
-WRITTEN = ("map", "filter", "flat_map", "interleave")  # of whose arguments tf.data shares only these:
-SHARED = ("cycle_length", "block_length", "num_parallel_calls", "deterministic")
-TOKEN = r"'[^']*'|-?\d[\d.]*(?:e[-+]\d+)?|[\w.]+|\s+|."
-ARITHMETIC = (  # what TensorFlow makes of whole numbers just as Python does
-    *(ast.Name, ast.Load, ast.Constant, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod),
-    *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
-)
+FUNCTIONS = ("map_func", "generator", "predicate")  # what the arguments of nodes call a function
+OTHERS = ("cost", "kind", "stage", "nbytes", "batches", "random")  # arguments that tf.data does not have
+TAKEN = (*HELPERS, "tf", "dataset", "options", "start", "epoch", "element", "value", "x", "args", "made")
+ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
 
 
 def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """The whole program: imports, helpers, functions, the pipeline, the training loop."""
+    """Write the whole program: imports, helpers, functions, the pipeline, the training loop."""
     writer = Writer()
-    chain, call = laid_out(writer.calls(node)), writer.cost(step, node, name)
-    if call in writer.functions.definitions:
-        call += "(tf.nest.map_structure(plain, element))"
+    chain = laid_out(writer.calls(node))
+    call = writer.seconds(step, node, name, "tf.nest.map_structure(plain, element)")
     if name == "train":  # a cost
         call = f"time.sleep({call})"
-    definitions = [*writer.functions.definitions.values(), chain]
-    body = "\n".join([*definitions, call])
-    has_bytes = any("bytes" in nested(writer.example(part), type) for part in walk(node))
+    parts = [*writer.functions.definitions.values(), chain]
     for name, helper in reversed(HELPERS.items()):
-        if re.search(rf"\b{name}\b", body):
-            if name == "plain" and has_bytes:
-                helper = helper.replace("value.decode()", "value")
-            definitions.insert(0, helper.strip())
-            body += helper
-    used = {"import time"} | {f"import {name}" for name in ("random", "zlib") if f"{name}." in body}
-    imports, build = "\n".join(sorted(used | writer.functions.imports)), "\n\n\n".join(definitions)
+        if re.search(rf"\b{name}\b", "\n".join([*parts, call])):
+            parts.insert(0, helper.strip())
+    build = "\n\n\n".join(parts)
+    if any("bytes" in nested(example(part), type) for part in walk(node)):
+        build = build.replace("value.decode()", "value")
+    imports = "\n".join(sorted({"import time"} | writer.functions.imports))
     take = f".take({ENOUGH})" if cardinality(node) == math.inf else ""
     return PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
 
 
-class Writer:
-    """Writes calls, and collects what else they need."""
+class Writer(Expression):
+    """Writes calls of tf.data, and collects what else they need."""
+
+    begin = "tf.data.Dataset."
 
     def __init__(self) -> None:
-        taken = {*HELPERS, *dir(builtins), "tf", "time", "random", "zlib", "dataset", "options", "start"}
-        self.functions = Functions({"work"}, taken)
+        self.functions = Functions({"work"}, dict.fromkeys(TAKEN) | {"time": time})
         self.file: tuple[Any, ...] = ()  # the element that an inner data set is made of
 
-    def calls(self, node: Node) -> list[str]:
-        """The calls that build *node*, one by one."""
-        said, begin, inputs = node.arguments, "tf.data.Dataset.", node.inputs
+    def own(self, node: Node) -> list[str]:
+        said, inputs = node.arguments, node.inputs
+        match node.method.split("_and_"):
+            case [first, then]:  # tf.data makes one operator of the two by itself
+                rest = said | {"num_parallel_calls": None}
+                return self.own(Node(first, inputs, said)) + self.own(Node(then, inputs, rest))
+            case ["from_list"]:
+                columns = stack(said["values"]) if said["values"] else []
+                return [f"from_tensor_slices({nested(columns, self.column)})"]
+            case ["ArtificialDataset"] if callable(said["read"]):  # a map spends what reading costs
+                read = self.slow("read", said["read"], "wait", node, "")
+                return [*super().own(node.replace(read=0)), f"map({read})"]
+        return super().own(node)
+
+    def parameters(self, node: Node) -> list[str]:
+        said = {name: value for name, value in node.arguments.items() if name not in (*FUNCTIONS, *OTHERS)}
+        first: list[str] = []
         match node.method:
             case "ArtificialDataset":
-                return self.slow_file(node)
-            case "range":
-                return [f"{begin}range({', '.join(map(repr, said['args']))})"]
-            case "from_list":
-                columns = (
-                    nested(stack(said["values"]), self.column) if said["values"] else "tf.zeros(0, tf.int64)"
-                )
-                return [f"{begin}from_tensor_slices({columns})"]
+                file = self.file if len(self.file) > 1 else (*self.file, 0)[0]
+                said["open"] = charge(price(said["open"], "open"), Element(file)) / 1e9
             case "from_generator":
-                return [f"{begin}from_generator({self.generator(node)})"]
-            case "zip":
-                parts = ", ".join("".join(self.calls(part)) for part in inputs)
-                return [f"{begin}zip({parts if len(inputs) > 1 else f'({parts},)'})"]
-            case "map_and_batch":  # tf.data makes one operator of the two by itself
-                batch = {name: said[name] for name in ("batch_size", "drop_remainder")}
-                return self.calls(Node("batch", (Node("map", inputs, said),), batch))
-            case "shuffle_and_repeat":
-                return self.calls(Node("repeat", (Node("shuffle", inputs, said),), said))
-        return [*self.calls(inputs[0]), f".{self.call(node)}"]
-
-    def call(self, node: Node) -> str:
-        """The call of an operator."""
-        said = node.arguments
-        rest = {name: value for name, value in said.items() if name in SHARED or node.method not in WRITTEN}
-        match node.method:
+                return [self.generator(node), f"output_signature={nested(example(node), spec)}"]
             case "map":
                 first = [self.mapped(node)]
             case "filter":
-                first = [self.function(said["predicate"], node.inputs[0], "tf.bool", "keep")]
+                first = [self.function(node, "tf.bool", "keep")]
             case "flat_map" | "interleave":
                 first = [self.opener(node)]
-            case "concatenate":
-                first = ["".join(self.calls(node.inputs[1]))]
-            case _:
-                first = []
         if node.method == "interleave":  # always said, for by default it depends on the computer
-            cores = Machine().cores
-            rest["cycle_length"] = cycle_length(rest["cycle_length"], rest["num_parallel_calls"], cores)
-        options = ", ".join([*first, *parameters(Node(node.method, (), rest), in_tfdata)])
-        return f"{node.method}({options})"
+            cycle = said["cycle_length"], said["num_parallel_calls"], Machine().cores
+            said["cycle_length"] = cycle_length(*cycle)
+        return first + super().parameters(Node(node.method, node.inputs, said))
 
-    def slow_file(self, node: Node) -> list[str]:
-        """A file: what opening costs is known here; what reading costs, if that varies, a map spends."""
-        said, file = dict(node.arguments), self.file if len(self.file) > 1 else (*self.file, 0)[0]
-        said["open"] = charge(price(said["open"], "open"), Element(file)) / 1e9
-        said["nbytes"] = None  # a real file has its bytes
-        behind = []
-        if callable(said["read"]):
-            behind = [f".map({self.slow('read', said['read'], 'wait', node, '')})"]
-            said["read"] = 0
-        return [f"ArtificialDataset({', '.join(parameters(node.replace(**said), text))})", *behind]
+    def argument(self, name: str, value: Any) -> str:
+        return super().argument(name, value).replace("AUTOTUNE", "tf.data.AUTOTUNE")
 
     def column(self, values: Any) -> str:
-        """Values of one type as a tensor; many in arrays are left to the reader."""
-        if hasattr(values, "tolist"):
-            if values.size > ENOUGH:
-                rest = f"tf.zeros({values.shape}, {dtype(values)})  # put your own data here"
-                return self.functions.define("data", f"NAME = {rest}")
-            return f"tf.constant({values.tolist()!r}, {dtype(values)})"
-        types = {dtype(value) for value in values}
+        """Write values of one type as a tensor; many in arrays are left to the reader."""
+        if hasattr(values, "tolist") and values.size > ENOUGH:
+            rest = f"tf.zeros({values.shape}, {dtype(values)})  # put your own data here"
+            return self.functions.define("data", f"NAME = {rest}")
+        types = {dtype(value) for value in values} or {dtype(values)}
         if len(types) > 1:
             raise TypeError(f"elements are of types {' and '.join(sorted(types))}: in tf.data all have one")
-        is_ragged = isinstance(values[0], list) and len({*map(len, values)}) > 1
-        return f"tf.{'ragged.' * is_ragged}constant({values!r}, {types.pop()})"
+        rows = plain_lists(values)
+        is_ragged = isinstance((*values, 0)[0], list) and len({*map(len, rows)}) > 1
+        return f"tf.{'ragged.' * is_ragged}constant({literal(rows)}, {types.pop()})"
 
     def generator(self, node: Node) -> str:
-        """A generator function; in an inner data set, what it is called with travels as tensors."""
-        args, example = node.arguments["args"], self.example(node)
-        read = self.functions.text(node.arguments["generator"], repr([example]))
-        signature = f"output_signature={nested(example, spec)}"
-        if not args:
-            return f"{read}, {signature}"
-        read = self.named(read, "generator")
-        given = ", ".join(ast.unparse(self.functions.value("argument", arg)) for arg in args)
-        if not self.file:
-            return f"lambda: {read}({given}), {signature}"
-        names = {f"arg_{place}": arg for place, arg in enumerate(args)}
-        values = [f"{name}.decode()" if isinstance(arg, str) else name for name, arg in names.items()]
-        return f"lambda {', '.join(names)}: {read}({', '.join(values)}), args=({given},), {signature}"
+        """Write a generator function."""
+        args = node.arguments["args"] or ()
+        read = self.functions.text(function_of(node), "generator" * bool(args))
+        given = ", ".join(self.functions.text(arg) for arg in args)
+        return f"lambda: {read}({given})" if args else read
 
     def mapped(self, node: Node) -> str:
-        """What a map calls."""
-        said, before = node.arguments, node.inputs[0]
-        map_func, cost, stage = said["map_func"], said["cost"], said["stage"]
-        name = "mapped" if stage == "Map" else re.sub(r"\W", "_", stage.lower())
-        call = self.function(map_func, before, nested(self.example(node), dtype), name) if map_func else ""
-        if cost:
-            return self.slow(name, cost, said["kind"], before, call)
+        """Write what a map calls, and what that costs."""
+        said, before, fn = node.arguments, node.inputs[0], function_of(node)
+        name = "mapped" if said["stage"] == "Map" else identifier(said["stage"].lower(), "mapped")
+        call = self.function(node, nested(example(node), dtype), name) if fn else ""
+        if said["cost"]:
+            return self.slow(name, said["cost"], said["kind"], before, call)
         return call or f"lambda {self.x(before)}: x"
 
-    def function(self, function: Any, before: Node, types: str, name: str) -> str:
-        """A learner's function: as it is if TensorFlow computes it alike, otherwise called in Python."""
-        is_filter = name == "keep"
-        said = self.functions.text(function, "True" if is_filter else "args[0]")
+    def function(self, node: Node, types: str, name: str) -> str:
+        """Write a learner's function: itself if TensorFlow computes the same, otherwise called in Python."""
+        function, is_filter = function_of(node), node.method == "filter"
+        said = self.functions.text(function)
         source = self.functions.definitions.get(said, said)
-        if in_graph(source, self.example(before), is_filter, is_inner=bool(self.file)):
+        if in_graph(source, example(node.inputs[0]), is_filter):
             return said
-        said = self.named(said, name)
-        return f"in_python({f'lambda *x: bool({said}(*x))' if is_filter else said}, {types})"
+        said = self.functions.text(function, name)
+        return f"in_python({f'lambda *args: bool({said}(*args))' if is_filter else said}, {types})"
 
     def slow(self, name: str, cost: Any, kind: str, before: Node, call: str) -> str:
-        """A function that takes as long as *cost* says, and gives what *call* gives."""
-        x, seconds = self.x(before), self.cost(cost, before, f"{name}_cost")
+        """Write a function that takes as long as *cost* says, and gives what *call* gives."""
+        x, seconds = self.x(before), self.seconds(cost, before, f"{name}_cost", "x")
         sleep = f"tf.py_function(lambda: time.sleep({seconds}), [], [])"
-        if seconds in self.functions.definitions:
-            sleep = f"in_python(lambda {x}: time.sleep({seconds}(x)) or 0, tf.int64)({x})"
-        sleep += "" if kind == "wait" else f"  # only waits; {kind} work would hold a core"
-        result = f"{self.named(call, name)}({x})" if call else "x"
+        if "(" in seconds:
+            sleep = f"in_python(lambda {x}: time.sleep({seconds}) or 0, tf.int64)({x})"
+        sleep += "" if kind == "wait" else f"  # only waits; {kind} code would hold a core"
+        call = f"({call})" if call.startswith("lambda ") else call
+        result = f"{call}({x})" if call else "x"
         return self.functions.define(name, f"def NAME({x}):\n    {sleep}\n    return {result}")
 
-    def cost(self, cost: Any, before: Node, name: str) -> str:
-        """Seconds, or the name of a function of the element that gives them."""
-        if not callable(cost):
-            return repr(cost)
-        which = number("value", self.example(before)) if isinstance(cost, (jitter, straggler)) else ""
+    def seconds(self, cost: Any, before: Node, name: str, x: str) -> str:
+        """Write the seconds that an element *x* costs."""
+        samples, value = made(before, 1)[1], example(before)
         match cost:
-            case per_sample() if made(before, 1)[1] <= 1:
+            case per_sample() if samples <= 1:
                 return repr(cost.per_call + cost.seconds)
             case per_sample():
-                each = cost.seconds * (made(before, 1)[1] // len(first_of("", self.example(before))[1]))
-                body = f"{cost.per_call} + {each} * len(tf.nest.flatten(value)[0])"
-            case straggler():
-                body = f"{cost.slow} if {which} % {cost.every} == {cost.every - 1} else {cost.usual}"
-            case jitter():
-                draw = f"random.Random(f'{cost.seed}:{{{which}}}').uniform(-1, 1)"
-                body = f"{cost.mean} * (1 + {cost.spread} * {draw})"
+                body = f"{cost.per_call} + {cost.seconds} * len(tf.nest.flatten(value)[0])"
+            case straggler() if type(value) is int:
+                body = f"{cost.slow} if value % {cost.every} == {cost.every - 1} else {cost.usual}"
+            case _ if type(cost).__module__.startswith("lessonkit."):
+                body = f"{fmean(map(cost, made(before, ENOUGH)[0] or [value])):.6g}  # on average"
+            case _ if callable(cost):
+                return f"{self.functions.text(cost, name)}({x})"
             case _:
-                return self.named(self.functions.text(cost, "0"), name)
-        return self.functions.define(name, f"def NAME(value):\n    return {body}")
-
-    def named(self, said: str, name: str) -> str:
-        """A function as what may stand anywhere: a lambda becomes a definition."""
-        if not said.startswith("lambda"):
-            return said
-        node: Any = ast.parse(said, mode="eval").body
-        return self.functions.define(
-            name, f"def NAME({ast.unparse(node.args)}):\n    return {ast.unparse(node.body)}"
-        )
+                return repr(cost)
+        said = self.functions.define(name, f"def NAME(value):\n    return {body}")
+        return f"{said}({x})"
 
     def opener(self, node: Node) -> str:
-        """The function of an interleave: what it makes of elements, and what of that depends on them."""
-        map_func, before, outside = node.arguments["map_func"], node.inputs[0], self.file
-        found = [arguments(value) for value in made(before, ENOUGH)[0]]
-        files = [*{repr(file): file for file in found}.values()] or [arguments(self.example(before))]
-        names = [*inspect.signature(map_func).parameters] if inspect.isfunction(map_func) else ["x"]
+        """Write the function of an interleave: the data set that it makes, or the one of each element."""
+        map_func, outside = function_of(node), self.file
+        found = made(node.inputs[0], ENOUGH)[0] or [example(node.inputs[0])]
+        given = [tuple(map(plain, arguments(value))) for value in found]
+        files = [*{repr(file): file for file in given}.values()]
+        pairs: list[tuple[Any, str]] = []
+        for self.file in files:
+            with suppress(Exception):  # of the learner's function; then this element fails here and there
+                pairs.append((self.file[0], "".join(self.calls(map_func(*self.file).node))))
+        self.file, texts = outside, {text for _, text in pairs}
+        names = [*inspect.signature(map_func).parameters] if inspect.isfunction(map_func) else []
         names = names if len(names) == len(files[0]) else [f"x_{place}" for place in range(len(files[0]))]
-        texts: list[str] = []
-        definitions: dict[str, str] = {}
-        try:
-            for self.file in files:
-                texts.append("".join(self.calls(map_func(*self.file).node)))
-                definitions = definitions or dict(self.functions.definitions)
-            inner = merged(texts, files, names)
-        except Exception as error:  # also of the learner's function
-            self.functions.definitions = definitions or self.functions.definitions
-            self.functions.definitions["inner"] = UNLIKE.format(" ".join(str(error).split()))
-            inner = (*texts, "tf.data.Dataset.range(0)")[0]
-        finally:
-            self.file = outside
-        return f"lambda {', '.join(names)}: {inner}"
-
-    def example(self, node: Node) -> Any:
-        """An element of a pipeline; if none comes out, what it would be like."""
-        for element in made(node, 1)[0]:
-            return element
-        parts = tuple(self.example(part) for part in node.inputs)
-        return {"zip": parts, "enumerate": (0, *parts)}.get(node.method, (*parts, 0)[0])
+        names = [self.functions.take(name, None) for name in names]
+        if len(texts) == 1 and len(pairs) == len(files):
+            return f"lambda {', '.join(names)}: {texts.pop()}"
+        if not pairs or len({repr(key) for key, _ in pairs if type(key) in TYPES}) < len(pairs):
+            return self.functions.define("inner", STUB)
+        rows = "\n".join(f"        {literal(key)}: lambda: {text}," for key, text in pairs)
+        text = INNER.format(names=", ".join(names), key=names[0], rows=rows)
+        return self.functions.define("inner", text)
 
     def x(self, before: Node) -> str:
-        return "*x" if type(self.example(before)) is tuple else "x"
+        return "*x" if type(example(before)) is tuple else "x"
 
 
-def merged(texts: list[str], files: list[Any], names: list[str]) -> str:
-    """One text for all elements; where they differ, the element itself, or its number in a table."""
-    if len({*texts}) == 1:
-        return texts[0]
-    texts = [text.replace("tf.constant(", "tf.convert_to_tensor(") for text in texts]  # of tensors
-    rows = [re.findall(TOKEN, text) for text in texts]
-    given = [tuple(map(repr, part)) for part in zip(*files, strict=True)]
-    are_numbered = sorted(files) == [(place,) for place in range(len(files))] and len(files) < ENOUGH
-    result = ""
-    for column in zip(*rows, strict=True):
-        numbers = [said for _, said in sorted(zip(files, column, strict=True)) if re.match(r"-?\d", said)]
-        if len({*column}) == 1:
-            result += column[0]
-        elif column in given:
-            result += names[given.index(column)]
-        elif are_numbered and len(numbers) == len(files):
-            kind = "float64" if "." in "".join(numbers) else "int64"
-            result += f"tf.constant([{', '.join(numbers)}], tf.{kind})[{names[0]}]"
-        else:
-            raise ValueError(f"one has {column[0]} where another has {column[-1]}")
-    return result
+def example(node: Node) -> Any:
+    """Return an element of a pipeline; if none comes out, what it would be like."""
+    for element in made(node, 1)[0]:
+        return element
+    parts = tuple(example(part) for part in node.inputs)
+    return {"zip": parts, "enumerate": (0, *parts)}.get(node.method, (*parts, 0)[0])
 
 
 def made(node: Node, most: int) -> tuple[list[Any], int]:
-    """The first elements of a pipeline, none if a function fails; how many samples are in the first."""
+    """Return the first elements, none if a function fails, and how many samples are in the first."""
     try:
         epoch = benchmark(Description(node), 1, 0, max_elements=most, keep=True).epochs[0]
     except Exception:
@@ -270,52 +205,30 @@ def made(node: Node, most: int) -> tuple[list[Any], int]:
     return epoch.elements, epoch.samples // max(1, epoch.count)
 
 
-def in_graph(source: str, example: Any, is_filter: bool, is_inner: bool) -> bool:
-    """Whether TensorFlow makes the same of a function: it arranges its arguments, or computes in integers."""
-    statement: Any = ast.parse(source).body[0]
-    match getattr(statement, "value", statement):
-        case ast.Lambda(args=args, body=result) | ast.FunctionDef(args=args, body=[ast.Return(value=result)]):
-            parts: list[Any] = result.elts if isinstance(result, ast.Tuple) else [result]
+def function_of(node: Node) -> Any:
+    """Return the function of a node, without what it was measured to cost: it takes its own time."""
+    function = next(node.arguments[name] for name in FUNCTIONS if name in node.arguments)
+    return function.fn if type(function).__name__ == "costing" else function
+
+
+def in_graph(source: str, value: Any, is_filter: bool) -> bool:
+    """Whether TensorFlow makes the same of a function: it returns an argument, or computes in integers."""
+    match ast.parse(source).body[0]:
+        case (
+            ast.Expr(ast.Lambda(args, body))
+            | ast.FunctionDef(args=args, body=[ast.Return(ast.expr() as body)])
+        ):
+            result = ast.unparse(body)
         case _:
             return False
-    if is_inner:  # what is a value here may be the outer element
-        parts = [part for part in parts if not isinstance(part, ast.Constant)]
-    names = [{node.id for node in ast.walk(part) if isinstance(node, ast.Name)} for part in parts]
-    known = {arg.arg for arg in args.args}
-    if is_filter != isinstance(result, ast.Compare) or not all(used and used <= known for used in names):
-        return False
-    nodes = [node for part in parts if not isinstance(part, ast.Name) for node in ast.walk(part)]
-    whole = not nodes or all(type(part) is int for part in arguments(example))
-    return whole and all(
-        isinstance(node, ARITHMETIC) and type(getattr(node, "value", 0)) is int for node in nodes
-    )
-
-
-def in_tfdata(name: str, value: Any) -> str:
-    """The value of an option."""
-    return text(name, value).replace("AUTOTUNE", "tf.data.AUTOTUNE")
-
-
-def first_of(name: str, value: Any) -> tuple[str, Any]:
-    """The first part of a structure, as an expression and as what it is."""
-    while isinstance(value, (tuple, dict)):
-        key = min(value) if isinstance(value, dict) else 0
-        name, value = f"{name}[{key!r}]", value[key]
-    return name, value
-
-
-def number(name: str, value: Any) -> str:
-    """The number by which costs tell a value from others, as an expression."""
-    if isinstance(value, dict):
-        key = next(iter(value))
-        return number(f"{name}[{key!r}]", value[key])
-    if isinstance(value, (str, bytes)):
-        return f"zlib.crc32({name}{'.encode()' * isinstance(value, str)})"
-    return number(f"{name}[0]", value[0]) if hasattr(value, "__len__") else f"int({name})"
+    names = {*re.findall(r"[^\W\d]\w*", result)}
+    is_whole = re.fullmatch(ARITHMETIC, result) and all(type(part) is int for part in arguments(value))
+    is_known = bool(names) and names <= {arg.arg for arg in args.args}
+    return is_known and is_filter == isinstance(body, ast.Compare) and bool(is_whole or result in names)
 
 
 def nested(value: Any, leaf: Any) -> str:
-    """The parts of a structure as text, each by *leaf*."""
+    """Write the parts of a structure, each by *leaf*."""
     if isinstance(value, tuple):
         return f"({', '.join(nested(part, leaf) for part in value)}{',' * (len(value) == 1)})"
     if isinstance(value, dict):
@@ -323,14 +236,21 @@ def nested(value: Any, leaf: Any) -> str:
     return str(leaf(value))
 
 
+def plain_lists(value: Any) -> Any:
+    """Return an array or nested lists, of whatever kind, as lists."""
+    if isinstance(value, list):
+        return [plain_lists(part) for part in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def spec(value: Any) -> str:
-    """What TensorFlow has to know of an element."""
+    """Write what TensorFlow has to know of an element."""
     is_single = isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
     return f"tf.TensorSpec({'()' if is_single else 'None'}, {dtype(value)})"
 
 
 def dtype(value: Any) -> str:
-    """The type of a number or text, or of those in a list or an array."""
+    """Write the type of a number or text, or of those in a list or an array."""
     while isinstance(value, list):
         value = value[0] if value else 0
     known = getattr(value, "dtype", None)

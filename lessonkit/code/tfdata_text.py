@@ -20,7 +20,11 @@ for epoch in range({num_epochs}):
 print(f"{{time.perf_counter() - start:.3f}} s")
 """
 
-UNLIKE = "# Not every data set inside is as written: {}."
+INNER = """def NAME({names}):
+    made = {{
+{rows}
+    }}
+    return tf.switch_case(tf.cast(tf.where({key} == [*made])[0, 0], tf.int32), [*made.values()])"""
 
 # In the order in which they stand; each is written only if something after it needs it.
 HELPERS = {
