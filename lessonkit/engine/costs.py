@@ -4,6 +4,7 @@ import random
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from reprlib import repr as short
 from typing import Any
 
@@ -20,7 +21,14 @@ def price(cost: Cost, name: str, hint: str = "") -> Price:
         return cost.price
     if not callable(cost):
         return check.nanoseconds(name, cost)
-    return lambda element: check.nanoseconds(check.Of(name, element.value, hint), cost(element.value))
+
+    def told(element: Element) -> int:
+        seconds = cost(element.value)
+        if type(seconds) is float and 0 <= seconds < inf:  # most are: the name of a wrong one takes long
+            return round(seconds * 1e9)
+        return check.nanoseconds(check.Of(name, element.value, hint), seconds)
+
+    return told
 
 
 def charge(price: Price, element: Element) -> int:

@@ -23,12 +23,23 @@ class Machine:
         check.integer("cores", self.cores, least=1)
 
 
+class Meter(list[tuple[int, str | None, str]]):
+    """The worker for functions that cannot be suspended: collects the work that they say they do."""
+
+    def work(self, *piece: Any) -> None:
+        """Note its time, stage and kind."""
+        self.append(piece)
+
+
 class Idle:
     """The worker for functions that only tell something: they spend no time."""
 
     def work(self, *piece: Any) -> None:
         """Refuse it."""
         raise ValueError("a function of cost, nbytes or progress called work(): it can only return a number")
+
+
+IDLE = Idle()
 
 
 class _Current(threading.local):

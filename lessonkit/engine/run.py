@@ -3,25 +3,24 @@
 Operators are coroutines. They wait for a condition (`Run.until`), spend time
 (`Run.spend`), call a learner's function (`Run.apply`) and start helpers
 (`Run.start`). What comes out of a coroutine tells the clock what it waits for:
-a number, sleep until that time; None, sleep until somebody wakes you. Between
-two waits, operator code runs alone.
+a number, sleep until that time; None, sleep until another task wakes you. Between
+two waits operator code runs alone. When its run is over, a coroutine is closed where
+it waits, or a function that it called raises `Stopped`.
 """
 
-import threading
 import types
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
-from lessonkit.engine.costs import Price, charge
+from lessonkit.engine.costs import Price
 from lessonkit.engine.element import Bytes, Element, measure
-from lessonkit.engine.machine import Idle, Machine, current
+from lessonkit.engine.machine import IDLE, Machine, Meter
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
 from lessonkit.engine.store import Store
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
-Piece = tuple[int, str | None, str]  # work that a function says it does: time, stage, kind
 
 
 class Stopped(BaseException):
@@ -44,8 +43,8 @@ class Task:
 class Gate:
     """Where tasks wait for a condition on what they share.
 
-    Whoever changes the shared state says so with `changed()`. That lets the first
-    one go on whose condition holds now: one change makes room for one.
+    Code that changes what conditions here speak of calls `changed()`, once for each
+    task that may go on: one change makes room for one. A trace calls the place *name*.
     """
 
     def __init__(self, run: "Run", name: str) -> None:
@@ -54,6 +53,7 @@ class Gate:
         self.waiting: list[tuple[Task, Callable[[], Any]]] = []
 
     def changed(self) -> None:
+        """Wake the first waiter whose condition is now true, if there is one."""
         for waiter in self.waiting:
             task, condition = waiter
             if not task.done and condition():
@@ -63,12 +63,16 @@ class Gate:
 
 
 class Resource(Gate):
-    """Something that only so many tasks can hold at once: first come, first served."""
+    """Something that *amount* tasks can hold at once: first come, first served.
+
+    `async with` holds one of it for the block, and gives it back after an error too. A task
+    that takes it twice waits for itself. In a trace a wait for it has the kind *reason*.
+    """
 
     def __init__(self, run: "Run", name: str, amount: int, reason: str) -> None:
         super().__init__(run, name)
         self.free = amount
-        self.reason = reason  # why one waits
+        self.reason = reason
         self.queue: deque[object] = deque()
 
     @types.coroutine
@@ -95,19 +99,15 @@ class Resource(Gate):
 class Run(ABC):
     """One iteration of a pipeline on one clock: what its operators share."""
 
-    now: int  # the time the current task has reached, by which it is due
     time: int  # the time as a trace has it: on the real clock what the computer's clock says
     current: Task
     task_type: type[Any] = Task
     takes_turns = False  # some helpers have no thread of their own
 
-    def __init__(
-        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
-    ) -> None:
+    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         self.machine = machine
         self.store = store
         self.recorder = recorder
-        self.stop = stop or threading.Event()  # set from anywhere, it ends the run
         self.crash: BaseException | None = None  # what ended a helper that no error may end
         self.tasks: set[Any] = set()  # the helpers that have not ended
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
@@ -120,7 +120,12 @@ class Run(ABC):
 
     @types.coroutine
     def until(self, gate: Gate, condition: Callable[[], Any], reason: str) -> Waits:
-        """Wait until *condition* holds, if it does not hold yet."""
+        """Wait until `condition()` is true; go on at once if it is.
+
+        It is asked again at each `gate.changed()`, and holds when this returns, until the next
+        wait. It must neither wait nor raise. A trace takes the wait down, if it took any time,
+        as one of kind *reason* at the place of *gate*.
+        """
         if condition():
             return
         task, began = self.current, self.time
@@ -134,25 +139,18 @@ class Run(ABC):
             recorder, ended = self.recorder, self.time
             recorder.spans += (task.stage, reason, began, ended, task.lane, 0, task.last, gate.name)
 
-    @types.coroutine
-    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Waits:
-        """Spend *duration* nanoseconds on *element*."""
-        if not duration:
-            return
-        began = self.time
-        due = self.now + duration
-        if not self.skip_to(due):
-            yield due
-        if self.recorder is not None:
-            recorder, task = self.recorder, self.current
-            recorder.spans += (stage, kind, began, self.time, task.lane, element.key, task.last, "")
-            task.last = len(recorder.spans) // 8 - 1
+    def work(self, duration: int, stage: Name, element: Element, kind: str) -> Awaitable[None]:
+        """Spend *duration* nanoseconds on *element*, after a wait for what this kind of work holds.
 
-    async def work(self, duration: int, stage: Name, element: Element, kind: str) -> None:
-        """Spend *duration* nanoseconds on *element*, holding what this kind of work needs."""
+        `"wait"` holds nothing, `"native"` a core, `"python"` the interpreter lock and a core.
+        """
         if kind == "wait" or not duration:
-            await self.spend(duration, stage, element)
-        elif kind == "native":
+            return self.spend(duration, stage, element)
+        return self.hold(duration, stage, element, kind)
+
+    async def hold(self, duration: int, stage: Name, element: Element, kind: str) -> None:
+        """Wait for a core, or for lock and core, and spend it then."""
+        if kind == "native":
             async with self.cores:
                 await self.spend(duration, stage, element, kind)
         else:  # the lock first: nobody waits for it with a core in hand
@@ -162,28 +160,42 @@ class Run(ABC):
     async def apply(
         self, function: Callable[..., Any], element: Element, stage: Name, cost: int = 0, kind: str = "wait"
     ) -> Any:
-        """Call a learner's function; its value, or its error, shows when its time has passed."""
-        pieces: list[Piece] = []
+        """Call a learner's *function* with the value of *element*, of a tuple with its parts.
+
+        Its value is returned, or its error raised, when its time has passed: on the real clock its
+        own, on both the work that it says, in whose name it says it or else in that of *stage*, and
+        then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
+        """
+        said = Meter()
         if self.takes_turns:
             await self.stand_back()
         try:
-            return self.call(function, stage, element, pieces)
+            return self.call(function, stage, element, said)
         finally:
             if cost:
-                pieces.append((cost, stage, kind))
-            for duration, own_stage, own_kind in pieces:
+                said.append((cost, stage, kind))
+            for duration, own_stage, own_kind in said:
                 await self.work(duration, self.within(stage, own_stage), element, own_kind)
 
     def charge(self, price: Price, element: Element) -> int:
-        """The nanoseconds that *element* costs."""
-        return self.ask(charge, price, element) if callable(price) else price
+        """The nanoseconds that *element* costs; a cost that is a function may raise."""
+        return self.outside(IDLE, price, element) if callable(price) else price
 
     def measure(self, value: Any, said: Bytes, before: int) -> int:
         """The bytes of *value*: what *said* says, else its own, else what it had *before*."""
-        return self.ask(measure, value, said, before) if callable(said) else measure(value, said, before)
+        if callable(said):
+            return int(self.outside(IDLE, measure, value, said, before))
+        return measure(value, said, before)
+
+    def took(self, stage: Name, kind: str, began: int, ended: int, element: Element) -> None:
+        """Take down a span of the current task: from now on it decides when that can go on."""
+        if self.recorder is not None:
+            spans, task = self.recorder.spans, self.current
+            spans += (stage, kind, began, ended, task.lane, element.key, task.last, "")
+            task.last = len(spans) // 8 - 1
 
     def name(self, wanted: str, place: Place, role: str) -> Name:
-        """The name of what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
+        """Name what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
         key = (place.site, wanted, role)
         if key not in self.names:
             text, number = wanted, 1
@@ -198,11 +210,15 @@ class Run(ABC):
         return self.names[key]
 
     def within(self, stage: Name, said: str | None) -> Name:
-        """The stage that a function *said* it works as, in an operator's *stage*."""
+        """Return the stage that a function *said* it works as, in an operator's *stage*."""
         return self.name(said, stage.place, stage.role) if said else stage
 
     def start(self, coro: Coroutine[Any, None, Any], stage: Name, lane: int = 0) -> Task:
-        """Start a helper: a task of its own, beside the one that asks for it."""
+        """Start a helper: a task of its own, in whose name *stage* it waits, in its *lane* of it.
+
+        It begins at the next wait of the current task at the earliest, and must catch what a
+        learner's function may raise: an error that ends a helper ends the run.
+        """
         task: Task = self.task_type(self, coro, stage, lane)
         self.tasks.add(task)
         self.wake(task)
@@ -215,18 +231,6 @@ class Run(ABC):
 
     # ---- what the two clocks do differently ----
 
-    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call what may be a learner's, and only tells something: it spends no time, and must not `work`."""
-        return self.outside(Idle(), function, *arguments)
-
-    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call what is no operator code; *worker* hears of its `work`."""
-        before, current.worker = current.worker, worker
-        try:
-            return function(*arguments)
-        finally:
-            current.worker = before
-
     def cancel(self, task: Any) -> None:
         """End a helper where it stands."""
         if not task.done:
@@ -234,9 +238,12 @@ class Run(ABC):
             if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
                 task.coro.close()
 
-    def skip_to(self, due: int) -> bool:
-        """Go straight on to *due* if nothing else can happen before; say whether."""
-        return False
+    @abstractmethod
+    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Awaitable[None]:
+        """Let *duration* nanoseconds pass; 0 is no wait at all.
+
+        A trace takes them down as work of *kind* that *stage* did on *element*.
+        """
 
     @types.coroutine
     def stand_back(self) -> Waits:
@@ -249,8 +256,12 @@ class Run(ABC):
 
     @abstractmethod
     def wake(self, task: Any) -> None:
-        """Let a waiting task go on: the current one has made that possible."""
+        """Let *task*, which waits, go on: the current one has made that possible."""
 
     @abstractmethod
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
-        """Call a learner's function on *element*; put into *pieces* the work it says it does."""
+    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call `function(*arguments)`, which is no operator's; *worker* hears of its `work`."""
+
+    @abstractmethod
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
+        """Call a learner's function on *element*; collect in *said* what work it says and has not done."""

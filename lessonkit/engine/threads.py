@@ -17,10 +17,11 @@ from typing import Any
 
 from lessonkit.engine import pool
 from lessonkit.engine.element import Element, arguments
-from lessonkit.engine.recorder import Name
-from lessonkit.engine.run import Piece, Run, Stopped, Task, Waits
+from lessonkit.engine.machine import Machine, Meter, current
+from lessonkit.engine.recorder import Name, Recorder
+from lessonkit.engine.run import Run, Stopped, Task, Waits
+from lessonkit.engine.store import Store
 from lessonkit.engine.turns import Turns
-from lessonkit.engine.virtual import Meter
 
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
@@ -71,15 +72,19 @@ class Threads(Run):
     current: ThreadTask
     task_type = ThreadTask
 
-    def __init__(self, *shared: Any) -> None:
-        super().__init__(*shared)
+    def __init__(
+        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
+    ) -> None:
+        super().__init__(machine, store, recorder)
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
+        self.stop = stop or threading.Event()
         self.turns = Turns(self)
         self.process = os.getpid()
 
     @property
-    def now(self) -> int:  # type: ignore[override]
+    def now(self) -> int:
+        """The time that the current task has reached, by which it is due."""
         task, real = self.current, self.time
         if real - task.due > LATE:
             task.due = real
@@ -156,38 +161,44 @@ class Threads(Run):
                 raise RuntimeError("this began before the fork, in whose process the helpers are: begin anew")
 
     @types.coroutine
+    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Waits:
+        if duration:
+            began = self.time
+            yield self.now + duration
+            self.took(stage, kind, began, self.time, element)
+
+    @types.coroutine
     def stand_back(self) -> Waits:
         if not self.current.has_thread:
             yield self.now
 
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
         """Run the function and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
-        worker = task if task.has_thread else Meter(pieces)
         try:
-            return self.outside(worker, function, *arguments(element.value))
+            return self.outside(task if task.has_thread else said, function, *arguments(element.value))
         finally:
             began, took = task.call_began - self.origin, task.call_took
             if took > LATE:  # too long to be behind still
                 self.turns.since = began + took
                 task.due, task.lag = task.due + task.lag, 0
             task.due += took
-            if self.recorder is not None and took >= VISIBLE and not (task.call_worked or pieces):
+            if took >= VISIBLE and not (task.call_worked or said):
                 began -= task.lag
-                times = (began, began + took)
-                self.recorder.spans += (stage, "call", *times, task.lane, element.key, task.last, "")
-                task.last = len(self.recorder.spans) // 8 - 1
+                self.took(stage, "call", began, began + took, element)
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call it without the lock; Stopped if the run is over by then."""
         task = self.current
+        before, current.worker = current.worker, worker
         self.lock.release()
         task.call_began = time.perf_counter_ns()
         try:
-            return super().outside(worker, function, *arguments)
+            return function(*arguments)
         finally:
             task.call_took = time.perf_counter_ns() - task.call_began
+            current.worker = before
             self.lock.acquire()
             self.current = task
             if self.must_stop(task):

@@ -9,7 +9,7 @@ from typing import Any
 from lessonkit import check
 from lessonkit.engine.costs import Cost, price
 from lessonkit.engine.element import END, Element, like
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.machine import IDLE, Machine
 from lessonkit.engine.node import Description, Node, cardinality, sites
 from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.recorder import LOAD, LOOP, TRAIN, Recorder
@@ -54,6 +54,7 @@ class Loop:
     train: Step
     keep: bool
     progress: Progress | None
+    cancel: threading.Event | None
     epochs: list[Epoch] = field(default_factory=list)
 
     async def run_epochs(self, num_epochs: int, most: float) -> None:
@@ -74,7 +75,7 @@ class Loop:
                     epoch.samples += element.samples
                     if watched:
                         self.take_down(epoch, count, element)
-                    if run.stop.is_set():
+                    if self.cancel and self.cancel.is_set():
                         raise Stopped
                     if not load.free:
                         await load.take(element)
@@ -92,7 +93,7 @@ class Loop:
             epoch.arrivals.append(now - epoch.start)
             epoch.elements.append(element.value if self.keep else _described(element.value))
         if self.progress is not None:
-            self.run.ask(self.progress, count, now)
+            self.run.outside(IDLE, self.progress, count, now)
 
 
 def benchmark(
@@ -139,13 +140,13 @@ def benchmark(
     if step is not None:
         check.function("step", step)
     recorder = Recorder() if check.flag("record", record) else None
-    shared = (machine or Machine(), Store(fixed_seed=True), recorder, cancel)
-    run: Run = Threads(*shared) if clock == "real" else Virtual(*shared)
+    shared = (machine or Machine(), Store(fixed_seed=True), recorder)
+    run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
     run.sites = {site: operator for operator, site in enumerate(sites(dataset.node))}
     if train is None and step is None:
         train = USUAL
-    training = Step(run, TRAIN, train or 0, step)
-    loop = Loop(run, dataset.node, Step(run, LOAD, load), training, check.flag("keep", keep), progress)
+    training, loading = Step(run, TRAIN, train or 0, step), Step(run, LOAD, load)
+    loop = Loop(run, dataset.node, loading, training, check.flag("keep", keep), progress, cancel)
     unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     cancelled = False
     try:

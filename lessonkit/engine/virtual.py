@@ -1,35 +1,28 @@
 """The virtual clock: no threads, no sleeping, the same on every run."""
 
+import types
 from collections import deque
 from collections.abc import Callable, Coroutine
 from heapq import heappop, heappush
 from typing import Any
 
 from lessonkit.engine.element import Element, arguments
-from lessonkit.engine.recorder import Name
-from lessonkit.engine.run import Piece, Run, Task
+from lessonkit.engine.machine import Machine, Meter, current
+from lessonkit.engine.recorder import Name, Recorder
+from lessonkit.engine.run import Run, Task, Waits
+from lessonkit.engine.store import Store
 
 
 class StuckError(RuntimeError):
     """Every task waits for another one: nothing can ever go on."""
 
 
-class Meter:
-    """Collects the work that a plain function says it does."""
-
-    def __init__(self, pieces: list[Piece]) -> None:
-        self.pieces = pieces
-
-    def work(self, *piece: Any) -> None:
-        self.pieces.append(piece)
-
-
 class Virtual(Run):
     """Runs tasks in the order of the times at which they are due."""
 
-    def __init__(self, *shared: Any) -> None:
-        super().__init__(*shared)
-        self.now = self.time = 0
+    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
+        super().__init__(machine, store, recorder)
+        self.time = 0
         self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
         self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
@@ -48,8 +41,7 @@ class Virtual(Run):
             if ready:
                 task = ready.popleft()
             elif sleeping:
-                self.now, _, task = heappop(sleeping)
-                self.time = self.now
+                self.time, _, task = heappop(sleeping)
             else:
                 raise StuckError(self._who_waits(main))
             if task.done:
@@ -70,16 +62,31 @@ class Virtual(Run):
         helpers = sorted({f"{task.stage} waits for {task.waits_for}" for task in self.tasks})
         return "; ".join([f"nothing can ever go on: {main.stage} waits for {main.waits_for}", *helpers])
 
-    def skip_to(self, due: int) -> bool:
-        if self.ready or (self.sleeping and self.sleeping[0][0] <= due):
-            return False
-        self.now = self.time = due
-        return True
+    @types.coroutine
+    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Waits:
+        if duration:
+            began = self.time
+            due = began + duration
+            if self.ready or (self.sleeping and self.sleeping[0][0] <= due):
+                yield due
+            else:  # nobody else is due before
+                self.time = due
+            if self.recorder is not None:
+                spans, task = self.recorder.spans, self.current
+                spans += (stage, kind, began, due, task.lane, element.key, task.last, "")
+                task.last = len(spans) // 8 - 1
 
     def wake(self, task: Task) -> None:
         task.last = self.current.last
         self.ready.append(task)
 
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, pieces: list[Piece]) -> Any:
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
         """Run the function at once; the work it says it does is collected, to be spent after."""
-        return self.outside(Meter(pieces), function, *arguments(element.value))
+        return self.outside(said, function, *arguments(element.value))
+
+    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        before, current.worker = current.worker, worker
+        try:
+            return function(*arguments)
+        finally:
+            current.worker = before

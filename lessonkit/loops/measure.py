@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.element import END
-from lessonkit.engine.machine import current
+from lessonkit.engine.machine import Meter, current
 from lessonkit.engine.node import Node, rebuilt, walk
-from lessonkit.engine.virtual import Meter
 from lessonkit.found import Found
 from lessonkit.loops.costs import costing, fit, identity, whole
 from lessonkit.loops.remember import Memory
@@ -176,7 +175,7 @@ def _read(calls: list[Call], fn: Callable[..., Any], *args: Any) -> Iterator[Any
 
 def _timed(fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
     """What a call gives, and its times; what it says by `work` takes none."""
-    outside, current.worker = current.worker, Meter([])
+    outside, current.worker = current.worker, Meter()
     try:
         began, on_core = perf_counter(), thread_time()
         value = fn(*args)

@@ -9,8 +9,7 @@ from functools import partial, update_wrapper
 from hashlib import blake2b
 from typing import Any
 
-from lessonkit.engine.machine import current
-from lessonkit.engine.virtual import Meter
+from lessonkit.engine.machine import Meter, current
 
 ROOM = 2**30  # bytes
 
@@ -36,11 +35,11 @@ class Memory:
         given = pickled((name, args)) if isinstance(meter, Meter) else b""
         if not given:
             return fn(*args)
-        key, said = blake2b(given).digest(), len(meter.pieces)
+        key, said = blake2b(given).digest(), len(meter)
         if key in self.kept:
             return pickle.loads(self.kept[key])
         value = fn(*args)
-        kept = pickled(value) if len(meter.pieces) == said else b""
+        kept = pickled(value) if len(meter) == said else b""
         if kept and len(kept) <= self.room:
             self.room -= len(kept)
             self.kept[key] = kept
