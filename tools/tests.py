@@ -1,4 +1,4 @@
-"""Run all tests in four parts side by side: on two cores that takes half of the time.
+"""Run all tests in five parts side by side: on two cores that takes half of the time.
 
     python -m tools.tests [argument of pytest ...]
 
@@ -19,8 +19,22 @@ NOTEBOOKS = tuple(
     f"tests/test_{name}.py"
     for name in ("notebooks", "controls_notebook", "lesson_numbers", "challenges", "cell_order", "cheats")
 )  # what runs the lessons, once for all
+PIPELINES = tuple(
+    f"tests/test_{name}.py"
+    for name in (
+        "advise",
+        "autotune",
+        "clocks",
+        "code",
+        "code_functions",
+        "critical_path",
+        "limits",
+        "rewrite",
+    )
+)  # what runs pipelines by the hundred, for as long as all others without a browser
 PARTS = (
-    ("--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS)),
+    ("--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS + PIPELINES)),
+    PIPELINES,
     ("--browser=only", *(f"--ignore={file}" for file in WALKS)),
     WALKS,
     NOTEBOOKS,
