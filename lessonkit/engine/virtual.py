@@ -76,6 +76,11 @@ class Virtual(Run):
                 spans += (stage, kind, began, due, task.lane, element.key, task.last, "")
                 task.last = len(spans) // 8 - 1
 
+    @types.coroutine
+    def pause(self, duration: int) -> Waits:
+        if duration:
+            yield self.time + duration
+
     def wake(self, task: Task) -> None:
         task.last = self.current.last
         self.ready.append(task)

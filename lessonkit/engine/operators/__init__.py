@@ -7,6 +7,7 @@ from lessonkit.engine.operators import (
     combine,
     fused,
     interleave,
+    loader,
     prefetch,
     select,
     shuffle,
