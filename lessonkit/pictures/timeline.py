@@ -20,7 +20,7 @@ from lessonkit.pictures.style import CARD, DASHED, INK, PALE, PAPER, QUIET, WAIT
 from lessonkit.words import milliseconds, number, samples
 
 LONGEST_NAME = 24
-HATCHES = dict(zip((IDLE, *WAITS), ("////", "////", "\\\\\\\\", "....", "xxxx"), strict=True))
+HATCHES = dict(zip((IDLE, *WAITS), ("////", "////", "\\\\\\\\", "....", "xxxx", "--", "++"), strict=True))
 LACKING = {"////": "input", "\\\\\\\\": "room", "....": "a core", "xxxx": "the interpreter lock"}
 OUTLINE: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "clip_on": False, "zorder": 3}
 
