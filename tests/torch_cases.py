@@ -18,8 +18,8 @@ ERRORS = {"KeyError": KeyError, "IndexError": IndexError, "RuntimeError": Runtim
 
 # What was measured on the machine on which PyTorch ran, in ms.
 NAP, ITEM = 0.18, 0.04  # a sleep is longer than it should be; a sample takes a little by itself
-BEGIN, FORK, READY, SEND = 1.0, 14.0, 7.0, 0.12
-HANDLING = {"send": SEND, "ask": 0.5, "hop": 0.25, "first": 0.7, "resume": 1.5, "stop": 7.0, "stop_each": 5.0}
+BEGIN, FORK, READY, SEND = 1.0, 13.0, 7.0, 0.12
+HANDLING = {"send": SEND, "ask": 0.5, "hop": 0.25, "first": 0.7, "resume": 1.5, "stop": 7.5, "stop_each": 4.0}
 
 
 def cases(kind: str, *names: str) -> list[dict[str, Any]]:

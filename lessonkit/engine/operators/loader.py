@@ -309,8 +309,7 @@ class Loader(Sampled):
             return
         for _ in range(self.count):
             number = next(self.cycle)
-            has_room = self.in_order or self.load[number] < self.most // sum(self.active)
-            if self.active[number] and has_room:
+            if self.active[number] and (self.in_order or self.load[number] < self.most // sum(self.active)):
                 break
         else:
             return
