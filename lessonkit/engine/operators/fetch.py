@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from lessonkit.engine.costs import charge, price_of_bytes
+from lessonkit.engine.costs import Price, charge, price_of_bytes
 from lessonkit.engine.element import END, Element, stack
 from lessonkit.engine.node import Node, base_of, swap
 from lessonkit.engine.operators.base import Scope, Stream, joined, operator
 from lessonkit.engine.operators.cache import Kept
+from lessonkit.engine.operators.map import SequentialMap
 from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.recorder import CALL
 
@@ -49,6 +50,7 @@ class Fetch:
         self.batching = said["batch_size"] is not None
         self.size, self.drop_last = said["batch_size"] or 1, said["drop_last"]
         self.collate_fn = said["collate_fn"]
+        self.transfer: int = 0 if callable(said["transfer"]) else round(said["transfer"] * 1e9)
         self.collate = price_of_bytes(said["collate"], "collate")
         self.stage = scope.name("Collate", CALL)
         self.base = base_of(node.inputs[0])
@@ -65,6 +67,30 @@ class Fetch:
         while self.base is not None and not isinstance(source, Asked):
             source = source.opened[0]
         self.source: Asked = source
+        self.costs = None if self.one_call or kept or self.collate_fn else self.plain_costs()
+
+    def plain_costs(self) -> list[Price] | None:
+        """What the maps cost, if they do nothing but to cost time and nobody takes it down."""
+        stream: Any = self.stream
+        costs: list[Price] = []
+        while isinstance(stream, SequentialMap) and stream.map_func is None and stream.kind == "wait":
+            costs.append(stream.price)
+            stream = stream.input
+        return costs if isinstance(stream, Asked) and not self.run.sized else None
+
+    def at_once(self, indices: Sequence[int]) -> tuple[Element, int]:
+        """A batch, and what it costs in all: one sum, where nobody can tell when each part was spent."""
+        values = self.source.values
+        samples = [values[index] for index in indices]
+        element = Element(stack(samples))
+        element.samples = len(samples)
+        total = charge(self.collate, element) + self.transfer
+        for cost in self.costs or ():
+            if callable(cost):
+                total += sum([self.run.charge(cost, Element(sample)) for sample in samples])
+            else:
+                total += cost * len(samples)
+        return element, total
 
     async def batch(self, indices: Indices) -> Element:
         """Make one batch, or END where an iterable has no more."""

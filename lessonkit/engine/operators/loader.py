@@ -11,7 +11,7 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.costs import charge, price_of_bytes
-from lessonkit.engine.element import END, Element, settle
+from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, operator
 from lessonkit.engine.operators.cache import Keeping, Kept
@@ -43,9 +43,9 @@ class Handling:
         for name, value in vars(self).items():
             check.seconds(name, value)
 
-    def ns(self, name: str) -> int:
-        """One of them, in nanoseconds."""
-        return round(getattr(self, name) * 1e9)
+    def ns(self) -> Handling:
+        """The same in whole nanoseconds."""
+        return Handling(*(round(value * 1e9) for value in vars(self).values()))
 
 
 class Crew:
@@ -107,9 +107,7 @@ class Sampled(Stream):
         size = said["batch_size"]
         if size is None:
             return iter(order)
-        samples = iter(order)
-        groups = iter(lambda: list(islice(samples, size)), [])
-        return (group for group in groups if len(group) == size or not said["drop_last"])
+        return groups(iter(order), size, said["drop_last"])
 
     def size(self, base: Node) -> int:
         if self.kept is not None:
@@ -117,16 +115,23 @@ class Sampled(Stream):
         return len(base.arguments["values"]) if base.method == "from_list" else len(range(*base.arguments["args"]))
 
 
+def groups(samples: Iterator[int], size: int, drop_last: bool) -> Iterator[list[int]]:
+    """The samples of each batch."""
+    while group := list(islice(samples, size)):
+        if not drop_last or len(group) == size:
+            yield group
+
+
 class Alone(Sampled):
     """Makes each batch in the loop's own process, when it is asked for."""
 
     async def next(self) -> Element:
-        handling = self.said["handling"]
+        handling = self.said["handling"].ns()
         if not self.begun:
             self.begun = True
             if self.said["timeout"]:
                 raise AssertionError("timeout: without workers there is nobody to wait for")
-            await self.run.pause(handling.ns("begin"))
+            await self.run.pause(handling.begin)
             await self.prepare()
             self.fetch = Fetch(self.scope, self.node, self.kept)
             self.opened.append(self.fetch.stream)
@@ -145,7 +150,7 @@ class Alone(Sampled):
                 return END
             raise
         self.finished = element is END
-        await self.run.pause(handling.ns("ask"))
+        await self.run.pause(handling.ask)
         return element
 
 
@@ -163,7 +168,9 @@ class Loader(Sampled):
         factor = said["prefetch_factor"]
         self.most = self.count * (2 if factor is None else factor)
         self.in_order: bool = said["in_order"]
-        self.handling: Handling = said["handling"]
+        self.timeout: float = said["timeout"]
+        self.pins: bool = said["pin_memory"]
+        self.handling: Handling = said["handling"].ns()
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
@@ -192,13 +199,13 @@ class Loader(Sampled):
         if self.workers:
             await self.resume()
         else:
-            await self.run.pause(self.handling.ns("begin"))
+            await self.run.pause(self.handling.begin)
             self.workers = [new_worker(self, number) for number in range(self.count)]
             for worker in self.workers:
                 await worker.begin()
             if self.said["persistent_workers"]:
                 self.crew.workers = self.workers
-        if self.said["pin_memory"]:
+        if self.pins:
             self.hire(self.pin(), self.pin_stage)
         self.batches = self.indices()
         for _ in range(self.most):
@@ -206,7 +213,7 @@ class Loader(Sampled):
 
     async def resume(self) -> None:
         """Wait until all workers have done what they had been told before."""
-        await self.run.pause(self.handling.ns("resume"))
+        await self.run.pause(self.handling.resume)
         for worker in self.workers:
             worker.take_on(self)
         await self.run.until(self.news, lambda: self.resumed == self.count, "buffer empty")
@@ -217,7 +224,7 @@ class Loader(Sampled):
             for worker in self.workers:
                 worker.stop()
             await self.run.until(self.news, lambda: all(worker.gone for worker in self.workers), "buffer empty")
-            await self.run.pause(self.handling.ns("stop") + self.count * self.handling.ns("stop_each"))
+            await self.run.pause(self.handling.stop + self.count * self.handling.stop_each)
 
     def close(self) -> None:
         held = [ticket.result for ticket in self.tickets.values() if ticket.received and ticket.result]
@@ -237,10 +244,15 @@ class Loader(Sampled):
             await self.begin()
         if self.finished:
             return END
-        await self.run.pause(self.handling.ns("ask"))
+        if self.handling.ask:
+            await self.run.pause(self.handling.ask)
         while ticket := self.expected():
             if not ticket.received:
-                arrived = await self.arrival()
+                if not self.arrived:
+                    await (self.wait() if self.timeout else self.run.until(self.news, self.has_news, "buffer empty"))
+                arrived = self.arrived.popleft()
+                arrived.received = arrived.result is not END
+                self.active[arrived.worker] &= not arrived.is_last
                 if arrived.result is END:
                     self.active[arrived.worker] = False
                     await self.send()
@@ -248,7 +260,19 @@ class Loader(Sampled):
                 if self.in_order and arrived is not ticket:
                     continue
                 ticket = arrived
-            return await self.hand_over(ticket)
+            if self.run.recorder is not None:
+                self.take_down(ticket)
+            del self.tickets[ticket.number]
+            self.turn += ticket.number == self.turn
+            self.load[ticket.worker] -= 1
+            if self.handling.send:
+                await self.send()
+            else:
+                self.send_at_once()
+            element = ticket.result
+            if type(element) is Failure:
+                return END if isinstance(element.value, StopIteration) else settle(element)
+            return element
         self.finished = True
         await self.leave()
         return END
@@ -263,61 +287,61 @@ class Loader(Sampled):
             self.turn += 1
         return None
 
-    async def arrival(self) -> Ticket:
+    async def wait(self) -> None:
         """Wait for a result of any worker, but not longer than *timeout*."""
-        alarm = None
-        if self.said["timeout"] and not self.arrived:
-            self.overdue = False
-            alarm = self.run.start(self.ring(), self.stage)
-        await self.run.until(self.news, lambda: self.arrived or self.overdue, "buffer empty")
-        if alarm:
-            self.run.cancel(alarm)
-            if not self.arrived:
-                self.overdue = False
-                raise RuntimeError(f"DataLoader timed out after {self.said['timeout']:g} seconds")
-        ticket = self.arrived.popleft()
-        ticket.received = ticket.result is not END
-        self.active[ticket.worker] &= not ticket.is_last
-        return ticket
+        self.overdue = False
+        alarm = self.run.start(self.ring(), self.stage)
+        await self.run.until(self.news, self.has_news, "buffer empty")
+        self.run.cancel(alarm)
+        if not self.arrived:
+            raise RuntimeError(f"DataLoader timed out after {self.timeout:g} seconds")
+
+    def has_news(self) -> Any:
+        return self.arrived or self.overdue
 
     async def ring(self) -> None:
-        await self.run.pause(round(self.said["timeout"] * 1e9))
+        await self.run.pause(round(self.timeout * 1e9))
         self.overdue = True
         self.news.changed()
 
-    async def hand_over(self, ticket: Ticket) -> Element:
-        """Send the next task, and give the batch to the loop."""
+    def take_down(self, ticket: Ticket) -> None:
+        """A batch leaves for the loop."""
         run, element = self.run, ticket.result
-        assert element is not None
         if type(element) is Element:
-            if run.recorder is not None and self.in_order and self.turned > ticket.ready:
+            if self.in_order and self.turned > ticket.ready:
                 spans = run.recorder.spans
                 spans += (self.stage, "out of turn", ticket.ready, self.turned, ticket.worker, element.key, -1, self.news.name)
             self.buffer.leave(element)
-        del self.tickets[ticket.number]
-        self.turn += ticket.number == self.turn
         self.turned = run.time
-        self.load[ticket.worker] -= 1
-        await self.send()
-        return END if isinstance(element.value, StopIteration) else settle(element)
 
     async def send(self) -> None:
-        """Send the next task to the next worker that is still active."""
+        """Send the next task, if there is one."""
+        if ticket := self.new_task():
+            await self.run.pause(self.handling.send)
+            ticket.sent = self.run.time
+            self.workers[ticket.worker].give(ticket)
+
+    def send_at_once(self) -> None:
+        """Send the next task, where that takes no time."""
+        if ticket := self.new_task():
+            self.workers[ticket.worker].give(ticket)
+
+    def new_task(self) -> Ticket | None:
+        """The next task, for the next worker that is still active."""
         try:
             indices = next(self.batches)
         except StopIteration:
-            return
-        for _ in range(self.count):
+            return None
+        for _ in self.active:
             number = next(self.cycle)
             if self.active[number] and (self.in_order or self.load[number] < self.most // sum(self.active)):
                 break
         else:
-            return
-        await self.run.pause(self.handling.ns("send"))
+            return None
         ticket = self.tickets[self.sent] = Ticket(self, self.sent, indices, number)
         self.sent += 1
         self.load[number] += 1
-        self.workers[number].give(ticket)
+        return ticket
 
     # ---- what workers tell ----
 
@@ -326,10 +350,11 @@ class Loader(Sampled):
         if ticket.number < 0:
             self.resumed += 1
         else:
-            ticket.ready = self.run.time
-            if type(ticket.result) is Element and ticket.result is not END:
-                self.buffer.enter(ticket.result)
-            (self.unpinned if self.said["pin_memory"] else self.arrived).append(ticket)
+            if self.run.recorder is not None:
+                ticket.ready = self.run.time
+                if type(ticket.result) is Element and ticket.result is not END:
+                    self.buffer.enter(ticket.result)
+            (self.unpinned if self.pins else self.arrived).append(ticket)
         self.news.changed()
 
     async def pin(self) -> None:

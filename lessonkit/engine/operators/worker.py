@@ -17,15 +17,16 @@ from lessonkit.engine.store import Store
 class Ticket:
     """A task: the *number* of a batch and the *indices* that it is made of; then what came of it."""
 
-    result: Element | None = None
-    received = False  # the main process has seen the result
-    is_last = False  # its worker has died
+    __slots__ = ("indices", "is_last", "loader", "number", "ready", "received", "result", "sent", "worker")
 
     def __init__(self, loader: Any, number: int, indices: Indices, worker: int) -> None:
         self.loader = loader
         self.number = number
         self.indices = indices
         self.worker = worker
+        self.result: Any = None  # an `Element`, when it has been made
+        self.received = False  # the main process has seen the result
+        self.is_last = False  # its worker has died
         self.sent = self.ready = loader.run.time
 
 
@@ -63,6 +64,7 @@ class Worker:
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
         self.stopped = self.gone = self.ended = False
+        self.fetch: Any = None
         self.failed: Exception | None = None  # what its start raised
         self.delivered = 0  # when its last result reached the main process
         self.is_first = True
@@ -107,18 +109,28 @@ class Worker:
     # ---- its own life ----
 
     async def live(self, spent: int) -> None:
-        run = self.run
+        run, queue = self.run, self.queue
         await run.spend(spent, self.loader.start_stage, Element(None))
         await self.prepare()
         while True:
-            await run.until(self.gate, lambda: self.queue or self.stopped, "buffer empty")
+            if not queue:  # most have a task waiting
+                await run.until(self.gate, lambda: queue or self.stopped, "buffer empty")
             if self.stopped:
                 break
-            ticket = self.queue.popleft()
-            await run.pause(max(0, ticket.sent + self.loader.handling.ns("hop") - run.time))
+            ticket = queue.popleft()
+            if self.loader.handling.hop:
+                await run.pause(max(0, ticket.sent + self.loader.handling.hop - run.time))
             if ticket.number < 0:
                 self.loader = ticket.loader
                 self.open()
+                self.deliver(ticket)
+            elif not self.failed and self.fetch.costs is not None:
+                try:
+                    ticket.result, cost = self.fetch.at_once(ticket.indices)
+                except Exception as error:
+                    ticket.result, cost = caught(error, self.number), 0
+                if cost:
+                    await run.spend(cost, self.loader.stage, ticket.result)
                 self.deliver(ticket)
             elif not self.ended:
                 await self.make(ticket)
@@ -172,13 +184,12 @@ class Worker:
     def deliver(self, ticket: Ticket) -> None:
         """Let a result reach the main process, at once or after its time on the way."""
         handling, now = self.loader.handling, self.run.time
-        way = handling.ns("hop") + (handling.ns("first") if self.is_first else 0)
-        self.is_first = False
-        self.delivered = max(self.delivered, now + way)
-        if self.delivered > now:
-            self.run.start(self.carry(ticket, self.delivered - now), self.loader.stage, self.number)
-        else:
+        if not handling.hop:
             ticket.loader.arrive(ticket)
+            return
+        self.delivered = max(self.delivered, now + handling.hop + self.is_first * handling.first)
+        self.is_first = False
+        self.run.start(self.carry(ticket, self.delivered - now), self.loader.stage, self.number)
 
     async def carry(self, ticket: Ticket, way: int) -> None:
         await self.run.pause(way)
