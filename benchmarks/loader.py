@@ -67,4 +67,6 @@ def rows(quick: bool) -> Iterator[str]:
         took = pairs(partial(ours, size), partial(simpys, size), 3 if quick else 9)
         mine, theirs = (number(BATCHES / time / 1e3, "k/s") for time in (took.ours, took.peer))
         ratio = 1 / took.ratio
-        yield compared(f"batches of {size}, {WORKERS} workers / SimPy", mine, theirs, ratio, f">= {RATE}", ratio >= RATE)
+        yield compared(
+            f"batches of {size}, {WORKERS} workers / SimPy", mine, theirs, ratio, f">= {RATE}", ratio >= RATE
+        )

@@ -140,6 +140,7 @@ ARGUMENTS: dict[str, Check] = {
     "index": integer,
     "kind": partial(one_of, allowed=KINDS),
     "map_func": unsaid(function),
+    "multiprocessing_context": unsaid(partial(one_of, allowed=("fork",))),
     "nbytes": unsaid(bytes_of),
     "num_parallel_calls": unsaid(partial(integer, least=1, auto=True)),
     "num_workers": partial(integer, least=0),

@@ -12,6 +12,7 @@ from lessonkit.engine.costs import Cost
 from lessonkit.engine.node import METHODS, Node, base_of, cardinality
 from lessonkit.engine.operators.loader import Handling
 
+FREE = Handling()
 Start = float | Callable[[int, int], float]
 
 
@@ -60,11 +61,13 @@ class DataLoader(Dataset):
         collate: Cost = 0,
         transfer: Cost = 0,
         pin: Cost = 0,
-        handling: Handling = Handling(),
+        handling: Handling = FREE,
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"dataset={dataset!r}: must be a Dataset")
-        given = {name: value for name, value in locals().items() if name not in ("self", "dataset", "__class__")}
+        given = {
+            name: value for name, value in locals().items() if name not in ("self", "dataset", "__class__")
+        }
         super().__init__(Node("DataLoader", (dataset.node,), checked(dataset.node, given)))
 
     def __len__(self) -> int:
@@ -72,26 +75,33 @@ class DataLoader(Dataset):
         said = self.node.arguments
         many = cardinality(self.node)
         if many is None and (samples := cardinality(self.node.inputs[0])) is not None:
-            many = samples // said["batch_size"] if said["drop_last"] else ceil(samples / (said["batch_size"] or 1))
+            many = (
+                samples // said["batch_size"]
+                if said["drop_last"]
+                else ceil(samples / (said["batch_size"] or 1))
+            )
         if many in (None, inf):
             raise TypeError(f"{self!r}: has no length that is known")
         return int(many)
 
 
 def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a loader over *node*; raise ValueError for what PyTorch does not allow together."""
+    """Check the arguments of a loader over *node*; ValueError if PyTorch does not allow them together."""
     said = given | check.arguments("DataLoader", given)
     workers, shuffle, size = said["num_workers"], bool(said["shuffle"]), said["batch_size"]
     sampler, batches = said["sampler"] is not None, said["batch_sampler"] is not None
+    apart, order = base_of(node) is None, shuffle or sampler
     refused = {
-        "prefetch_factor: without workers nothing is made ahead": not workers and said["prefetch_factor"] is not None,
-        "persistent_workers: there are no workers to keep": not workers and said["persistent_workers"],
-        "multiprocessing_context: there are no workers to start": not workers and said["multiprocessing_context"],
-        "shuffle: an iterable can only be read in its own order": shuffle and base_of(node) is None,
-        "sampler: an iterable cannot be asked for a sample": (sampler or batches) and base_of(node) is None,
-        "sampler: it says the order already, so shuffle must be left out": sampler and shuffle,
-        "batch_sampler: it says all about batches; batch_size, shuffle, sampler and drop_last must be left out":
-            batches and (size != 1 or shuffle or sampler or said["drop_last"]),
+        "prefetch_factor: without workers nothing is made ahead": said["prefetch_factor"] is not None
+        and not workers,
+        "persistent_workers: there are no workers to keep": said["persistent_workers"] and not workers,
+        "multiprocessing_context: there are no workers to start": said["multiprocessing_context"]
+        and not workers,
+        "shuffle: an iterable can only be read in its own order": shuffle and apart,
+        "sampler: an iterable cannot be asked for a sample": (sampler or batches) and apart,
+        "sampler: it says the order already, so shuffle must go": sampler and shuffle,
+        "batch_sampler: it says all of batches, so batch_size, shuffle, sampler, drop_last must go": batches
+        and (size != 1 or order or said["drop_last"]),
         "drop_last: without batches there is no last one to drop": size is None and said["drop_last"],
         "shuffle: there are no samples": shuffle and cardinality(node) == 0,
     }

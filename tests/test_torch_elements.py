@@ -13,7 +13,9 @@ PID = re.compile(r"worker \(pid\(s\) \d+\)|worker \d+")
 def plain(sequence: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What `next` did; the number of a process that died is nobody's."""
     return [
-        step | {"error": step["error"] | {"msg": PID.sub("worker", step["error"]["msg"])}} if "error" in step else step
+        step | {"error": step["error"] | {"msg": PID.sub("worker", step["error"]["msg"])}}
+        if "error" in step
+        else step
         for step in sequence
     ]
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ class Samples:
             return nap(costs[index % len(costs)])
         slow = said.get("straggler")
         is_slow = slow and index % slow["every"] == slow.get("offset", 0)
-        return nap(slow["cost"] if is_slow else said.get("cost", 0))
+        return nap(slow["cost"] if slow and is_slow else said.get("cost", 0))
 
     def fail(self, value: int) -> None:
         said = self.said
@@ -138,7 +139,7 @@ def loader(spec: dict[str, Any], epochs: list[dict[str, Any]], measured_start: b
     if said.get("start_method"):
         keywords["multiprocessing_context"] = said["start_method"]
     if said.get("shuffle"):
-        orders = [epoch.get("order") or sum(epoch["batches"], []) for epoch in epochs]
+        orders = [epoch.get("order") or [*chain(*epoch["batches"])] for epoch in epochs]
         keywords |= {"sampler": Order(orders)} if all(orders) and orders else {"shuffle": True}
     workers = said.get("num_workers", 0)
     if workers and (spec.get("worker_init") or spec.get("init_fail")):
@@ -166,10 +167,11 @@ def init(spec: dict[str, Any], number: int) -> None:
 
 def measured(said: dict[str, Any], epochs: list[dict[str, Any]]) -> tuple[Any, Any]:
     """The start of each worker in each epoch, as it was measured."""
-    count, factor = said["num_workers"], said.get("prefetch_factor") or 2
+    count, factor = int(said["num_workers"]), int(said.get("prefetch_factor") or 2)
 
     def fork(epoch: int, worker: int) -> float:
-        return max(0.0, epochs[epoch]["iter_ms"] - count * factor * SEND) / count / 1e3
+        iter_ms = float(epochs[epoch]["iter_ms"])
+        return max(0.0, iter_ms - count * factor * SEND) / count / 1e3
 
     def ready(epoch: int, worker: int) -> float:
         forked = (worker + 1) * fork(epoch, worker)

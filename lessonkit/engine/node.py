@@ -148,7 +148,9 @@ def _batches(loader: Node, samples: Any) -> Any:
         samples = len(said["sampler"])
     if samples in (None, math.inf) or base_of(loader.inputs[0]) is None:
         return samples and (math.inf if samples == math.inf else None)
-    return samples // said["batch_size"] if said["drop_last"] else math.ceil(samples / (said["batch_size"] or 1))
+    return (
+        samples // said["batch_size"] if said["drop_last"] else math.ceil(samples / (said["batch_size"] or 1))
+    )
 
 
 def base_of(node: Node) -> Node | None:
@@ -174,7 +176,11 @@ def _element_type(node: Node, before: list[type | None]) -> type | None:
     if node.method == "from_list":
         types = {type(value) for value in node.arguments["values"]}
         return types.pop() if len(types) == 1 else None
-    if not before or node.method in ("DataLoader", "flat_map", "interleave", "unbatch") or node.arguments.get("map_func"):
+    if (
+        not before
+        or node.method in ("DataLoader", "flat_map", "interleave", "unbatch")
+        or node.arguments.get("map_func")
+    ):
         return None
     if node.method in ("batch", "map_and_batch"):
         return list if before[0] in SCALARS else None

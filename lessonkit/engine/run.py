@@ -112,6 +112,7 @@ class Run(ABC):
         self.sized = recorder is not None  # whether elements are to know their bytes
         self.crash: BaseException | None = None  # what ended a helper that no error may end
         self.tasks: set[Any] = set()  # the helpers that have not ended
+        self.leftovers: list[Callable[[], object]] = []  # ends what would outlive the run
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
         self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
         self.taken: set[str] = set()
@@ -204,6 +205,13 @@ class Run(ABC):
             spans, task = self.recorder.spans, self.current
             spans += (stage, kind, began, ended, task.lane, element.key, task.last, "")
             task.last = len(spans) // 8 - 1
+
+    def waited(
+        self, stage: Name, reason: str, began: int, ended: int, lane: int, element: Element, place: str
+    ) -> None:
+        """Take down that an *element* waited, while no task waited for it."""
+        if self.recorder is not None:
+            self.recorder.spans += (stage, reason, began, ended, lane, element.key, -1, place)
 
     def name(self, wanted: str, place: Place, role: str) -> Name:
         """Name what is at *place* in this *role*: *wanted*, or with a number if that is taken."""

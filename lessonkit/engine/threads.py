@@ -109,6 +109,8 @@ class Threads(Run):
                 return self.step(self.current, coro)
             finally:
                 coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+                for end in self.leftovers:
+                    end()
 
     def step(self, task: ThreadTask, coro: Any) -> Any:
         """Run *coro* on this thread, the lock held, until it returns; give its value."""

@@ -33,6 +33,8 @@ class Virtual(Run):
             return self._drive(Task(self, coro, stage))
         finally:
             coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+            for end in self.leftovers:
+                end()
 
     def _drive(self, main: Task) -> Any:
         ready, sleeping = self.ready, self.sleeping

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from lessonkit.engine.costs import Price, charge, price_of_bytes
 from lessonkit.engine.element import END, Element, stack
 from lessonkit.engine.node import Node, base_of, swap
-from lessonkit.engine.operators.base import Scope, Stream, joined, operator
+from lessonkit.engine.operators.base import Scope, joined, operator
 from lessonkit.engine.operators.cache import Kept
 from lessonkit.engine.operators.map import SequentialMap
 from lessonkit.engine.operators.sources import Listed
@@ -60,7 +60,9 @@ class Fetch:
             values: Any = self.base.arguments.get("values", ())
             if self.base.method == "range":
                 values = range(*self.base.arguments["args"])
-            asked = Node("asked", (), {"values": values, "kept": kept, "nbytes": self.base.arguments.get("nbytes")})
+            asked = Node(
+                "asked", (), {"values": values, "kept": kept, "nbytes": self.base.arguments.get("nbytes")}
+            )
             pipeline = swap(pipeline, self.base, asked)
         self.stream = scope.open(pipeline)
         source: Any = self.stream
@@ -78,7 +80,7 @@ class Fetch:
             stream = stream.input
         return costs if isinstance(stream, Asked) and not self.run.sized else None
 
-    def at_once(self, indices: Sequence[int]) -> tuple[Element, int]:
+    def at_once(self, indices: Any) -> tuple[Element, int]:
         """A batch, and what it costs in all: one sum, where nobody can tell when each part was spent."""
         values = self.source.values
         samples = [values[index] for index in indices]

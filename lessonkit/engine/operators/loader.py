@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice, repeat
+from types import SimpleNamespace
 from typing import Any
 
 from lessonkit import check
@@ -16,18 +18,21 @@ from lessonkit.engine.node import Node, base_of
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, operator
 from lessonkit.engine.operators.cache import Keeping, Kept
 from lessonkit.engine.operators.fetch import Fetch, Indices
-from lessonkit.engine.operators.worker import Ticket, Worker, new_worker
+from lessonkit.engine.operators.forked import FORKS, Forked
+from lessonkit.engine.operators.worker import Ticket, Worker
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, START
 from lessonkit.engine.run import Gate
+from lessonkit.engine.store import shared
+from lessonkit.engine.threads import Threads
 
 
 @dataclass(frozen=True)
 class Handling:
     """What it takes to handle processes, in seconds; nothing, unless one says so.
 
-    *begin* is spent in `iter`, *send* for each task, *ask* in each `next`; *hop* is how long a message is on
-    its way, *first* what the first result of a worker takes in addition. *resume* is spent when persistent
-    workers begin again, *stop* and *stop_each* when workers are ended, the latter for each of them.
+    *begin* is spent in `iter`, *send* for each task, *ask* in each `next`; *hop* is how long a message
+    is on its way, *first* what the first result of a worker takes in addition. *resume* is spent when
+    persistent workers begin again, *stop* and *stop_each* when workers are ended, the latter for each.
     """
 
     begin: float = 0
@@ -43,16 +48,18 @@ class Handling:
         for name, value in vars(self).items():
             check.seconds(name, value)
 
-    def ns(self) -> Handling:
+    def ns(self) -> SimpleNamespace:
         """The same in whole nanoseconds."""
-        return Handling(*(round(value * 1e9) for value in vars(self).values()))
+        return SimpleNamespace(**{name: round(value * 1e9) for name, value in vars(self).items()})
 
 
 class Crew:
     """What outlives an epoch: how many there were, and the workers, if they are to stay."""
 
-    epochs = 0
-    workers: list[Worker] = []  # noqa: RUF012 - replaced, never changed
+    def __init__(self) -> None:
+        self.epochs = 0
+        self.workers: list[Worker] = []
+        self.handles: list[Any] = []  # a worker would keep the loader, and so itself
 
 
 @operator("DataLoader")
@@ -71,7 +78,7 @@ class Sampled(Stream):
         said = node.arguments
         self.said = said
         self.base = base_of(node.inputs[0])
-        self.kept = None
+        self.kept: Kept | None = None
         self.crew: Crew = self.run.store.state(node, Crew)
         self.epoch = self.crew.epochs
         self.crew.epochs += 1
@@ -112,7 +119,11 @@ class Sampled(Stream):
     def size(self, base: Node) -> int:
         if self.kept is not None:
             return len(self.kept.elements or ())
-        return len(base.arguments["values"]) if base.method == "from_list" else len(range(*base.arguments["args"]))
+        return (
+            len(base.arguments["values"])
+            if base.method == "from_list"
+            else len(range(*base.arguments["args"]))
+        )
 
 
 def groups(samples: Iterator[int], size: int, drop_last: bool) -> Iterator[list[int]]:
@@ -170,7 +181,9 @@ class Loader(Sampled):
         self.in_order: bool = said["in_order"]
         self.timeout: float = said["timeout"]
         self.pins: bool = said["pin_memory"]
-        self.handling: Handling = said["handling"].ns()
+        is_real = isinstance(self.run, Threads)
+        costs: Handling = Handling() if is_real else said["handling"]  # what is real takes its time
+        self.handling: Any = costs.ns()
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
@@ -178,6 +191,7 @@ class Loader(Sampled):
         name = scope.name(f"DataLoader: {self.count} workers", AHEAD)
         self.news = Gate(self.run, name)
         self.buffer = Buffer(self.run, name, self.most)
+        self.workers: list[Worker] = []
         self.tickets: dict[int, Ticket] = {}  # not handed over yet
         self.unpinned: deque[Ticket] = deque()
         self.arrived: deque[Ticket] = deque()
@@ -195,21 +209,46 @@ class Loader(Sampled):
         if not self.most:
             raise AssertionError("prefetch_factor=0: a worker without tasks would make nothing")
         await self.prepare()
-        self.workers = self.crew.workers
+        self.workers = self.stayed()
         if self.workers:
             await self.resume()
         else:
             await self.run.pause(self.handling.begin)
-            self.workers = [new_worker(self, number) for number in range(self.count)]
+            new = Forked if self.forks() else Worker
+            self.workers = [new(self, number) for number in range(self.count)]
             for worker in self.workers:
                 await worker.begin()
             if self.said["persistent_workers"]:
-                self.crew.workers = self.workers
+                self.keep()
         if self.pins:
             self.hire(self.pin(), self.pin_stage)
         self.batches = self.indices()
         for _ in range(self.most):
             await self.send()
+
+    def forks(self) -> bool:
+        """Whether workers are processes: they are if waiting is real, and this system can fork."""
+        if isinstance(self.run, Threads) and not FORKS:
+            warnings.warn("this system cannot fork safely: the workers are threads", stacklevel=2)
+        return isinstance(self.run, Threads) and FORKS
+
+    def stayed(self) -> list[Worker]:
+        """The workers that stayed from the last epoch; in another run, their processes."""
+        if self.crew.workers or not self.crew.handles:
+            return list(self.crew.workers)
+        workers = [Forked(self, number) for number in range(self.count)]
+        for worker, handle in zip(workers, self.crew.handles, strict=True):
+            worker.handle = handle
+            worker.set_out()
+        return list(workers)
+
+    def keep(self) -> None:
+        """Let the workers stay: to the end of a benchmark; in loops as long as the loader."""
+        if self.run.store is shared:
+            self.crew.handles = [worker.handle for worker in self.workers if isinstance(worker, Forked)]
+        else:
+            self.crew.workers = self.workers
+            self.run.leftovers += [worker.end for worker in self.workers]
 
     async def resume(self) -> None:
         """Wait until all workers have done what they had been told before."""
@@ -223,7 +262,9 @@ class Loader(Sampled):
         if not self.said["persistent_workers"] and self.begun:
             for worker in self.workers:
                 worker.stop()
-            await self.run.until(self.news, lambda: all(worker.gone for worker in self.workers), "buffer empty")
+            await self.run.until(
+                self.news, lambda: all(worker.gone for worker in self.workers), "buffer empty"
+            )
             await self.run.pause(self.handling.stop + self.count * self.handling.stop_each)
 
     def close(self) -> None:
@@ -240,7 +281,6 @@ class Loader(Sampled):
     async def next(self) -> Element:
         if not self.begun:
             self.begun = True
-            self.workers: list[Worker] = []
             await self.begin()
         if self.finished:
             return END
@@ -249,7 +289,11 @@ class Loader(Sampled):
         while ticket := self.expected():
             if not ticket.received:
                 if not self.arrived:
-                    await (self.wait() if self.timeout else self.run.until(self.news, self.has_news, "buffer empty"))
+                    await (
+                        self.wait()
+                        if self.timeout
+                        else self.run.until(self.news, self.has_news, "buffer empty")
+                    )
                 arrived = self.arrived.popleft()
                 arrived.received = arrived.result is not END
                 self.active[arrived.worker] &= not arrived.is_last
@@ -272,13 +316,13 @@ class Loader(Sampled):
             element = ticket.result
             if type(element) is Failure:
                 return END if isinstance(element.value, StopIteration) else settle(element)
-            return element
+            return element  # type: ignore[no-any-return]
         self.finished = True
         await self.leave()
         return END
 
     def expected(self) -> Ticket | None:
-        """The task whose batch is the next in order; None if all are done. Those of ended workers are skipped."""
+        """The task whose batch is the next in order, without those of ended workers; None if all are done."""
         while self.turn < self.sent:
             ticket = self.tickets.get(self.turn)
             if ticket and (ticket.received or self.active[ticket.worker]):
@@ -305,14 +349,14 @@ class Loader(Sampled):
         self.news.changed()
 
     def take_down(self, ticket: Ticket) -> None:
-        """A batch leaves for the loop."""
-        run, element = self.run, ticket.result
+        """A batch leaves for the loop; if others had to come before, it waited for its turn."""
+        element = ticket.result
         if type(element) is Element:
             if self.in_order and self.turned > ticket.ready:
-                spans = run.recorder.spans
-                spans += (self.stage, "out of turn", ticket.ready, self.turned, ticket.worker, element.key, -1, self.news.name)
+                times = ticket.ready, self.turned
+                self.run.waited(self.stage, "out of turn", *times, ticket.worker, element, self.news.name)
             self.buffer.leave(element)
-        self.turned = run.time
+        self.turned = self.run.time
 
     async def send(self) -> None:
         """Send the next task, if there is one."""

@@ -64,7 +64,7 @@ class Worker:
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
         self.stopped = self.gone = self.ended = False
-        self.fetch: Any = None
+        self.is_plain = False  # all that a batch costs can be told at once
         self.failed: Exception | None = None  # what its start raised
         self.delivered = 0  # when its last result reached the main process
         self.is_first = True
@@ -106,6 +106,9 @@ class Worker:
         """End it now."""
         self.run.cancel(self.task)
 
+    def depart(self) -> None:
+        """What it does last, of its own accord."""
+
     # ---- its own life ----
 
     async def live(self, spent: int) -> None:
@@ -124,7 +127,7 @@ class Worker:
                 self.loader = ticket.loader
                 self.open()
                 self.deliver(ticket)
-            elif not self.failed and self.fetch.costs is not None:
+            elif self.is_plain:
                 try:
                     ticket.result, cost = self.fetch.at_once(ticket.indices)
                 except Exception as error:
@@ -134,6 +137,7 @@ class Worker:
                 self.deliver(ticket)
             elif not self.ended:
                 await self.make(ticket)
+        self.depart()
         self.gone = True
         self.loader.news.changed()
 
@@ -150,6 +154,7 @@ class Worker:
         """Open the data set for an epoch."""
         self.ended = False
         self.fetch = Fetch(self.scope, self.node, self.loader.kept)
+        self.is_plain = self.fetch.costs is not None
 
     async def make(self, ticket: Ticket) -> None:
         """Make the batch that a task asks for, and send it."""
@@ -159,8 +164,15 @@ class Worker:
         element = ticket.result
         if type(element) is Element and element is not END:
             if run.recorder is not None and began > ticket.sent:
-                spans = run.recorder.spans
-                spans += (self.loader.stage, "in the queue", ticket.sent, began, self.number, element.key, -1, self.gate.name)
+                run.waited(
+                    self.loader.stage,
+                    "in the queue",
+                    ticket.sent,
+                    began,
+                    self.number,
+                    element,
+                    self.gate.name,
+                )
             await run.spend(charge(self.transfer, element), self.loader.transfer_stage, element)
         self.deliver(ticket)
 
@@ -194,8 +206,3 @@ class Worker:
     async def carry(self, ticket: Ticket, way: int) -> None:
         await self.run.pause(way)
         ticket.loader.arrive(ticket)
-
-
-def new_worker(loader: Any, number: int) -> Worker:
-    """Make a worker."""
-    return Worker(loader, number)
