@@ -17,7 +17,6 @@ from lessonkit import (
     Dataset,
     Machine,
     benchmark,
-    jitter,
     per_sample,
     straggler,
     work,
@@ -35,14 +34,14 @@ def test_repr_is_the_code_that_builds_it() -> None:
     dataset = (
         Dataset.range(2)
         .interleave(ArtificialDataset, cycle_length=2, num_parallel_calls=AUTOTUNE)
-        .map(square, cost=jitter(0.01, seed=1), deterministic=False)
+        .map(square, cost=straggler(0.01, every=4, slow=0.04), deterministic=False)
         .shuffle(10, reshuffle_each_iteration=False)
         .batch(4, True)
         .prefetch(AUTOTUNE)
     )
     assert repr(dataset) == (
         "Dataset.range(2).interleave(ArtificialDataset, 2, num_parallel_calls=AUTOTUNE)"
-        ".map(square, cost=jitter(mean=0.01, spread=0.5, seed=1), deterministic=False)"
+        ".map(square, cost=straggler(usual=0.01, every=4, slow=0.04), deterministic=False)"
         ".shuffle(10, reshuffle_each_iteration=False).batch(4, True).prefetch(AUTOTUNE)"
     )
 
@@ -139,7 +138,6 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: Machine(0), ValueError, "cores=0: must be 1 or more"),
     (lambda: work(-1), ValueError, "seconds=-1"),
     (lambda: work(1, kind="x"), ValueError, "kind='x'"),
-    (lambda: jitter(1, spread=2), ValueError, "spread=2: must be between 0 and 1"),
     (lambda: straggler(1, every=0, slow=1), ValueError, "every=0: must be 1 or more"),
     (lambda: per_sample(-1), ValueError, "seconds=-1"),
     (lambda: Dataset(3), TypeError, "begin with Dataset.range"),  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.costs import jitter, per_sample, straggler
+from lessonkit.engine.costs import per_sample, straggler
 from lessonkit.engine.node import METHODS, Node
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
@@ -72,7 +72,7 @@ class Expression:
         if isinstance(value, list):
             parts = [self.argument("", part) for part in value[:SHOWN]] + ["..."] * (len(value) > SHOWN)
             return f"[{', '.join(parts)}]"
-        if isinstance(value, (per_sample, jitter, straggler)):
+        if isinstance(value, (per_sample, straggler)):
             parts = [f"{field}={plain(part)}" for field, part in vars(value).items()]
             return f"{type(value).__name__}({', '.join(parts)})"
         if callable(value):

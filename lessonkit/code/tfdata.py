@@ -148,7 +148,7 @@ class Writer(Expression):
         samples, value = made(before, 1)[1], example(before)
         match cost:
             case per_sample() if samples <= 1:
-                return repr(cost.per_call + cost.seconds)
+                return f"{cost.per_call + cost.seconds}"
             case per_sample():
                 body = f"{cost.per_call} + {cost.seconds} * len(tf.nest.flatten(value)[0])"
             case straggler() if type(value) is int:
