@@ -4,9 +4,10 @@ import math
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 Check = Callable[[str, Any], Any]
+T = TypeVar("T")
 
 KINDS = ("wait", "native", "python")  # of work: what it holds
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
@@ -66,6 +67,13 @@ def function(name: str, value: Any) -> Callable[..., Any]:
     if not callable(value):
         raise TypeError(f"{name}={value!r}: must be a function")
     return value  # type: ignore[no-any-return]
+
+
+def instance(name: str, value: Any, kind: type[T]) -> T:
+    """Return *value*, which must be one of *kind*."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r}: must be a {kind.__name__}")
+    return value
 
 
 def values(name: str, value: Any) -> Any:

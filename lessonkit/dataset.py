@@ -364,7 +364,7 @@ class Dataset(Description):
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
         [0, 1, 7, 8]
         """
-        ours, theirs = element_type(self.node), element_type(_node("dataset", dataset))
+        ours, theirs = element_type(self.node), element_type(check.instance("dataset", dataset, Dataset).node)
         if ours and theirs and ours is not theirs:
             raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
         return self._then("concatenate", {}, dataset.node)
@@ -386,9 +386,3 @@ class ArtificialDataset(Dataset):
 
 METHODS.update({name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")})
 METHODS["ArtificialDataset"] = ArtificialDataset
-
-
-def _node(name: str, value: Any) -> Node:
-    if not isinstance(value, Dataset):
-        raise TypeError(f"{name}={value!r}: must be a Dataset")
-    return value.node

@@ -38,8 +38,7 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     >>> [applied.rule for applied in rewrite(numbers, ["noop_elimination"]).steps]
     ['noop_elimination']
     """
-    if not isinstance(dataset, Dataset):
-        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    check.instance("dataset", dataset, Dataset)
     if isinstance(rules, str) or not (rules is None or isinstance(rules, Iterable)):
         raise TypeError(f"rules={rules!r}: must be a list of names")
     names = None if rules is None else {check.one_of("rules", name, tuple(RULES)) for name in rules}

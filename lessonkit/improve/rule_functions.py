@@ -51,7 +51,7 @@ class Both(Made):
         return called(self.second, called(self.first, whole(parts)))
 
 
-class Judged(NamedTuple):
+class Sifted(NamedTuple):
     """A value, and whether a filter keeps it."""
 
     value: Any
@@ -69,19 +69,19 @@ class Judge(Made):
         self.map_func = before["map_func"]
         self.predicate = predicate
 
-    def __call__(self, *parts: Any) -> Judged:
+    def __call__(self, *parts: Any) -> Sifted:
         value = whole(parts) if self.map_func is None else self.map_func(*parts)
-        return Judged(value, bool(self.predicate(*arguments(value))))
+        return Sifted(value, bool(self.predicate(*arguments(value))))
 
 
-def kept(judged: Judged) -> bool:
+def kept(sifted: Sifted) -> bool:
     """What the filter asks when a map has judged already."""
-    return judged.kept
+    return sifted.kept
 
 
-def unwrapped(judged: Judged) -> Any:
+def unwrapped(sifted: Sifted) -> Any:
     """The value without the judgement."""
-    return judged.value
+    return sifted.value
 
 
 # ---- costs and sizes ----

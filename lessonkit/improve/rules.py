@@ -103,7 +103,7 @@ def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
     predicate, said = node.arguments["predicate"], before.arguments["nbytes"]
     if predicate is functions.kept:
         return None
-    nbytes = (lambda judged: said(judged.value)) if callable(said) else said
+    nbytes = (lambda sifted: said(sifted.value)) if callable(said) else said
     judging = before.replace(map_func=Judge(before.arguments, predicate), nbytes=nbytes, batches=False)
     judged = Dataset(node.replace(judging, predicate=functions.kept))
     return judged.map(functions.unwrapped, stage="Unwrap").node

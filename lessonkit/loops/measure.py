@@ -101,8 +101,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     >>> print(found)  # doctest: +ELLIPSIS
     map: 9 calls of 10... ms, wait
     """
-    if not isinstance(dataset, Dataset):
-        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)
     calls: dict[Place, list[Call]] = defaultdict(list)
     watched = _changed(dataset.node, lambda node, place: _watched(node, calls, place))
