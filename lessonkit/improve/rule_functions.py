@@ -7,18 +7,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lessonkit.engine.costs import Cost, per_sample
-from lessonkit.engine.element import Bytes, arguments, measure, size_of, split
+from lessonkit.engine.element import Bytes, arguments, nbytes_of, size_of, split, whole
 from lessonkit.engine.machine import work
 
 
 def name_of(map_arguments: dict[str, Any]) -> str:
     """The function of a map by its name, or else by its stage."""
     return str(getattr(map_arguments["map_func"], "__name__", map_arguments["stage"]))
-
-
-def whole(parts: tuple[Any, ...]) -> Any:
-    """The value that was taken apart into a function's arguments."""
-    return parts[0] if len(parts) == 1 else parts
 
 
 def called(map_arguments: dict[str, Any], value: Any) -> Any:
@@ -111,4 +106,4 @@ def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
 
 def nbytes_of_batch(said: Bytes, batch: Any) -> int:
     """The size of a batch, by what was said of the size of each value in it."""
-    return sum(measure(value, said, 0) for value in split(batch))
+    return sum(nbytes_of(value, said, 0) for value in split(batch))

@@ -9,6 +9,7 @@ from statistics import fmean, median, pstdev
 from typing import Any
 
 from lessonkit.engine.costs import Cost, identity
+from lessonkit.engine.element import whole
 from lessonkit.engine.machine import work
 
 OUTLIER = 3  # medians; one call that takes longer, and none other, is a hiccup of the machine
@@ -60,11 +61,6 @@ class costing:  # noqa: N801
     def spend(self, value: Any, more: float = 0) -> None:
         """Say what *value* costs."""
         work((self.cost(value) if callable(self.cost) else self.cost) + more, kind=self.kind)
-
-
-def whole(args: tuple[Any, ...]) -> Any:
-    """The value that was taken apart into a function's arguments."""
-    return args[0] if len(args) == 1 else args
 
 
 def fit(calls: list[tuple[int, float]]) -> Cost:

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.costs import identity
-from lessonkit.engine.element import END
+from lessonkit.engine.element import END, whole
 from lessonkit.engine.machine import Meter, current
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.found import Found
-from lessonkit.loops.costs import costing, fit, whole
+from lessonkit.loops.costs import costing, fit
 from lessonkit.loops.remember import Memory
 from lessonkit.words import milliseconds
 
