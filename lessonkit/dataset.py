@@ -96,7 +96,7 @@ class Dataset(Description):
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
         """Give each of *values*, as it is; *nbytes* says how large one is, if it does not know itself."""
-        arguments = {"values": tuple(check.values("values", values))} | check.arguments("from_list", locals())
+        arguments = {"values": [*check.values("values", values)]} | check.arguments("from_list", locals())
         return Dataset(Node("from_list", (), arguments))
 
     @staticmethod

@@ -40,9 +40,9 @@ def test_repr_is_the_code_that_builds_it() -> None:
         .prefetch(AUTOTUNE)
     )
     assert repr(dataset) == (
-        "Dataset.range(2).interleave(ArtificialDataset, 2, num_parallel_calls=AUTOTUNE)"
+        "Dataset.range(2).interleave(ArtificialDataset, cycle_length=2, num_parallel_calls=AUTOTUNE)"
         ".map(square, cost=straggler(usual=0.01, every=4, slow=0.04), deterministic=False)"
-        ".shuffle(10, reshuffle_each_iteration=False).batch(4, True).prefetch(AUTOTUNE)"
+        ".shuffle(10, reshuffle_each_iteration=False).batch(4, drop_remainder=True).prefetch(AUTOTUNE)"
     )
 
 
@@ -246,7 +246,7 @@ def test_arguments_mean_the_same_by_position_and_by_name_as_in_tf_data(method: s
 def test_numbers_of_numpy_are_kept_as_numbers() -> None:
     one, two, three = map(np.int64, (1, 2, 3))
     dataset = Dataset.range(three).interleave(Dataset.range, two).shard(2, one)  # type: ignore[arg-type]
-    assert repr(dataset) == "Dataset.range(3).interleave(range, 2).shard(2, 1)"
+    assert repr(dataset) == "Dataset.range(3).interleave(range, cycle_length=2).shard(2, index=1)"
     assert "Dataset.range(3)" in dataset.code()
     assert dataset.node.inputs[0].inputs[0].arguments == {"args": (3,)}
 

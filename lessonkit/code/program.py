@@ -1,7 +1,5 @@
 """A pipeline as a whole program for this package."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A pipeline as a program for real tf.data: the same elements, at the same costs."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import math

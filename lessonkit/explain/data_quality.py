@@ -1,7 +1,5 @@
 """What the order of the operators did to the data: whole epochs, orders and augmentation."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

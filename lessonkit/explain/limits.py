@@ -1,7 +1,5 @@
 """How fast a pipeline can be at best: what no other order and no more parallel calls can beat."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections import Counter

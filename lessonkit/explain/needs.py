@@ -1,7 +1,5 @@
 """What the elements of one epoch needed before they could be trained on."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict

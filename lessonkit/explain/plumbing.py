@@ -1,7 +1,5 @@
 """The pipeline as a row of parts that work, hold or pass on, in the order in which data flows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Advice: every single change to a pipeline, run and ranked by the time it saves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

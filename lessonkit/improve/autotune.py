@@ -1,7 +1,5 @@
 """AUTOTUNE: the numbers that are left open in a pipeline, found on the virtual clock."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What rewritten operators call: functions made of the functions of several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

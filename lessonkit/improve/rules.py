@@ -1,7 +1,5 @@
 """The rules by which a pipeline is rewritten; the docstring of each says when it helps or hurts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Hill climbing: turn a knob, two or all as long as a run gets faster; then save what is not needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """Costs as they were measured, and functions that say them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What real functions cost: measured on threads, so that the virtual clock can foretell other settings."""
 
-from __future__ import annotations
-
 import threading
 import time
 from bisect import bisect

@@ -1,7 +1,5 @@
 """The three-run test of any training loop: the loader alone, the step alone, and both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from itertools import islice, repeat

@@ -1,7 +1,5 @@
 """Whether a run still does the job that a challenge gave: what may change is how, not what."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
