@@ -85,12 +85,8 @@ class Dataset(Description):
         >>> list(Dataset.range(2, 8, 3))
         [2, 5]
         """
-        if not 1 <= len(args) <= 3:
-            raise TypeError(f"range{args}: must be 1 to 3 numbers")
-        names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
-        numbers = tuple(check.integer(name, value) for name, value in zip(names, args, strict=False))
-        if numbers[2:] == (0,):
-            raise ValueError("step=0: must not be 0")
+        numbers = tuple(check.integer("range", value) for value in args)
+        range(*numbers)  # raises what is wrong with their number, or with a step of 0
         return Dataset(Node("range", (), {"args": numbers}))
 
     @staticmethod

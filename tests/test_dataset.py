@@ -119,13 +119,13 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: NUMBERS.batch(2, num_parallel_calls=0), ValueError, "num_parallel_calls=0: must be 1 or more"),
     (lambda: Dataset.from_list({1}), TypeError, "values={1}: must be a list"),
     (lambda: Dataset.zip(NUMBERS, 3), TypeError, "datasets=3: must be data sets"),
-    (lambda: Dataset.range(), TypeError, "must be 1 to 3 numbers"),
+    (lambda: Dataset.range(), TypeError, "range expected at least 1 argument"),
     (
         lambda: Dataset.range(1.5),  # type: ignore[arg-type]
         TypeError,
-        "stop=1.5: must be an integer",
+        "range=1.5: must be an integer",
     ),
-    (lambda: Dataset.range(0, 5, 0), ValueError, "step=0: must not be 0"),
+    (lambda: Dataset.range(0, 5, 0), ValueError, "must not be zero"),
     (lambda: Dataset.from_list("abc"), TypeError, "values='abc': must be a list"),
     (lambda: Dataset.from_list(iter([1])), TypeError, "must be a list of elements"),
     (
