@@ -2,7 +2,7 @@
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import ArtificialDataset, Dataset
-from lessonkit.engine.costs import jitter, per_sample, straggler
+from lessonkit.engine.costs import per_sample, straggler
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Machine, work
 from lessonkit.engine.operators import EndlessError
@@ -26,7 +26,6 @@ __all__ = [
     "Trace",
     "benchmark",
     "get_worker_info",
-    "jitter",
     "per_sample",
     "straggler",
     "work",

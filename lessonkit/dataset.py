@@ -85,18 +85,14 @@ class Dataset(Description):
         >>> list(Dataset.range(2, 8, 3))
         [2, 5]
         """
-        if not 1 <= len(args) <= 3:
-            raise TypeError(f"range{args}: must be 1 to 3 numbers")
-        names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
-        numbers = tuple(check.integer(name, value) for name, value in zip(names, args, strict=False))
-        if numbers[2:] == (0,):
-            raise ValueError("step=0: must not be 0")
+        numbers = tuple(check.integer("range", value) for value in args)
+        range(*numbers)  # raises what is wrong with their number, or with a step of 0
         return Dataset(Node("range", (), {"args": numbers}))
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
         """Give each of *values*, as it is; *nbytes* says how large one is, if it does not know itself."""
-        arguments = {"values": tuple(check.values("values", values))} | check.arguments("from_list", locals())
+        arguments = {"values": [*check.values("values", values)]} | check.arguments("from_list", locals())
         return Dataset(Node("from_list", (), arguments))
 
     @staticmethod
@@ -364,7 +360,7 @@ class Dataset(Description):
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
         [0, 1, 7, 8]
         """
-        ours, theirs = element_type(self.node), element_type(_node("dataset", dataset))
+        ours, theirs = element_type(self.node), element_type(check.instance("dataset", dataset, Dataset).node)
         if ours and theirs and ours is not theirs:
             raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
         return self._then("concatenate", {}, dataset.node)
@@ -386,9 +382,3 @@ class ArtificialDataset(Dataset):
 
 METHODS.update({name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")})
 METHODS["ArtificialDataset"] = ArtificialDataset
-
-
-def _node(name: str, value: Any) -> Node:
-    if not isinstance(value, Dataset):
-        raise TypeError(f"{name}={value!r}: must be a Dataset")
-    return value.node

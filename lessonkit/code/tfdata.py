@@ -1,7 +1,5 @@
 """A pipeline as a program for real tf.data: the same elements, at the same costs."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import math
@@ -148,7 +146,7 @@ class Writer(Expression):
         samples, value = made(before, 1)[1], example(before)
         match cost:
             case per_sample() if samples <= 1:
-                return repr(cost.per_call + cost.seconds)
+                return f"{cost.per_call + cost.seconds}"
             case per_sample():
                 body = f"{cost.per_call} + {cost.seconds} * len(tf.nest.flatten(value)[0])"
             case straggler() if type(value) is int:

@@ -110,6 +110,8 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
             return 0
         case "zip" | "repeat" | "shuffle_and_repeat" if 0 in many:
             return 0
+        case "repeat" | "shuffle_and_repeat" if count is None or count < 0:
+            return math.inf  # as in tf.data, also where nobody knows whether there is anything to repeat
         case "skip" if count < 0:
             return 0
         case "concatenate" if math.inf in many:
@@ -125,7 +127,7 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "take" if count > 0:
             return min(result, count)
         case "repeat" | "shuffle_and_repeat":
-            return math.inf if count is None or count < 0 else result * count
+            return result * count
         case "unbatch" if result not in (0, math.inf):
             batch = node.inputs[0].arguments
             return result * batch["batch_size"] if batch.get("drop_remainder") else None

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 # What a stage does for its operator:
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
-START = "start"  # of a worker process
+# Of worker processes: how one starts, a task in its queue, a batch that is ready, and pinned.
+START, QUEUE, READY, PIN = "start", "queue", "ready", "pin"
 ACCELERATOR = (LOAD, TRAIN)
 # What a buffer is for: elements made ahead by helpers, a shuffle's choice, or a cache.
 AHEAD, CHOICE, CACHE = "ahead", "choice", "cache"

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
 from lessonkit.engine.costs import Price
-from lessonkit.engine.element import Bytes, Element, measure
+from lessonkit.engine.element import Bytes, Element, nbytes_of
 from lessonkit.engine.machine import IDLE, Machine, Meter
 from lessonkit.engine.process import Process, WorkerInfo
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
@@ -196,8 +196,8 @@ class Run(ABC):
     def measure(self, value: Any, said: Bytes, before: int) -> int:
         """The bytes of *value*: what *said* says, else its own, else what it had *before*."""
         if callable(said):
-            return int(self.outside(IDLE, measure, value, said, before))
-        return measure(value, said, before)
+            return int(self.outside(IDLE, nbytes_of, value, said, before))
+        return nbytes_of(value, said, before)
 
     def took(self, stage: Name, kind: str, began: int, ended: int, element: Element) -> None:
         """Take down a span of the current task: from now on it decides when that can go on."""

@@ -133,14 +133,13 @@ def benchmark(
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
     if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
-    if machine is not None and not isinstance(machine, Machine):
-        raise TypeError(f"machine={machine!r}: must be a Machine")
+    machine = check.instance("machine", machine or Machine(), Machine)
     if None not in (train, step):
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
     if step is not None:
         check.function("step", step)
     recorder = Recorder() if check.flag("record", record) else None
-    shared = (machine or Machine(), Store(fixed_seed=True), recorder)
+    shared = (machine, Store(fixed_seed=True), recorder)
     run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
     run.sites = {site: operator for operator, site in enumerate(sites(dataset.node))}
     if train is None and step is None:

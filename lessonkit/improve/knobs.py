@@ -1,7 +1,5 @@
 """What would change the total: every stage faster or slower, every knob up and down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

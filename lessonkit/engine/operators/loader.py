@@ -20,7 +20,7 @@ from lessonkit.engine.operators.cache import Keeping, Kept
 from lessonkit.engine.operators.fetch import Fetch, Indices
 from lessonkit.engine.operators.forked import FORKS, Forked
 from lessonkit.engine.operators.worker import Ticket, Worker
-from lessonkit.engine.recorder import AHEAD, CALL, FILL, START
+from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
@@ -85,7 +85,7 @@ class Sampled(Stream):
         if callable(said["transfer"]) or callable(said["collate"]) or callable(said["pin"]):
             self.run.sized = True
 
-    async def prepare(self) -> None:
+    async def fill_cache(self) -> None:
         """Fill a cache before the workers, in this process."""
         if self.base is not None and self.base.method == "cache":
             self.kept = self.run.store.state(self.base, Kept)
@@ -143,7 +143,7 @@ class Alone(Sampled):
             if self.said["timeout"]:
                 raise AssertionError("timeout: without workers there is nobody to wait for")
             await self.run.pause(handling.begin)
-            await self.prepare()
+            await self.fill_cache()
             self.fetch = Fetch(self.scope, self.node, self.kept)
             self.opened.append(self.fetch.stream)
             self.batches = self.indices()
@@ -187,7 +187,9 @@ class Loader(Sampled):
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
-        self.pin_stage = scope.name("Pin", CALL)
+        self.pin_stage = scope.name("Pin", PIN)
+        self.queue_stage = scope.name("Queue", QUEUE)
+        self.ready_stage = scope.name("Ready", READY)
         name = scope.name(f"DataLoader: {self.count} workers", AHEAD)
         self.news = Gate(self.run, name)
         self.buffer = Buffer(self.run, name, self.most)
@@ -208,7 +210,7 @@ class Loader(Sampled):
         """Start the workers one after another, or wake those that stayed; send the first tasks."""
         if not self.most:
             raise AssertionError("prefetch_factor=0: a worker without tasks would make nothing")
-        await self.prepare()
+        await self.fill_cache()
         self.workers = self.stayed()
         if self.workers:
             await self.resume()
@@ -221,7 +223,7 @@ class Loader(Sampled):
             if self.said["persistent_workers"]:
                 self.keep()
         if self.pins:
-            self.hire(self.pin(), self.pin_stage)
+            self.hire(self.pin_all(), self.pin_stage)
         self.batches = self.indices()
         for _ in range(self.most):
             await self.send()
@@ -354,7 +356,9 @@ class Loader(Sampled):
         if type(element) is Element:
             if self.in_order and self.turned > ticket.ready:
                 times = ticket.ready, self.turned
-                self.run.waited(self.stage, "out of turn", *times, ticket.worker, element, self.news.name)
+                self.run.waited(
+                    self.ready_stage, "out of turn", *times, ticket.worker, element, self.news.name
+                )
             self.buffer.leave(element)
         self.turned = self.run.time
 
@@ -401,7 +405,7 @@ class Loader(Sampled):
             (self.unpinned if self.pins else self.arrived).append(ticket)
         self.news.changed()
 
-    async def pin(self) -> None:
+    async def pin_all(self) -> None:
         """Pin results as they come, in a thread of the main process."""
         price = price_of_bytes(self.said["pin"], "pin")
         while True:

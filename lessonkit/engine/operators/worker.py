@@ -164,15 +164,8 @@ class Worker:
         element = ticket.result
         if type(element) is Element and element is not END:
             if run.recorder is not None and began > ticket.sent:
-                run.waited(
-                    self.loader.stage,
-                    "in the queue",
-                    ticket.sent,
-                    began,
-                    self.number,
-                    element,
-                    self.gate.name,
-                )
+                stage, times = self.loader.queue_stage, (ticket.sent, began)
+                run.waited(stage, "in the queue", *times, self.number, element, self.gate.name)
             await run.spend(charge(self.transfer, element), self.loader.transfer_stage, element)
         self.deliver(ticket)
 
