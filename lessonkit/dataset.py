@@ -15,6 +15,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.code.expression import code
 from lessonkit.code.program import program
 from lessonkit.code.tfdata import tfdata
+from lessonkit.code.torch import torch
 from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
@@ -22,6 +23,9 @@ from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
+
+
+LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
 
 class Dataset(Description):
@@ -54,9 +58,9 @@ class Dataset(Description):
     def code(
         self, language: str = "lessonkit", train: Any = None, num_epochs: int = 2, *, step: Any = None
     ) -> str:
-        """The whole program, as text: for this package, or for real `"tf.data"`.
+        """The whole program, as text: for this package, or for real `"tf.data"` or `"torch"`.
 
-        For the latter the functions are called on a few elements, to see what they give.
+        For tf.data the functions are called on a few elements, to see what they give.
 
         >>> print(Dataset.range(3).prefetch(1).code())
         from lessonkit import Dataset, benchmark
@@ -66,8 +70,8 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.integer("num_epochs", num_epochs, least=0)
-        check.one_of("language", language, ("lessonkit", "tf.data"))
-        write = program if language == "lessonkit" else tfdata
+        check.one_of("language", language, tuple(LANGUAGES))
+        write = LANGUAGES[language]
         if step is not None:
             return write(self.node, num_epochs, "step", check.function("step", step))
         return write(self.node, num_epochs, "train", USUAL if train is None else check.cost("train", train))

@@ -29,6 +29,8 @@ ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spa
 
 def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
     """Write the whole program: imports, helpers, functions, the pipeline, the training loop."""
+    if any(part.method == "DataLoader" for part in walk(node)):
+        raise ValueError('tf.data has no DataLoader: write the program for "torch"')
     writer = Writer()
     chain = laid_out(writer.calls(node))
     call = writer.seconds(step, node, name, "tf.nest.map_structure(plain, element)")

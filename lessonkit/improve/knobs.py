@@ -14,6 +14,7 @@ KNOBS = {
     "prefetch": ("buffer_size",),
     "shuffle": ("buffer_size",),
     "batch": ("batch_size",),
+    "DataLoader": ("batch_size", "num_workers", "prefetch_factor"),
 }
 KNEE = 0.02  # a value within this share of the best one is as good
 
