@@ -24,7 +24,6 @@ from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_t
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
 
-
 LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
 
