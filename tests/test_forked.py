@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_a_worker_that_hangs_is_an_error_with_a_timeout(monkeypatch: pytest.Monk
 
     iterator = iter(DataLoader(Dataset.range(4).map(hang), 2, num_workers=1, timeout=0.2))
     assert next(iterator) == [0, 1]
-    with pytest.raises(RuntimeError, match="timed out after 0.2 seconds"):
+    with pytest.raises(RuntimeError, match="timed out after"):
         next(iterator)
     iterator.close()
 
@@ -148,9 +149,7 @@ def test_python_work_runs_side_by_side() -> None:
     dataset = DataLoader(Dataset.range(16).map(busy), 2, num_workers=2)
     trace = benchmark(dataset, 1, 0, clock="real", machine=Machine(2))
     spans = sorted((span.start, span.end, span.lane) for span in trace.work if span.stage == "Map")
-    assert any(
-        a[1] > b[0] and a[2] != b[2] for a, b in zip(spans, spans[1:], strict=False)
-    )  # of two workers, at once
+    assert any(a[1] > b[0] and a[2] != b[2] for a, b in pairwise(spans))  # of two workers, at once
 
 
 def test_abandoned_loops_leave_nothing() -> None:

@@ -170,7 +170,7 @@ def bars_of_workers(trace: Trace, crew: Crew, rows: dict[Name, int], names: list
     for index, span in enumerate(trace.spans):
         if span.role in (QUEUE, READY):
             row, label = rows[span.stage], names[span.element]
-            yield Bar(row, span.lane, span.start_ns, span.end_ns, span.kind, label, index, span.place)
+            yield Bar(row, 0, span.start_ns, span.end_ns, span.kind, label, index, span.place)
         elif span.stage in crew and span.kind not in WAITING:
             row = rows[crew[span.stage][1]]
             if span.role == START:
