@@ -1,4 +1,4 @@
-"""A formula that belongs to a live view: checked when it is written, worked out for each run."""
+"""A formula that belongs to a live view: read as text, and worked out for each run."""
 
 from __future__ import annotations
 
@@ -14,50 +14,41 @@ from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import Control, is_number, worded
 from lessonkit.words import milliseconds
 
-OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-FUNCTIONS: dict[str, Callable[..., Any]] = {"max": max, "min": min, "round_up": lambda number: ceil(number)}
-MEASURES = {"total": "total", "per_sample": "time per sample"}
-SIGNS: dict[type[ast.cmpop], str] = {ast.Eq: "=", ast.GtE: "≥"}
-SAME = 1e-6  # of the run: a clock of whole nanoseconds rounds
+Way = Callable[..., Any]
+SIGNS: dict[Any, Way] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+SIGNS[ast.Div] = operator.truediv
+FUNCTIONS: dict[str, Way] = {"max": max, "min": min, "round_up": lambda number: ceil(number)}
+HEAD = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
+SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
 
 
 class Formula:
     """What a run should take, by *text*: arguments of *pipeline*, numbers, `+ - * /`, max, min and round_up.
 
-    The text says the total, or begins with `total` or `per_sample` and `==`, or `>=` for a bound.
+    It says the total in seconds; `per_sample ==` before it, or `total >=` for a bound, change that.
     """
 
-    def __init__(self, text: str, pipeline: Callable[..., Any]) -> None:
+    def __init__(self, text: str, pipeline: Way) -> None:
+        head = HEAD.match(text)
+        self.measure, self.sign = head.groups() if head else ("total", "==")
+        self.text = text[head.end() if head else 0 :].strip()
         try:
-            self.body = ast.parse(text, mode="eval").body
+            self.body = ast.parse(self.text, mode="eval").body
         except SyntaxError:
-            raise ValueError(f"formula={text!r}: is not an expression") from None
-        self.measure, self.sign = "total", "="
-        if isinstance(self.body, ast.Compare) and type(self.body.ops[0]) in SIGNS:
-            self.measure, self.sign = ast.unparse(self.body.left), SIGNS[type(self.body.ops[0])]
-            self.body = self.body.comparators[0] if len(self.body.ops) == 1 else self.body
-            if self.measure not in MEASURES:
-                raise ValueError(f"formula={text!r}: must say one of {', '.join(MEASURES)}")
-        self.text = ast.get_source_segment(text, self.body) or ""
+            raise ValueError(f"formula={text!r}: must be an expression") from None
         parameters = inspect.signature(pipeline).parameters.values()
-        self.constants = {one.name: one.default for one in parameters if is_number(one.default)}
+        self.fixed = {one.name: one.default for one in parameters if is_number(one.default)}
 
     def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
-        """What the page has to know: words and names in turns, fixed numbers, and the steps of each cost."""
+        """What the page has to know: words and names in turns, numbers that stay, and the steps of costs."""
         words = re.split(r"\b([A-Za-z_]\w*)", self.text.replace("*", "·"))
-        fixed = {name: value for name, value in self.constants.items() if name not in controls}
-        sliders = [one for one in controls.values() if one.name in words and isinstance(one.values[0], float)]
-        return {
-            "said": f"{MEASURES[self.measure]} {self.sign}",
-            "words": words,
-            "fixed": {name: worded(value, "seconds" * isinstance(value, float)) for name, value in fixed.items()},
-            "steps": {slider.name: [round(value * 1e6) for value in slider.values] for slider in sliders},
+        fixed = {
+            name: worded(value, "seconds" * isinstance(value, float)) for name, value in self.fixed.items()
         }
+        costs = [one for one in controls.values() if one.name in words and isinstance(one.values[0], float)]
+        steps = {cost.name: [round(value * 1e6) for value in cost.values] for cost in costs}
+        said = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
+        return {"said": said, "words": words, "fixed": fixed, "steps": steps}
 
     def value(self, numbers: dict[str, Any]) -> float:
         """Work it out; raise ValueError for anything but arithmetic on *numbers*."""
@@ -68,23 +59,22 @@ class Formula:
                     return number
                 case ast.Name(id=name) if is_number(numbers.get(name)):
                     return numbers[name]
-                case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATIONS:
-                    return OPERATIONS[type(sign)](of(left), of(right))
-                case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if name in FUNCTIONS:
+                case ast.BinOp(left, sign, right) if type(sign) in SIGNS:
+                    return SIGNS[type(sign)](of(left), of(right))
+                case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
                     return FUNCTIONS[name](*map(of, given))
             raise ValueError(f"the formula has no number for {ast.unparse(part)}")
 
         return float(of(self.body))
 
     def judge(self, trace: Trace, values: dict[str, Any]) -> dict[str, Any]:
-        """Say its value for these *values* beside what the run took, and whether it holds."""
+        """Say its value for these *values*, what the run took, and whether it holds."""
         try:
-            value = self.value(self.constants | values)
+            value = self.value(self.fixed | values)
         except (ArithmeticError, ValueError, TypeError) as error:
             return {"value": "?", "holds": False, "said": str(error)}
-        took = trace.duration if self.measure == "total" else trace.per_sample
-        same = isclose(value, took, rel_tol=SAME)
-        apart = f"the run takes {milliseconds(took)}, {milliseconds(abs(took - value))} "
-        apart += "more" if took > value else "less"
-        holds = same or (self.sign == "≥" and took > value)
+        more = (trace.duration if self.measure == "total" else trace.per_sample) - value
+        same = isclose(value, value + more, rel_tol=SAME)
+        apart = f"the run takes {milliseconds(abs(more))} {'more' if more > 0 else 'less'}"
+        holds = same or (more > 0 and self.sign == ">=")
         return {"value": milliseconds(value), "holds": holds, "said": "as the run" if same else apart}
