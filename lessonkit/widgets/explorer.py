@@ -40,11 +40,11 @@ class Explore(Page):
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
-        self.formula = Formula(formula, pipeline) if formula else None
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
         self.running: threading.Thread | None = None
         self.start = self.values({control.name: control.start for control in self.controls.values()})
+        self.formula = Formula(formula, pipeline, self.start) if formula else None
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
         state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
         state["formula"] = self.formula and self.formula.spec(self.controls)

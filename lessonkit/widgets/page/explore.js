@@ -36,6 +36,7 @@ class Explore {
   turn(name, rest) {
     const { values } = this.controls;
     this.view.real = null;
+    this.formula?.follow(this.view.timeline.bar);
     const near = this.controls.near(name).map((value) => ({ ...values, [name]: value }));
     this.pictures.want(values, rest, near);
   }

@@ -16,9 +16,9 @@ class HeatMap {
     this.squares = across.texts.map((_, x) => down.texts.map((_, y) => square(x, y)));
     const head = html("tr", {}, html("td", {}, `${down.label} ↑ ${across.label} →`), ...across.texts.map((text) => html("th", { scope: "col" }, text)));
     const rows = down.texts.map((text, y) => html("tr", {}, html("th", { scope: "row" }, text), ...this.squares.map((column) => html("td", {}, column[y]))));
-    const grid = html("table", { class: "lk-map", role: "grid", "aria-label": "Time per sample", onkeydown: (event) => this.key(event) }, ...rows.reverse(), head);
+    const grid = html("table", { role: "grid", "aria-label": "Time per sample", onkeydown: (event) => this.key(event) }, ...rows.reverse(), head);
     const walk = button("watch the tuner", "Let the tuner walk over the map", () => kernel.ask({ do: "walk" }));
-    el.append(html("div", { class: "lk-card-of" }, grid, this.said, html("div", { class: "lk-tools" }, walk)));
+    el.append(html("div", { class: "lk-card-of" }, html("div", { class: "lk-map" }, grid), this.said, html("div", { class: "lk-tools" }, walk)));
   }
 
   key(event) {
