@@ -46,7 +46,7 @@ def test_a_try_lights_one_square() -> None:
 def test_the_tuner_walks_as_autotune_does() -> None:
     _, told = Said(shown()).ask({"do": "walk"})
     steps = autotune(two_maps(AUTOTUNE, AUTOTUNE)[0], num_epochs=1).steps
-    here, walked = {}, []
+    here, walked = dict[str, int](), []
     for step in steps:
         there = here | dict(zip(step.knobs, step.after, strict=True))
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."

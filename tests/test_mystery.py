@@ -1,8 +1,7 @@
-"""Mystery loaders: the same for all who share a number, solvable by what they sell, and giving nothing away."""
+"""Mystery loaders: the same for all who share a number, solvable by what they sell, giving nothing away."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from functools import lru_cache
 from random import Random
@@ -52,13 +51,12 @@ def test_a_number_stands_for_the_same_loaders_everywhere() -> None:
 
 def solved(loader: Loader) -> str:
     """What somebody finds who bought both measurements: the number of a culprit."""
-    alone, step, both, _ = loader.probe
     if loader.probe.kind != "data-bound":
         return loader.probe.kind
     parts = [part.rsplit(" ", 4) for part in loader.measured(MEASURES[0]).split(", ")]
     spent = {stage: float(mean) * int(count[1:]) for stage, mean, _, count, _ in parts}
     stage = max(spent, key=spent.__getitem__)
-    faster = alone / (float(loader.measured(FOUR).split()[0]) / 1e3)
+    faster = loader.probe.loader / (float(loader.measured(FOUR).split()[0]) / 1e3)
     return "interpreter lock" if stage == "Decode" and faster < 1.2 else stage
 
 
