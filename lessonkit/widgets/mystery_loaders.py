@@ -149,8 +149,9 @@ class Mystery(Page):
 
     def measure(self, loader: Any, which: Any) -> None:
         """Sell a measurement of a loader."""
-        which = MEASURE.value(which)
-        self.tell("told", {"text": f"{which}: {self.loader(loader).measured(which)}"}, loader=loader)
+        what = MEASURE.value(which)
+        text = f"{what}: {self.loader(loader).measured(what)}"
+        self.tell("told", {"text": text, "which": which}, loader=loader)
 
     def commit(self, loader: Any, culprit: Any, change: Any) -> None:
         """Judge what was named, and show the run after the change over the one before."""
