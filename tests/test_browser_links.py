@@ -158,6 +158,35 @@ def test_a_cost_stays_within_its_slider(formula: Alone, hand: Any) -> None:
     act("up")
 
 
+def test_a_cost_of_nothing_takes_the_bar_out_of_the_hand(visit: Visit, hand: Any) -> None:
+    alone = Alone(
+        visit, explore(in_turn, formula="open + samples * (read + train)", read=seconds(0, 0.020, 0.005))
+    )
+    edge, act = alone.page.locator(".lk-edge"), hand["mouse"]
+    x, y = middle(edge)
+    act("move", x, y)
+    act("down")
+    act("move", x - 500, y)
+    alone.answer()
+    edge.wait_for(state="hidden")  # a bar without length is not drawn
+    act("move", x + 50, y)
+    act("up")
+    alone.page.get_by_role("slider", name="read", exact=True).press("End")
+    alone.answer()
+    edge.wait_for()
+    assert alone.page.locator(".lk-formula > b").inner_text() == "120 ms"
+
+
+# What it does in a real run, and after one, is of the page alone: the kernel's answers are made up.
+def test_during_a_real_run_bars_rest(formula: Alone) -> None:
+    page = formula.page
+    page.get_by_role("button", name="Run this pipeline").click()
+    [question] = page.evaluate("() => asked.splice(0)")
+    assert page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)") == [True] * 3
+    formula.say({"about": "stopped", "id": question["id"], "text": "Enough."})
+    assert page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)") == [False] * 3
+
+
 # ---- the playgrounds ----
 
 
@@ -207,6 +236,7 @@ def test_a_loader_is_measured_and_named(visit: Visit) -> None:
     second.get_by_role("button", name="Buy the time of each stage").click()
     alone.answer()
     assert loader.measured("the time of each stage") in second.inner_text()
+    assert second.get_by_role("button", name="Buy the time of each stage").is_disabled()
     second.get_by_role("button", name="Commit").click()
     alone.answer()
     assert said.inner_text() == "Choose what holds it back, and one change."
@@ -216,6 +246,7 @@ def test_a_loader_is_measured_and_named(visit: Visit) -> None:
     second.get_by_role("button", name="Commit").click()
     alone.answer()
     assert loader.verdict("compute-bound", "prefetch eight at the end") in said.inner_text()
+    assert said.inner_text().endswith("You bought 1 of 2 measurements.")
     assert page.locator(".lk-timeline").count() == 1  # and not that of another loader
 
 

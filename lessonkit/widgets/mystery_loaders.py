@@ -136,9 +136,10 @@ class Mystery(Page):
     questions = ("measure", "commit")
 
     def __init__(self, number: int) -> None:
-        self.number, random = check.integer("number", number), Random(number)
+        self.number, random = check.integer("number", number, least=0), Random(number)
         self.loaders = [drawn(culprit, random) for culprit in random.sample(list(MADE), COUNT)]
-        state = {"number": number, "told": [one.told() for one in self.loaders], "measures": MEASURES}
+        state: dict[str, Any] = {"number": str(number)}
+        state |= {"told": [one.told() for one in self.loaders], "measures": MEASURES}
         state |= {"choices": [CULPRIT.spec(), CHANGE.spec()], "height": HEIGHT}
         super().__init__("mystery", state)
 

@@ -20,7 +20,6 @@ class Controls {
   }
 
   turn(name, value, rest) {
-    if (this.node.inert) return;
     this.values = { ...this.values, [name]: value };
     this.fields[name](value);
     this.change(name, rest);

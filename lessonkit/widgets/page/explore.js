@@ -97,6 +97,7 @@ class Explore {
   rest(running) {
     this.running = running; // by this number the kernel speaks of it, for there may be other views of this widget
     this.pictures.paused = this.controls.node.inert = running !== 0;
+    for (const { node } of this.formula?.edges ?? []) node.inert = running !== 0;
     this.stopping = false;
     this.runButton.textContent = running ? "cancel" : "run for real";
     const title = running ? "Cancel the real run" : RUN;

@@ -47,6 +47,7 @@ class Formula {
   drag(x) {
     const { name, off } = this.hand, steps = this.steps[name];
     const bar = this.bar(name, this.scene), { start, length } = this.scene.bars;
+    if (bar < 0) return; // a run without such bars came while the hand was down
     const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
     this.hand.cost = Math.max(steps[0], Math.min(steps.at(-1), length[bar] + moved / repeats(this.scene, bar)));
     const away = steps.map((cost) => Math.abs(cost - this.hand.cost)), near = away.indexOf(Math.min(...away));
@@ -58,8 +59,9 @@ class Formula {
   show(scene) {
     this.scene = scene;
     const { value, holds, said } = scene.formula;
+    const text = ` ${holds ? "✓" : "✗"} ${said}`;
     this.value.textContent = value;
-    this.said.textContent = ` ${holds ? "✓" : "✗"} ${said}`;
+    if (this.said.textContent !== text) this.said.textContent = text; // or it would be read out again
     this.said.className = holds ? "lk-right" : "lk-wrong";
     return this.hand?.cost === undefined ? scene : stretched(scene, this.bars(this.hand.name, scene), this.hand.cost);
   }
