@@ -5,7 +5,7 @@ from lessonkit.widgets.base import classroom
 from lessonkit.widgets.challenges import challenge
 from lessonkit.widgets.controls import cards, seconds, slider
 from lessonkit.widgets.explorer import explore, show
-from lessonkit.widgets.prediction import predict
+from lessonkit.widgets.questions import predict
 
 __all__ = ["cards", "challenge", "classroom", "explore", "goals", "predict", "seconds", "show", "slider"]
 
