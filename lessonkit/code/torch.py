@@ -10,7 +10,7 @@ PROGRAM = """class Samples({kind}):
 {methods}
 
 
-loader = DataLoader({said})
+loader = DataLoader({given})
 
 if __name__ == "__main__":
     start = time.perf_counter()
@@ -121,8 +121,8 @@ def called(text: str) -> str:
     return f"({text})" if text.startswith("lambda") else text
 
 
-def torch(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """Write the whole program. Without a `DataLoader` it gets one that makes no batches."""
+def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
+    """Write the loader, and the whole program. Without a `DataLoader` it gets one that makes no batches."""
     writer = Writer()
     outside = []
     while node.method != "DataLoader" and any(part.method == "DataLoader" for part in walk(node)):
@@ -150,10 +150,11 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> str:
     parts = arguments(writer, said, outside)
     call = f"{called(writer.functions.text(step))}(batch)" if callable(step) else f"time.sleep({step})"
     call = f"time.sleep({call})" if name == "train" and callable(step) else call
+    given = ", ".join(["Samples()", *parts])
     body = PROGRAM.format(
         kind="Dataset" if base is not None else "IterableDataset",
         methods="\n".join(f"    {line}".rstrip() for line in methods),
-        said=", ".join(["Samples()", *parts]),
+        given=given,
         num_epochs=num_epochs,
         step=call,
     )
@@ -167,10 +168,9 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> str:
         if used := [name for name in names if re.search(rf"\b{name}\b", whole)]:
             imports.append(f"from {module} import {', '.join(used)}")
     imports += ["import torch"] * ("torch.Generator" in whole)
-    return (
-        "\n".join(sorted(imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line)))
-        + f"\n\n\n{whole}"
-    )
+    imports.sort(key=lambda line: ("__future__" not in line, line.startswith("from"), line))
+    begin = "\n".join(imports)
+    return f"loader = DataLoader({given})", f"{begin}\n\n\n{whole}"
 
 
 def arguments(writer: Writer, said: dict[str, Any], outside: list[str]) -> list[str]:
