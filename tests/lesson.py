@@ -36,6 +36,9 @@ WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]
 
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
+SOLUTION = re.compile(
+    r"```python\n(?P<typed>.*?)```|^<!-- (?P<moved>values = .*?) -->$", re.S | re.M
+)  # of sliders
 HEADING = re.compile(r"^(#+) (.+)$", re.M)
 
 
@@ -101,9 +104,9 @@ class Lesson:
             if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):
                 tasks.append(value)
             elif tasks and cell.cell_type == "markdown" and "<summary>A solution</summary>" in cell.source:
-                code = re.search(r"```python\n(.*?)```", cell.source, re.S)
+                code = SOLUTION.search(cell.source)
                 assert code, f"{cell.id}: there is no code in the solution"
-                found.append(Solved(tasks.pop(), code[1]))
+                found.append(Solved(tasks.pop(), code["typed"] or code["moved"]))
         assert not tasks, "a challenge has no solution below it"
         return found
 

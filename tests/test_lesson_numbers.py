@@ -77,7 +77,6 @@ LAST = {"interleave": True, "parallel_maps": True, "batch": "before the maps"}
 ALL = LAST | {"cache": True, "prefetch": True}
 
 
-
 def keeps_up(call: float) -> int:
     """The smallest batch whose map needs at most 1 ms an item, of which 0.1 is work on the item itself."""
     return min(size for size in range(1, 99) if call / size + 0.1 <= 1)

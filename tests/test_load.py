@@ -16,7 +16,10 @@ READING, LINE, PREDICTION = 200, 3, 90  # words a minute, seconds, seconds
 PICTURES, VOTE = 5, 1  # minutes
 TIME = re.compile(r"\*\*Time\*\* (\d+) minutes, ([3-6]) of them for the challenge")
 UNREAD = re.compile(r"<!--.*?-->|<details>.*?</details>|<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
-PENDING: set[str] = {*WRITTEN} - {"05_vectorise"}
+PENDING: set[str] = {*WRITTEN} - {"00_start_here"}
+# Lessons that are rewritten later than those.
+
+PENDING -= {"05_vectorise"}
 
 each = pytest.mark.parametrize("name", [name for name in WRITTEN if name not in PENDING])
 
