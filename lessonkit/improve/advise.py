@@ -51,9 +51,9 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
     >>> from lessonkit import ArtificialDataset
     >>> advise(ArtificialDataset(20))[0]
-    prefetch(1) behind ArtificialDataset: saves 9.500 of 26.500 ms
+    prefetch(1) after ArtificialDataset: saves 9.500 of 26.500 ms
     >>> advise(ArtificialDataset(20).prefetch(1), num_epochs=1)[0]
-    cache behind ArtificialDataset: saves nothing of 17.000 ms
+    cache after ArtificialDataset: saves nothing of 17.000 ms
     """
     now = benchmark(dataset, **options).per_sample
     found = []
@@ -86,16 +86,16 @@ def changes(dataset: Dataset) -> Iterator[Proposal]:
 
 
 def inserted(node: Node) -> Iterator[Proposal]:
-    """A prefetch or a cache behind a node; a deeper prefetch, or one less."""
-    behind = Dataset(node)
+    """A prefetch or a cache after a node; a deeper prefetch, or one less."""
+    so_far = Dataset(node)
     if node.method == "prefetch":
         size = max(1, node.arguments["buffer_size"])  # AUTOTUNE begins with 1
         for deeper in (2 * size, 4 * size, 8 * size):
             yield f"prefetch({deeper}) for prefetch({size})", Dataset(node.inputs[0]).prefetch(deeper), ()
         return
-    yield f"prefetch(1) behind {node.method}", behind.prefetch(1), ()
+    yield f"prefetch(1) after {node.method}", so_far.prefetch(1), ()
     if node.method != "cache":
-        yield f"cache behind {node.method}", behind.cache(), frozen_by_cache(node)
+        yield f"cache after {node.method}", so_far.cache(), frozen_by_cache(node)
 
 
 def parallel(node: Node) -> Iterator[Proposal]:

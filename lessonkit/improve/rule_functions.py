@@ -59,7 +59,7 @@ class Judged(NamedTuple):
 
 
 class Judge(Made):
-    """The call of a map, and the question of the filter behind it.
+    """The call of a map, and the question of the filter after it.
 
     What it gives is not of type tuple, so it arrives in one piece where it is asked.
     """
@@ -102,7 +102,7 @@ def added(first: Any, second: Any) -> Cost:
 
 
 def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
-    """What is said of sizes behind two maps; of a value that only the first saw, nothing."""
+    """What is said of sizes after two maps; of a value that only the first saw, nothing."""
     before, said = first["nbytes"], second["nbytes"]
     if said is not None or before is None or second["map_func"] is None:
         return before if said is None else said  # type: ignore[no-any-return]

@@ -95,7 +95,7 @@ def map_fusion(before: Node, node: Node) -> Node | None:
 
 @rule("map", "filter", by_default=False)
 def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
-    """Let the calls of a map also ask what the filter behind it asks.
+    """Let the calls of a map also ask what the filter after it asks.
 
     It helps where the question is expensive and the map has parallel calls, for then
     several elements are judged at once. Otherwise it changes nothing.
@@ -140,10 +140,10 @@ def map_vectorization(before: Node, node: Node) -> Node | None:
 
 @rule("map", "batch", by_default=True)
 def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
-    """Make one operator of a map and the batch behind it.
+    """Make one operator of a map and the batch after it.
 
     Parallel calls, or one, map the elements of a batch and write them into it, and the
-    next batch is made meanwhile. It helps where nothing is made ahead behind the batch,
+    next batch is made meanwhile. It helps where nothing is made ahead after the batch,
     and takes the memory of a batch or more. A map without an order to keep stays.
     """
     if not before.arguments["deterministic"] or node.arguments["num_parallel_calls"] is not None:
@@ -156,7 +156,7 @@ def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
 
 @rule("shuffle", "repeat", by_default=True)
 def shuffle_and_repeat_fusion(before: Node, node: Node) -> Node | None:
-    """Make one operator of a shuffle and the repeat behind it.
+    """Make one operator of a shuffle and the repeat after it.
 
     It goes on filling its buffer with the next pass while it gives what is left of this
     one, and never mixes them: an epoch begins without a stall, and none is blurred. It
