@@ -169,7 +169,7 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
 
 def test_a_search_says_what_it_took() -> None:
     picture = plot_search(searched())
-    assert repr(picture) == "search: 4 runs, from 1880 ms to 1010 ms, 2 taken"
+    assert repr(picture) == "search: 4 runs from left to right, 1880 ms to 1010 ms, 2 taken"
     assert {"Map 1, prefetch 1: 1880 ms", "Map 1 -> 2: 1010 ms"} <= set(texts(picture))
     dots = [line.get_markerfacecolor() for line in picture.axes[0].lines if line.get_marker() == "o"]
     assert [dot == "#ffffff" for dot in dots] == [not step.accepted for step in searched()]
