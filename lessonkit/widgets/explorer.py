@@ -14,6 +14,7 @@ from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import Job, bounded, made_by, said
 from lessonkit.widgets.task import Attempt, Task
@@ -35,15 +36,18 @@ class Explore(Page):
         height: int,
         controls: dict[str, Any],
         task: Task | None = None,
+        formula: str = "",
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
+        self.formula = Formula(formula, pipeline) if formula else None
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
         self.running: threading.Thread | None = None
         self.start = self.values({control.name: control.start for control in self.controls.values()})
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
         state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
+        state["formula"] = self.formula and self.formula.spec(self.controls)
         runs: dict[str, Trace] = {}
         try:
             if pinned is not None:
@@ -118,6 +122,8 @@ class Explore(Page):
         """The run for these values, and how the page draws it."""
         trace = bounded("this pipeline", lambda: self.simulated(values))
         drawn = page_data(trace)
+        if self.formula:
+            drawn["formula"] = self.formula.judge(trace, values)
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
@@ -178,19 +184,24 @@ def explore(
     *,
     pinned: dict[str, Any] | None = None,
     height: int = HEIGHT,
+    formula: str = "",
     **controls: Any,
 ) -> Explore:
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
     It returns a `Dataset`, or one and a dictionary of keywords of `benchmark`. It is called
     for values near the one in use as well, so it should do nothing else than describe.
-    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline.
+    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline. The
+    *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)": its
+    terms light the bars of the stage that has their name, and a bar's end can be dragged.
     """
     if pinned is not None and not isinstance(pinned, dict):
         raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
     if type(height) is not int or height < 1:
         raise TypeError(f"height={height!r}: must be a number of pixels; no control can have this name")
-    return Explore(pipeline, pinned, height, controls)
+    if not isinstance(formula, str):
+        raise TypeError(f"formula={formula!r}: must be a text; no control can have this name")
+    return Explore(pipeline, pinned, height, controls, formula=formula)
 
 
 def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:

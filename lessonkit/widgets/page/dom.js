@@ -63,6 +63,26 @@ function send(model, question) {
   }
 }
 
+// Asks questions, and says beside them what went wrong; the answers go to who is named after what they are about.
+class Kernel {
+  constructor(model, said, answers) {
+    Object.assign(this, { model, said });
+    model.on("msg:custom", ({ about, text, ...more }, buffers) => {
+      clearTimeout(this.patience);
+      if (about === "error" && this.asked) said.textContent = text;
+      if (answers[about]) answers[about]({ ...more, ...unpack(buffers) });
+    });
+  }
+
+  ask(question) {
+    this.asked = true;
+    this.said.textContent = "…"; // it may be busy
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => (this.said.textContent = SILENT), PATIENCE);
+    send(this.model, question);
+  }
+}
+
 function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }

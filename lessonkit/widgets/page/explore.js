@@ -22,7 +22,8 @@ class Explore {
       this.runButton,
     );
     if (state.task) this.task = new Task(state.task);
-    el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...this.view.nodes, this.panel);
+    if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
+    el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...(this.formula ? [this.formula.node] : []), ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
     if (state.error) this.refuse(state.error);
     if (state.scene) {
@@ -42,7 +43,7 @@ class Explore {
   show(scene) {
     this.refuse("");
     this.task?.judge(scene.verdict);
-    this.view.draw(scene);
+    this.view.draw(this.formula?.show(scene) ?? scene);
   }
 
   // The last good picture stays, and is not to be taken for that of the new values.
