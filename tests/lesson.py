@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import lru_cache
@@ -33,6 +34,8 @@ SERIES = (
 )
 WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]
 
+
+sys.path.insert(0, str(NOTEBOOKS))  # where a notebook's kernel finds the answers to its questions
 
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)

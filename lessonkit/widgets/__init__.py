@@ -7,7 +7,7 @@ from lessonkit.widgets.controls import cards, seconds, slider
 from lessonkit.widgets.explorer import explore, show
 from lessonkit.widgets.knob_map import heat_map
 from lessonkit.widgets.mystery_loaders import mystery
-from lessonkit.widgets.prediction import predict
+from lessonkit.widgets.questions import predict
 
 __all__ = ["cards", "challenge", "classroom", "explore", "goals", "heat_map", "mystery"]
 __all__ += ["predict", "seconds", "show", "slider"]

@@ -3,23 +3,50 @@
 class Predict {
   constructor(model, el) {
     this.model = model;
-    const { question, unit, choices, sure, limit, height } = JSON.parse(model.get("state"));
+    const { question, unit, choices, place, draw, sure, limit, height } = JSON.parse(model.get("state"));
     const group = unique("answer");
-    this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
+    const keep = () => this.keep();
+    if (place) this.answer = new Placing(place, keep);
+    else if (draw) this.answer = new Drawing(draw, unit, keep);
+    else this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
     this.sure = this.radios(sure, `${group}-s`, "How sure are you?");
     const commit = button("commit", "Commit to this answer", () => this.commit());
     this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
     this.tries = html("div", { class: "lk-tries" });
     this.height = height;
     this.el = el;
-    el.append(
-      html("div", { class: "lk-card-of lk-predict" },
-        html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
-        this.answer.node, this.sure.node,
-        html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" }))),
-        this.said, this.tries),
-    );
+    this.card = html("div", { class: "lk-card-of lk-predict" },
+      html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
+      this.answer.node, this.sure.node,
+      html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" }))),
+      this.said, this.tries);
+    el.append(this.card);
+    this.card.addEventListener("change", keep);
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
+    model.on("change:kept", () => this.restore(""));
+    this.restore("Your answer is as you left it; it is not yet committed.");
+    this.cover();
+  }
+
+  // A view is made before it has its place in the page.
+  cover() {
+    if (!this.card.isConnected) setTimeout(() => this.cover(), 50);
+    else if (!this.done) cover(this.card, this.model.widget_manager);
+  }
+
+  // What is not yet committed outlives the page: the widget's model has it, also for a second page.
+  keep(done = this.done) {
+    this.model.set("kept", JSON.stringify({ said: this.answer.get(), sure: this.sure.get(), done }));
+    this.model.save_changes();
+  }
+
+  restore(text) {
+    const kept = parsed(this.model.get("kept"));
+    if (!kept) return;
+    this.answer.set(kept.said);
+    this.sure.set(kept.sure);
+    if (kept.done && !this.done) this.ask({ do: "resume" });
+    else if (!kept.done) this.said.textContent = text;
   }
 
   radios(texts, name, title) {
@@ -27,14 +54,16 @@ class Predict {
     const labels = texts.map((text, value) => html("label", {}, inputs[value], ` ${text}`));
     const sentences = texts.some((text) => text.length > 20) ? " lk-sentences" : "";
     const node = html("fieldset", { class: `lk-choices${sentences}` }, html("legend", {}, title), ...labels);
-    return { node, get: () => inputs.findIndex((input) => input.checked) };
+    const set = (value) => inputs.forEach((input, place) => (input.checked = place === value));
+    return { node, set, get: () => inputs.findIndex((input) => input.checked) };
   }
 
   field(unit, limit) {
     const input = html("input", { type: "number", step: "any", "aria-label": `Your answer${unit && ` in ${unit}`}`, ...KEYS });
     input.addEventListener("keydown", (event) => event.key === "Enter" && this.commit());
     const node = html("label", { class: "lk-control" }, html("span", {}, "Your answer"), input, html("span", {}, `${unit} `, html("small", {}, limit)));
-    return { node, get: () => (input.value === "" ? -1 : Number(input.value)) };
+    const set = (value) => (input.value = Number.isFinite(value) && value >= 0 ? value : "");
+    return { node, set, get: () => (input.value === "" ? -1 : Number(input.value)) };
   }
 
   commit() {
@@ -57,11 +86,15 @@ class Predict {
     clearTimeout(this.patience);
     if (message.about === "error") this.said.textContent = message.text;
     if (message.about !== "verdict") return;
-    const { text, scene, pinned } = unpack(buffers);
+    const { text, scene, pinned, ...more } = unpack(buffers);
     this.said.replaceChildren(html("b", { class: message.right ? "lk-right" : "lk-wrong" }, message.right ? "✓ " : "✗ "), text);
     const tries = message.tries.map(([said, sure, right]) => html("span", { class: right ? "lk-right" : "lk-wrong" }, `${right ? "✓" : "✗"} ${said}, ${sure}`));
     if (tries.length) this.tries.replaceChildren("Your tries: ", ...tries);
     if (!scene) return;
+    if (!this.done) this.keep((this.done = true));
+    this.card.dataset.answered = "";
+    uncover(this.card, this.model.widget_manager);
+    this.answer.correct?.(more);
     if (!this.view) {
       this.view = new View(this.height);
       this.el.append(...this.view.nodes);
@@ -113,5 +146,14 @@ class Outcome {
     const view = new View(height);
     el.append(...view.nodes);
     view.draw(scene);
+  }
+}
+
+// What a page has kept may be of an older page, or of somebody else.
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }

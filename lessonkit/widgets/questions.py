@@ -1,0 +1,56 @@
+"""`predict`: a question before the run, answered by a number, a choice, placed bars or a drawn curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lessonkit.widgets.drawing import Drawing, named
+from lessonkit.widgets.placing import Placing
+from lessonkit.widgets.prediction import Predict, Question
+from lessonkit.widgets.sandbox import job, made_by
+
+
+def predict(
+    question: str,
+    *pipelines: Any,
+    answer: Callable[..., Any] | None = None,
+    unit: str = "ms",
+    choices: Sequence[str] = (),
+    place: Sequence[str] = (),
+    draw: Mapping[str, Sequence[Any]] | None = None,
+    wrong: Sequence[tuple[Any, str]] = (),
+    why: str = "",
+) -> Question:
+    """Ask *question* before the run is shown.
+
+    *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
+    `benchmark`. *why* explains the right answer, and *wrong* has for each known misconception what
+    it leads to, and the sentence that explains it.
+
+    Without more, *answer* gets the traces of the runs and returns the right answer: one of the
+    *choices*, or a number, in seconds for the *unit* "ms" and as a share for "%". In *wrong* are
+    answers, or functions of the traces.
+
+    With *place*, the learner places the bars of these stages on the axis of the one run. In *wrong*
+    are pipelines: the runs that the misconceptions would be.
+
+    With *draw*, such as `draw={"calls": range(1, 9)}`, the one pipeline is a function with such an
+    argument, and the learner draws what *answer* gives for each value, at first the time per sample.
+    In *wrong* are curves, functions of the traces, or "falls", "flat" and "rises".
+    """
+    if not pipelines:
+        raise ValueError("predict: there must be a pipeline to run")
+    if (place or draw) and len(pipelines) != 1:
+        raise ValueError("predict: there must be one pipeline to place bars of, or to draw a curve of")
+    if draw is not None:
+        knob, values = named(draw)
+        runs = [made_by(pipelines[0], **{knob: value}).simulate() for value in values]
+        measure = answer or (lambda trace: trace.per_sample)
+        return Drawing(question, runs, why, wrong, measure, unit, knob, values)
+    traces = [job(made).simulate() for made in pipelines]
+    if place:
+        others = [(job(made).simulate(), text) for made, text in wrong]
+        return Placing(question, traces, why, others, place)
+    measure = answer or (lambda trace, *others: trace.duration)
+    return Predict(question, traces, why, wrong, measure, unit, choices)
