@@ -127,6 +127,13 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
     assert len(work.get_paths()) == 301  # one opening, and each sample is read and trained on
 
 
+def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
+    for cost, fades in ((0.0001, True), (0.050, False)):
+        trace = benchmark(ArtificialDataset(100).map(cost=cost), 1)
+        bars = plot_timeline(trace).axes[0].collections[0]
+        assert (bars.get_snap() is False) == fades
+
+
 def test_memory_names_each_buffer_and_the_peak() -> None:
     picture = plot_memory(benchmark(ArtificialDataset(3, nbytes=1000).cache().prefetch(2), 1))
     assert repr(picture) == "memory: 4 kB at most, at 75 ms, most of it in cache"
