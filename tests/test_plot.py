@@ -129,7 +129,7 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
 
 def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
     for cost, fades in ((0.0001, True), (0.050, False)):
-        trace = benchmark(ArtificialDataset(100).map(cost=cost), 1)
+        trace = benchmark(ArtificialDataset(20).map(cost=cost), 1)
         bars = plot_timeline(trace).axes[0].collections[0]
         assert (bars.get_snap() is False) == fades
 
