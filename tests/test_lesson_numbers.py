@@ -16,6 +16,8 @@ from lesson import lesson
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, per_sample
 from lessonkit.analysis import memory
 from lessonkit.optimize import autotune
+from lessonkit.widgets import goals
+from lessonkit.widgets.task import Attempt
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -141,7 +143,7 @@ PAGES: dict[str, list[Claim]] = {
         ("both together 665", lambda: [ms(BURSTS.prefetch(1), **ONCE)]),
         ("three places it is 485", lambda: [ms(BURSTS.prefetch(3), **ONCE)]),
         ("at most 2.67 times", lambda: [guide().duration / 5]),
-        ("Prefetch brings 2500 ms", lambda: [saved({}, prefetch=True)]),
+        ("Prefetch saves 2500 ms", lambda: [saved({}, prefetch=True)]),
         ("cache: 4660 and", lambda: [saved({"prefetch": True}, cache=True)]),
         ("and 1820", lambda: [saved(LAST, cache=True)]),
         ("costs 0.43 s", lambda: [saved(ALL, batch="none") / 1e3]),
@@ -213,6 +215,12 @@ def test_answers_of_predictions_that_no_output_shows() -> None:
     assert lesson("04_cache").values["further-prefetch-code"].right == pytest.approx(0.295)
     assert lesson("05_vectorise").values["further-unbatch-code"].right == pytest.approx(0.433)
     assert lesson("06_ordering").values["further-repeat-predict"].right == pytest.approx(0.990)
+
+
+def test_without_parallel_maps_the_best_pipeline_of_08_takes_as_long_with_four_threads_less() -> None:
+    runs = [guide(**BEST, parallel_maps=parallel) for parallel in (True, False)]
+    used = [int(goals.threads(at_most=0).measure(Attempt(run))) for run in runs]
+    assert (runs[0].duration, used[0]) == (runs[1].duration, used[1] + 4)
 
 
 def test_the_better_order_of_07_holds_no_more_than_the_tuned_one() -> None:

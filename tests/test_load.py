@@ -19,7 +19,7 @@ UNREAD = re.compile(r"<!--.*?-->|<details>.*?</details>|<[^>]*>|(?<=\])\([^)\s]*
 PENDING: set[str] = {*WRITTEN} - {"00_start_here"}
 # Lessons that are rewritten later than those.
 
-PENDING -= {"05_vectorise", "06_ordering", "07_optimisers"}
+PENDING -= {"05_vectorise", "06_ordering", "07_optimisers", "08_put_it_together"}
 
 each = pytest.mark.parametrize("name", [name for name in WRITTEN if name not in PENDING])
 
