@@ -169,8 +169,8 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
             imports.append(f"from {module} import {', '.join(used)}")
     imports += ["import torch"] * ("torch.Generator" in whole)
     imports.sort(key=lambda line: ("__future__" not in line, line.startswith("from"), line))
-    begin = "\n".join(imports)
-    return f"loader = DataLoader({given})", f"{begin}\n\n\n{whole}"
+    first = "\n".join(imports)
+    return f"loader = DataLoader({given})", f"{first}\n\n\n{whole}"
 
 
 def arguments(writer: Writer, said: dict[str, Any], outside: list[str]) -> list[str]:
