@@ -116,7 +116,8 @@ def start_of_worker(name: str, value: Any) -> tuple[Any, Any]:
     """`value` as two times: in `iter`, and from then until a worker is ready."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise TypeError(f"{name}={value!r}: must be two times, in iter() and from then until it is ready")
-    return cost(name, value[0]), cost(name, value[1])
+    cost(name, value[0]), cost(name, value[1])
+    return value
 
 
 one_or_more = partial(integer, least=1)

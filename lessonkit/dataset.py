@@ -24,7 +24,6 @@ from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_t
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
 
-
 LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
 
@@ -56,9 +55,17 @@ class Dataset(Description):
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
     def code(
-        self, language: str = "lessonkit", train: Any = None, num_epochs: int = 2, *, step: Any = None
+        self,
+        language: str = "lessonkit",
+        train: Any = None,
+        num_epochs: int = 2,
+        *,
+        step: Any = None,
+        whole: bool = True,
     ) -> str:
-        """The whole program, as text: for this package, or for real `"tf.data"` or `"torch"`.
+        """The program as text: for this package, for real `"tf.data"` or `"torch"`.
+
+        If not *whole*, the pipeline alone.
 
         For tf.data the functions are called on a few elements, to see what they give.
 
@@ -71,10 +78,11 @@ class Dataset(Description):
         """
         check.integer("num_epochs", num_epochs, least=0)
         check.one_of("language", language, tuple(LANGUAGES))
-        write = LANGUAGES[language]
+        name, what = "train", USUAL if train is None else check.cost("train", train)
         if step is not None:
-            return write(self.node, num_epochs, "step", check.function("step", step))
-        return write(self.node, num_epochs, "train", USUAL if train is None else check.cost("train", train))
+            name, what = "step", check.function("step", step)
+        chain, text = LANGUAGES[language](self.node, num_epochs, name, what)
+        return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
         """Add a step; among the locals *given* are the arguments of its method."""

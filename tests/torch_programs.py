@@ -58,7 +58,9 @@ def loaders() -> dict[str, Any]:
         "sharded": DataLoader(files.filter(mine), 2, num_workers=2),
         "stream": DataLoader(files.skip(1).take(6).enumerate().prefetch(2), 2, num_workers=1),
         "parallel calls": DataLoader(files.map(double, num_parallel_calls=4), 4, num_workers=2),
-        "collate": DataLoader(numbers, 4, collate_fn=largest, collate=0.002, num_workers=2, start=(0.01, 0.01)),
+        "collate": DataLoader(
+            numbers, 4, collate_fn=largest, collate=0.002, num_workers=2, start=(0.01, 0.01)
+        ),
     }
 
 

@@ -27,8 +27,8 @@ TAKEN = (*HELPERS, "tf", "dataset", "options", "start", "epoch", "element", "val
 ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
 
 
-def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """Write the whole program: imports, helpers, functions, the pipeline, the training loop."""
+def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
+    """Write the pipeline, and the whole program: imports, helpers, functions, pipeline, training loop."""
     if any(part.method == "DataLoader" for part in walk(node)):
         raise ValueError('tf.data has no DataLoader: write the program for "torch"')
     writer = Writer()
@@ -45,7 +45,7 @@ def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
         build = build.replace("value.decode()", "value")
     imports = "\n".join(sorted({"import time"} | writer.functions.imports))
     take = f".take({ENOUGH})" if cardinality(node) == math.inf else ""
-    return PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
+    return chain, PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
 
 
 class Writer(Expression):

@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 from lessonkit.code.functions import Functions
-from lessonkit.engine.node import Node, base_of, cardinality, walk
+from lessonkit.engine.node import Node, base_of, walk
 
 PROGRAM = """class Samples({kind}):
 {methods}
 
 
-loader = DataLoader({said})
+loader = DataLoader({given})
 
 if __name__ == "__main__":
     start = time.perf_counter()
@@ -23,7 +23,7 @@ if __name__ == "__main__":
 HELPERS = {  # each is written only if something after it needs it
     "per_sample": '''def per_sample(seconds, per_call=0):
     """A cost that grows with a batch."""
-    return lambda batch: per_call + seconds * (len(batch) if hasattr(batch, "__len__") else 1)''',
+    return lambda batch: per_call + seconds * len(batch)''',
     "straggler": '''def straggler(usual, every, slow):
     """A cost of usual, and of slow for the last of every so many samples."""
     return lambda sample: slow if sample % every == every - 1 else usual''',
@@ -43,8 +43,8 @@ HELPERS = {  # each is written only if something after it needs it
         yield sample''',
 }
 TORCH = ("DataLoader", "Dataset", "IterableDataset", "default_collate", "get_worker_info")
-SAID = ("batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "pin_memory", "drop_last", "timeout",
-        "worker_init_fn", "prefetch_factor", "persistent_workers", "in_order")  # fmt: skip
+SAID = ("batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "pin_memory", "drop_last",
+        "timeout", "worker_init_fn", "prefetch_factor", "persistent_workers", "in_order")  # fmt: skip
 DEFAULTS = {"batch_size": 1, "num_workers": 0, "in_order": True}
 PLACES = {  # how an operator changes an iterator of samples; the others have no counterpart
     "filter": "filter({predicate}, {samples})",
@@ -61,7 +61,9 @@ class Writer:
     """Writes the parts of a program, and collects what they need."""
 
     def __init__(self) -> None:
-        self.functions = Functions({*HELPERS, "get_worker_info"}, dict.fromkeys([*HELPERS, *TORCH, "time", "loader"]))
+        self.functions = Functions(
+            {*HELPERS, "get_worker_info"}, dict.fromkeys([*HELPERS, *TORCH, "time", "loader"])
+        )
         self.lines: list[str] = []
 
     def spent(self, node: Node, sample: str) -> str:
@@ -99,9 +101,13 @@ class Writer:
             case "ArtificialDataset":
                 return f"artificial({said['num_samples']}, {said['open']}, {said['read']})"
             case "map":
-                function = self.functions.text(said["map_func"]) if said["map_func"] else "lambda sample: sample"
+                function = (
+                    self.functions.text(said["map_func"]) if said["map_func"] else "lambda sample: sample"
+                )
                 if said["num_parallel_calls"] is not None:
-                    self.lines.append("# Parallel calls have no counterpart inside a worker: one after another.")
+                    self.lines.append(
+                        "# Parallel calls have no counterpart inside a worker: one after another."
+                    )
                 return f"mapped({texts[0]}, {function}, {self.functions.text(said['cost'])})"
         if node.method not in PLACES:
             self.lines.append(f"# {node.method} has no counterpart here, and is left out.")
@@ -115,8 +121,8 @@ def called(text: str) -> str:
     return f"({text})" if text.startswith("lambda") else text
 
 
-def torch(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """Write the whole program. Without a `DataLoader` it gets one that makes no batches."""
+def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
+    """Write the loader, and the whole program. Without a `DataLoader` it gets one that makes no batches."""
     writer = Writer()
     outside = []
     while node.method != "DataLoader" and any(part.method == "DataLoader" for part in walk(node)):
@@ -134,17 +140,21 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> str:
         methods = ["def __init__(self):", f"    self.values = list({kept})  # before any worker starts", ""]
         methods += ["def __len__(self):", "    return len(self.values)", ""]
         if said.get("getitems"):
-            begin = ["def __getitems__(self, indices):", "    sample = [self.values[index] for index in indices]"]
+            begin = [
+                "def __getitems__(self, indices):",
+                "    sample = [self.values[index] for index in indices]",
+            ]
         else:
             begin = ["def __getitem__(self, index):", "    sample = self.values[index]"]
         methods += [*begin, *(line[4:] for line in steps), "    return sample"]
     parts = arguments(writer, said, outside)
     call = f"{called(writer.functions.text(step))}(batch)" if callable(step) else f"time.sleep({step})"
     call = f"time.sleep({call})" if name == "train" and callable(step) else call
+    given = ", ".join(["Samples()", *parts])
     body = PROGRAM.format(
         kind="Dataset" if base is not None else "IterableDataset",
         methods="\n".join(f"    {line}".rstrip() for line in methods),
-        said=", ".join(["Samples()", *parts]),
+        given=given,
         num_epochs=num_epochs,
         step=call,
     )
@@ -158,15 +168,20 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> str:
         if used := [name for name in names if re.search(rf"\b{name}\b", whole)]:
             imports.append(f"from {module} import {', '.join(used)}")
     imports += ["import torch"] * ("torch.Generator" in whole)
-    return "\n".join(sorted(imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line))) + f"\n\n\n{whole}"
+    imports.sort(key=lambda line: ("__future__" not in line, line.startswith("from"), line))
+    first = "\n".join(imports)
+    return f"loader = DataLoader({given})", f"{first}\n\n\n{whole}"
 
 
 def arguments(writer: Writer, said: dict[str, Any], outside: list[str]) -> list[str]:
     """Write the arguments of the loader; define what PyTorch has to be told in another way."""
     functions, parts = writer.functions, []
-    for name in SAID:
-        if name in said and said[name] not in (DEFAULTS.get(name), None, False, 0):
-            parts.append(f"{name}={functions.text(said[name])}")
+    others = {name: said.get(name) for name in SAID}
+    parts += [
+        f"{name}={functions.text(value)}"
+        for name, value in others.items()
+        if value not in (DEFAULTS.get(name, 0), None)  # False is 0
+    ]
     if said.get("batch_size", 1) is None:
         parts.insert(0, "batch_size=None")
     if said.get("generator") is not None:
@@ -178,9 +193,10 @@ def arguments(writer: Writer, said: dict[str, Any], outside: list[str]) -> list[
         sleep = f"    time.sleep({spent})\n" if spent and not callable(spent) else ""
         name = functions.define("collate", f"def NAME(samples):\n{sleep}    return {inner}")
         parts.append(f"collate_fn={name}")
-    for name in ("start", "transfer", "pin"):
-        if said.get(name) not in (None, 0, (0, 0)):
-            outside.append(f"# {name}= is what this takes in the model; in PyTorch it takes what it takes.")
-    for line in outside:
-        functions.definitions[line] = line
+    outside += [
+        f"# {name}= is what this takes in the model; in PyTorch it takes what it takes."
+        for name in ("start", "transfer", "pin")
+        if said.get(name) not in (None, 0, (0, 0))
+    ]
+    functions.definitions |= {line: line for line in outside}
     return parts

@@ -92,19 +92,19 @@ def changes(dataset: Dataset) -> Iterator[Proposal]:
     root = dataset.node
     loaders = [node for node in walk(root) if node.method == "DataLoader"]
     for node in loaders:  # the rest of advice is for operators that share a process
-        for words, new, effects in loaded(node):
-            yield words, Dataset(swap(root, node, new)), effects
+        for words, other, effects in loaded(node):
+            yield words, Dataset(swap(root, node, other)), effects
     for node in () if loaders else walk(root):
         for words, new, effects in [*inserted(node), *parallel(node), *moved(node), *batched(node)]:
             yield words, Dataset(swap(root, node, new.node)), effects
 
 
 def loaded(node: Node) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
-    """Give a loader other workers, more or fewer batches ahead, one call for a batch, or a cache before it."""
+    """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
     said, base = node.arguments, base_of(node.inputs[0])
     for count in (0, *CALLS):
         if count > said["num_workers"]:
-            again = () if base is not None else ("gives every sample once per worker, unless they share",)
+            again = () if base is not None else ("every worker gives every sample, unless they share",)
             yield f"{count} workers", node.replace(num_workers=count), again if count > 1 else ()
     if said["num_workers"]:
         now = 2 if said["prefetch_factor"] is None else said["prefetch_factor"]

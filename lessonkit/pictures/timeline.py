@@ -21,6 +21,7 @@ from lessonkit.pictures.style import CARD, DASHED, INK, PALE, PAPER, QUIET, WAIT
 from lessonkit.words import milliseconds, number, samples
 
 LONGEST_NAME = 24
+NARROW = 1  # points: hardly more than a pixel
 HATCHES = dict(
     zip((IDLE, *WAITS, START), ("////", "////", "\\\\\\\\", "....", "xxxx", "--", "++", "oo"), strict=True)
 )
@@ -128,6 +129,8 @@ class Timeline:
     def boxes(self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any) -> None:
         """Draw bars with lines around them, thinner around narrow bars, of which they would leave nothing."""
         drawn = PolyCollection(self.corners(bars, 0.015), **how)
+        if any(bar.end - bar.start < NARROW / self.points for bar in bars):
+            drawn.set_snap(False)  # to whole pixels: some of them would get none, and others a whole one
         lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
         drawn.set_linewidth(lines)  # not at once, when it would be worked out twice for each bar
         axes.add_collection(drawn, autolim=False)

@@ -69,7 +69,8 @@ class Fetch:
         while self.base is not None and not isinstance(source, Asked):
             source = source.opened[0]
         self.source: Asked = source
-        self.costs = None if self.one_call or kept or self.collate_fn else self.plain_costs()
+        has_own = self.one_call or kept or self.collate_fn or not self.batching
+        self.costs = None if has_own else self.plain_costs()
 
     def plain_costs(self) -> list[Price] | None:
         """What the maps cost, if they do nothing but to cost time and nobody takes it down."""

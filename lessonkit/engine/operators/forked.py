@@ -32,12 +32,15 @@ class Handle:
     def __init__(self, worker: Forked) -> None:
         context: Any = multiprocessing.get_context("fork")
         self.lock = threading.Lock()
+        self.is_closed = False
+        self.parent = os.getpid()
         self.people: list[int] = [0]  # our keys of the elements, by theirs
         self.ours, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, worker), daemon=True)
         with warnings.catch_warnings():  # newer Pythons warn of threads; the child uses none of their locks
             warnings.simplefilter("ignore", DeprecationWarning)
             self.process.start()
+        self.pid = self.process.pid
         theirs.close()
 
     def ask(self, what: Any) -> Any:
@@ -51,17 +54,20 @@ class Handle:
 
     def close(self) -> None:
         """End the process: after the batch in its hands, or when it has had time enough."""
-        if self.process.is_alive():
-            with suppress(OSError):
-                self.ours.send(STOP)
-            self.process.join(PATIENCE)
-            self.process.kill()
+        if self.is_closed:
+            return
+        self.is_closed = True
+        with suppress(OSError):  # it has died
+            self.ours.send(STOP)
+        self.process.join(PATIENCE)
+        self.process.kill()
         self.process.join()
+        self.process.close()
         with self.lock:
             self.ours.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "process") and self.process._parent_pid == os.getpid():
+        if hasattr(self, "pid") and self.parent == os.getpid():
             self.close()
 
 
@@ -73,7 +79,10 @@ class Forked(Worker):
     async def begin(self) -> None:
         began = self.run.time
         self.handle = Handle(self)
+        main = self.run.current
+        main.lane = self.number
         self.run.took(self.loader.start_stage, "wait", began, self.run.time, Element(None))
+        main.lane = 0
         self.set_out()
 
     def set_out(self) -> None:
@@ -98,8 +107,7 @@ class Forked(Worker):
         answer = self.ask(ticket.indices)
         if answer is None:
             ticket.is_last = True
-            pid = self.handle.process.pid
-            return Failure(RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly"))
+            return Failure(RuntimeError(f"DataLoader worker (pid(s) {self.handle.pid}) exited unexpectedly"))
         element: Element | None = answer[0]
         records = answer[1]
         if element is None:

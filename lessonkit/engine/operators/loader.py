@@ -273,9 +273,11 @@ class Loader(Sampled):
         held = [ticket.result for ticket in self.tickets.values() if ticket.received and ticket.result]
         self.buffer.leave(*(element for element in held if type(element) is Element))
         self.tickets.clear()
-        if not self.said["persistent_workers"] and self.begun:
-            for worker in self.workers:
+        for worker in self.workers:
+            if not self.said["persistent_workers"]:
                 worker.end()
+            elif not self.crew.workers:  # of them, their processes stay
+                self.run.cancel(worker.task)
         super().close()
 
     # ---- the main process ----

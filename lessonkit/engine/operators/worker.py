@@ -79,7 +79,10 @@ class Worker:
     async def begin(self) -> None:
         """Start it: the main process is held up for the first part of its start only."""
         spent = [round(self.said(part) * 1e9) for part in (0, 1)]
+        main = self.run.current
+        main.lane = self.number  # in the pictures this is the worker's
         await self.run.spend(spent[0], self.loader.start_stage, Element(None))
+        main.lane = 0
         self.task = self.run.start(self.live(spent[1]), self.loader.stage, self.number)
         self.task.process = self.process
 
