@@ -123,7 +123,9 @@ def own_start(trace: Trace) -> tuple[Any, Any]:
 
     def ready(epoch: int, worker: int) -> float:
         begun: float = forked(epoch, worker).end
-        work: list[float] = [span.start for span in trace.work if span.lane == worker and span.stage in ("Map", "Collate")]
+        work: list[float] = [
+            span.start for span in trace.work if span.lane == worker and span.stage in ("Map", "Collate")
+        ]
         first: float = min((start for start in work if start >= begun), default=begun)
         return max(0.0, first - begun)
 
