@@ -71,7 +71,8 @@ class Fetch:
             source = source.opened[0]
         self.source: Asked = source
         self.is_plain, self.costs = False, list[Price]()
-        if not (self.one_call or kept or self.collate_fn) and self.batching:
+        # Out of order it would matter which of two batches that end at one moment was begun later.
+        if said["in_order"] and self.batching and not (self.one_call or kept or self.collate_fn):
             self.find_plain_costs()
 
     def find_plain_costs(self) -> None:
