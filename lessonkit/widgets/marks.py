@@ -3,56 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.prediction import Question
 
-Places = Sequence[float | None]  # of a known answer, in steps; None where it has no such mark
+Places = Sequence[float]  # of a known answer, in steps of the axis; infinite where it has no such mark
 
 
 class Marks(Question):
     """A question with a place, in whole steps of an axis, for each mark.
 
     *wrong* has for each known misconception the places that it leads to, and the sentence that
-    explains it.
+    explains it. Which of two marks of one name is which, only their order tells.
     """
 
+    says: str  # of a mark, before its place
+    well: str  # of marks that are right
     names: list[str]
     last: list[int]  # the last step that a mark may be at
-    right: Sequence[float]
+    right: Places
+    order: Places  # that mark speaks first for which this is least
     wrong: list[tuple[Places, str]]
 
-    def accepted(self, said: object) -> list[int]:
+    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
+        said = self.accepted(said)
+        turns = sorted(range(len(said)), key=lambda mark: (self.names.index(self.names[mark]), said[mark]))
+        at = [said[mark] for mark in turns]
+        wrong = [mark for mark, place in enumerate(at) if not self.near(place, self.right[mark])]
+        text = [f"Right: all are {self.well}."]
+        if wrong:
+            first = min(wrong, key=self.order.__getitem__)
+            right = self.shown(self.right[first])
+            text = [f"{self.names[first]} {self.says} {right}, not {self.shown(at[first])}."]
+            text.append(self.meant(at, first))
+        answer = self.revealed(" ".join(filter(None, [*text, self.remark(at)])))
+        answer["truth"] = [self.right[turns.index(mark)] for mark in range(len(at))]
+        return not wrong, f"{len(at) - len(wrong)} of {len(at)} {self.well}", answer
+
+    def accepted(self, said: Any) -> list[int]:
         """Return the places that the page sent, if there is one for each mark."""
         if not isinstance(said, list) or len(said) != len(self.names):
-            raise RefusedError("the page has other marks than this question: run its cell again")
+            raise RefusedError("this question has other marks: run its cell again")
         for name, place, last in zip(self.names, said, self.last, strict=True):
-            if type(place) is not int or place < -1:
-                raise RefusedError(f"{name} must be at a step of the axis")
+            if type(place) is not int or not -1 <= place <= last:
+                raise RefusedError(f"{name} is not at a step of the axis")
             if place < 0:
                 raise RefusedError(f"{name} has no place yet")
-            if place > last:
-                raise RefusedError(f"{name} is outside the axis")
         return said
 
-    def distinct(self, wrong: Sequence[tuple[Places, str]]) -> list[tuple[Places, str]]:
-        """List the misconceptions that can be told apart; with other numbers two may come to one answer."""
-        found: list[tuple[Places, str]] = [(self.right, "")]
-        for places, text in wrong:
-            if all(list(places) != list(other) for other, _ in found):
-                found.append((places, text))
-        return found[1:]
+    def meant(self, at: Sequence[int], first: int) -> str:
+        """Say why the mark *first* is wrong: the sentence of the nearest misconception that errs alike."""
+        known = [one for one in self.wrong if self.errs_alike(at[first], one[0][first], self.right[first])]
+        away = [sum(abs(here - there) for here, there in zip(at, places, strict=True)) for places, _ in known]
+        return known[away.index(min(away))][1] if known else ""
 
-    def near(self, said: int, place: float | None) -> bool:
-        """Whether a mark counts as being at *place*."""
+    def near(self, said: int, right: float) -> bool:
+        """Whether a mark counts as being where it belongs."""
+        return said == right
+
+    def errs_alike(self, said: int, place: float, right: float) -> bool:
+        """Whether a misconception that leads to *place* may be why a mark is where it was *said* to be."""
         return said == place
 
-    def objection(self, said: Sequence[int], first: int) -> str:
-        """Say what it means that the mark *first* is wrong.
+    def shown(self, place: float) -> str:
+        """Write a place as the page does."""
+        raise NotImplementedError
 
-        Of the misconceptions that have it there too, the one speaks that has most other marks where
-        the learner has them.
-        """
-        fitting = [known for known in self.wrong if self.near(said[first], known[0][first])]
-        alike = [sum(map(self.near, said, places)) for places, _ in fitting]
-        return fitting[alike.index(max(alike))][1] if fitting else ""
+    def remark(self, at: Sequence[int]) -> str:
+        """Say what else is to be said of these places."""
+        raise NotImplementedError
+
+    def revealed(self, begin: str) -> dict[str, Any]:
+        return super().revealed(begin) | {"truth": self.right}

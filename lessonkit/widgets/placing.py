@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from math import gcd
-from typing import Any, NamedTuple
+from math import gcd, inf
+from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.layout import Layout, ink_on, layout
+from lessonkit.pictures.layout import Bar, ink_on, layout
 from lessonkit.widgets.marks import Marks
 from lessonkit.widgets.page_data import micros
 from lessonkit.words import milliseconds
@@ -16,165 +16,86 @@ from lessonkit.words import milliseconds
 MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
 
 
-class Bar(NamedTuple):
-    """A bar to be placed; times in nanoseconds. *members* are whom it works on."""
-
-    row: int
-    label: str
-    start: int
-    end: int
-    members: frozenset[tuple[int, ...]]
-
-
 class Placing(Marks):
-    """A question whose answer is when each bar of the *stages* begins.
+    """A question whose answer is when each bar of the *stages* begins in the run *trace*.
 
-    The run of *traces* is the right one; each of *wrong* is a run that a misconception would be.
+    Each of *wrong* has the run that a misconception would be.
     """
 
+    says, well = "begins at", "in place"
+
     def __init__(
-        self,
-        question: str,
-        traces: Sequence[Trace],
-        why: str,
-        wrong: Sequence[tuple[Trace, str]],
-        stages: Sequence[str],
+        self, trace: Trace, wrong: Sequence[tuple[Trace, str]], stages: Sequence[str], **more: Any
     ) -> None:
-        laid = layout(traces[0])
-        rows = [row.stage for row in laid.rows]
-        for stage in stages:
-            if stage not in rows:
-                raise ValueError(f"place={stage!r}: must be one of {', '.join(rows)}")
-        self.rows = laid.rows
-        self.bars = sorted(
-            (bar for bar in bars(laid, traces[0]) if rows[bar.row] in stages),
-            key=lambda bar: (bar.row, len(bar.label), bar.label, bar.start),
-        )
-        others = [(starts(trace), text) for trace, text in wrong]
-        known = [[found.get(key) for key in keys(rows, self.bars)] for found, _ in others]
-        times = [time for places in known for time in places if time is not None]
-        self.step = reduce(gcd, times + [time for bar in self.bars for time in (bar.start, bar.end)])
-        end = max(laid.duration, sum(bar.end - bar.start for bar in self.bars), *times, 0)
-        self.steps = -(-end // self.step) + 1
-        if self.steps > MOST_STEPS:
-            raise ValueError(
-                f"place: all bars begin and end at multiples of {milliseconds(self.step / 1e9)}, and "
-                f"{self.steps} of those are too many to choose from: take other costs"
-            )
-        self.names = [f"{rows[bar.row]} {bar.label}".strip() for bar in self.bars]
-        self.right = [bar.start // self.step for bar in self.bars]
+        self.rows = layout(trace).rows
+        names, found = [row.stage for row in self.rows], bars(trace)
+        if missing := set(stages) - set(names):
+            raise ValueError(f"place={missing.pop()!r}: must be one of {', '.join(names)}")
+        chosen = {name: some for name, some in found.items() if names[some[0].row] in stages}
+        self.names = [name for name, some in chosen.items() for _ in some]
+        self.bars = [bar for some in chosen.values() for bar in some]
+        who, spans = trace.identities, trace.spans
+        self.who = [{who[one] for one in trace.members(spans[bar.span].element)} for bar in self.bars]
+        runs = [trace, *(run for run, _ in wrong)]
+        ends: list[float] = [bar.end for bar in self.bars]
+        known = [[start for name in chosen for start in starts(run, name, len(chosen[name]))] for run in runs]
+        self.step = reduce(gcd, [int(time) for times in [*known, ends] for time in times if time < inf])
+        work = sum(ends) - sum(known[0])  # so long are all bars, one after another
+        steps = int(max(work, *(run.duration * 1e9 for run in runs)) // self.step) + 1
+        if steps > MOST_STEPS:
+            raise ValueError(f"place: {steps} steps of {self.shown(1)} are too many to choose from")
+        self.right, *others = ([time / self.step for time in times] for times in known)
+        self.order = self.right
+        self.wrong = [(places, text) for places, (_, text) in zip(others, wrong, strict=True)]
         self.lengths = [(bar.end - bar.start) // self.step for bar in self.bars]
-        self.last = [self.steps - length for length in self.lengths]
-        self.wrong = self.distinct(
-            [
-                ([None if time is None else time // self.step for time in places], text)
-                for places, (_, text) in zip(known, others, strict=True)
-            ]
-        )
-        given = [bar for bar in laid.bars if bar.kind == "work" and rows[bar.row] not in stages]
+        self.last = [steps - length for length in self.lengths]
+        each = zip(self.bars, self.lengths, self.names, strict=True)
+        given = [bar for name in found if name not in chosen for bar in found[name]]
         spec = {
-            "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows],
-            "bars": [
-                [bar.row, bar.label, length, name]
-                for bar, length, name in zip(self.bars, self.lengths, self.names, strict=True)
-            ],
+            "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in self.rows],
+            "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
             "given": [[bar.row, bar.lane, micros(bar.start), micros(bar.end - bar.start)] for bar in given],
             "step": micros(self.step),
-            "steps": self.steps,
+            "steps": steps,
         }
-        super().__init__(question, traces, why, {"place": spec})
+        super().__init__(traces=[trace], spec={"place": spec}, **more)
 
-    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
-        at = self.in_turn(self.accepted(said))
-        order = sorted(range(len(at)), key=lambda bar: self.bars[bar].start)
-        wrong = [bar for bar in order if at[bar] != self.right[bar]]
-        place = dict(zip(self.turns(said), self.right, strict=True))
-        truth = [place[bar] for bar in range(len(at))]
-        shown = f"{len(at) - len(wrong)} of {len(at)} bars in place"
-        if not wrong:
-            return True, shown, self.revealed("Right: every bar is in its place.") | {"truth": truth}
-        first = wrong[0]
-        began, begins = (milliseconds(steps * self.step / 1e9) for steps in (at[first], self.right[first]))
-        impossible = self.impossible(at, order)
-        meant = self.objection(at, first) or impossible.pop(first, "")
-        more = next(iter(impossible.values()), "") if not meant else ""
-        text = f"{self.names[first]} begins at {begins}, not at {began}. {meant} {more}"
-        return False, shown, self.revealed(" ".join(text.split())) | {"truth": truth}
+    def shown(self, place: float) -> str:
+        return milliseconds(place * self.step / 1e9)
 
-    def revealed(self, begin: str) -> dict[str, Any]:
-        return super().revealed(begin) | {"truth": self.right}
-
-    def turns(self, said: list[int]) -> list[int]:
-        """Order bars of one name by time: which of them is which, only their order tells."""
-        groups: dict[str, list[int]] = {}
-        for bar, name in enumerate(self.names):
-            groups.setdefault(name, []).append(bar)
-        return [bar for group in groups.values() for bar in sorted(group, key=lambda bar: said[bar])]
-
-    def in_turn(self, said: list[int]) -> list[int]:
-        """Give the places of the bars as if those of one name had been placed in order."""
-        return [said[bar] for bar in self.turns(said)]
-
-    def impossible(self, at: list[int], order: list[int]) -> dict[int, str]:
-        """Say of each bar what no run could do: begin before what it needs, or be one too many in its row."""
-        found = {}
+    def remark(self, at: Sequence[int]) -> str:
+        """Say what no run could do: work on too many at once, or on what is not yet there."""
         ends = [place + length for place, length in zip(at, self.lengths, strict=True)]
-        for bar in order:
-            mine = self.bars[bar]
-            beside = [
-                other
-                for other in order
-                if self.bars[other].row == mine.row and at[other] <= at[bar] < ends[other] and other != bar
-            ]
-            stage, lanes, _ = self.rows[mine.row]
-            needed = [other for other in order if needs(mine, self.bars[other]) and ends[other] > at[bar]]
-            if needed:
-                found[bar] = f"{self.names[bar]} cannot begin before {self.names[needed[0]]} has ended."
-            elif len(beside) >= lanes:
-                both = f"{self.names[bar]} and {self.names[beside[0]]} cannot be worked on at once"
-                found[bar] = f"{both}: {stage} has {lanes} lane{'s' * (lanes > 1)}."
-        return found
+        for bar in sorted(range(len(at)), key=at.__getitem__):
+            stage, lanes, _ = self.rows[self.bars[bar].row]
+            at_once = [one for one in range(len(at)) if at[one] <= at[bar] < ends[one]]
+            *most, last = [self.names[one] for one in at_once if self.bars[one].row == self.bars[bar].row]
+            if len(most) >= lanes:
+                room = f"{stage} has {lanes} lane{'s' * (lanes > 1)}"
+                return f"{', '.join(most)} and {last} cannot overlap: {room}."
+            for one, end in enumerate(ends):
+                if end > at[bar] and self.needs(bar, one):
+                    return f"{self.names[bar]} cannot begin before {self.names[one]} has ended."
+        return ""
 
-
-def bars(laid: Layout, trace: Trace) -> list[Bar]:
-    """List the bars of a run that are work, with whom they work on."""
-    who = trace.identities
-    return [
-        Bar(
-            bar.row,
-            bar.label,
-            bar.start,
-            bar.end,
-            frozenset(tuple(who[member]) for member in trace.members(trace.spans[bar.span].element)),
+    def needs(self, bar: int, other: int) -> bool:
+        """Whether *bar* works on what the *other* made: on the same sample, or on one of its file."""
+        first = self.bars[other].row != self.bars[bar].row and self.right[other] < self.right[bar]
+        return first and any(
+            made in (one, one._replace(sample=-1)) for made in self.who[other] for one in self.who[bar]
         )
-        for bar in laid.bars
-        if bar.kind == "work"
-    ]
 
 
-def keys(rows: Sequence[str], found: Sequence[Bar]) -> list[tuple[str, str, int]]:
-    """Name bars so that those of two runs can be compared: which of those of this stage and label it is."""
-    seen: dict[tuple[str, str], int] = {}
-    named = []
-    for bar in found:
-        key = (rows[bar.row], bar.label)
-        seen[key] = seen.get(key, -1) + 1
-        named.append((*key, seen[key]))
-    return named
-
-
-def starts(trace: Trace) -> dict[tuple[str, str, int], int]:
-    """When each bar of a run begins."""
+def bars(trace: Trace) -> dict[str, list[Bar]]:
+    """Give the bars that are work, by their names such as "Read 0"; those of one name in order."""
+    found: dict[str, list[Bar]] = {}
     laid = layout(trace)
-    found = sorted(bars(laid, trace), key=lambda bar: bar.start)
-    return dict(zip(keys([row.stage for row in laid.rows], found), [bar.start for bar in found], strict=True))
+    for bar in sorted(laid.bars, key=lambda bar: (bar.row, len(bar.label), bar.label, bar.start)):
+        if bar.kind == "work":
+            found.setdefault(f"{laid.rows[bar.row].stage} {bar.label}".strip(), []).append(bar)
+    return found
 
 
-def needs(later: Bar, earlier: Bar) -> bool:
-    """Whether a bar needs what the other one makes: the same sample, or its file."""
-    if later.row == earlier.row or earlier.end > later.start:
-        return False
-    files = {who[:2] for who in later.members}
-    return bool(later.members & earlier.members) or any(
-        who[-1] < 0 and who[:2] in files for who in earlier.members
-    )
+def starts(trace: Trace, name: str, count: int) -> list[float]:
+    """Say when the first *count* bars of one name begin; those that are not there never do."""
+    return [*(bar.start for bar in bars(trace).get(name, [])), *[inf] * count][:count]

@@ -23,17 +23,16 @@ SCALES = {"ms": 1000, "%": 100}  # what the page shows for 1 of ours: seconds, s
 class Question(Page):
     """Ask *question*; the learner commits to an answer, and says how sure; only then does the run appear.
 
-    *spec* is what the page has to know of the kind of answer; of *traces* the last is shown, over the
-    first. *why* explains the right answer.
+    Of the runs *traces* the last is shown, over the first; *why* explains the right answer. *spec* is
+    what the page has to know of the kind of answer.
     """
 
-    questions = ("commit", "reveal", "resume")
-    kept = traitlets.Unicode("").tag(sync=True)  # the page's own: an answer that is not yet finished
+    questions = ("commit", "reveal")
+    kept = traitlets.Unicode("").tag(sync=True)  # the page's own: how far the learner is
 
-    def __init__(self, question: str, traces: Sequence[Trace], why: str, spec: dict[str, Any]) -> None:
-        self.question, self.traces, self.why = question, list(traces), why
+    def __init__(self, question: str, why: str, traces: Sequence[Trace], spec: dict[str, Any]) -> None:
+        self.question, self.why, self.traces = question, why, list(traces)
         self.tries: list[list[Any]] = []  # what was said, how sure, and whether it was right
-        self.verdict: tuple[dict[str, Any], bool] | None = None  # the last with a run
         super().__init__("predict", {"question": question, "sure": SURE, "height": HEIGHT} | spec)
 
     def commit(self, said: Any, sure: Any) -> None:
@@ -42,7 +41,7 @@ class Question(Page):
             raise RefusedError("say how sure you are")
         right, shown, answer = self.judge(said)
         self.tries.append([shown, SURE[sure], right])
-        self.answer(answer, right)
+        self.tell("verdict", answer, right=right, tries=self.tries)
 
     def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
         """Say whether an answer is right, how the learner would write it, and what the page is told."""
@@ -50,29 +49,12 @@ class Question(Page):
 
     def reveal(self) -> None:
         """Show the run without an answer."""
-        self.tries = []
-        self.answer(self.revealed(""), True)
-
-    def resume(self) -> None:
-        """Say again what was said last: the page was loaded again, or there is a second one."""
-        if self.verdict is None:
-            raise RefusedError("nothing is answered yet")
-        self.answer(*self.verdict)
-
-    def answer(self, answer: dict[str, Any], right: bool) -> None:
-        """Tell the page, and keep for one that comes later."""
-        if "scene" in answer:
-            self.verdict = answer, right
-        self.tell("verdict", answer, right=right, tries=self.tries)
+        self.tell("verdict", self.revealed(""), right=True, tries=[])
 
     def revealed(self, begin: str) -> dict[str, Any]:
         """Give the reason and the run; of several, the last over the first."""
         pinned = page_data(self.traces[0]) if len(self.traces) > 1 else None
-        return {
-            "text": f"{begin} {self.why}".strip(),
-            "scene": page_data(self.traces[-1]),
-            "pinned": pinned,
-        }
+        return {"text": f"{begin} {self.why}".strip(), "scene": page_data(self.traces[-1]), "pinned": pinned}
 
     def in_words(self) -> str:
         """Ask the question; the answer would spoil it."""
@@ -84,20 +66,20 @@ class Predict(Question):
 
     def __init__(
         self,
-        question: str,
         traces: Sequence[Trace],
-        why: str,
         wrong: Sequence[tuple[Any, str]],
         answer: Callable[..., Any],
         unit: str,
         choices: Sequence[str],
+        **more: Any,
     ) -> None:
         self.unit, self.choices = unit, list(choices)
         self.scale, self.tolerance = SCALES.get(unit, 1), TOLERANCE if unit in SCALES else 0
         self.right = self.checked(answer(*traces))
         self.wrong = self.distinct(wrong, traces)
         limit = f"within {percent(TOLERANCE)}" if self.tolerance and not choices else ""
-        super().__init__(question, traces, why, {"unit": unit, "choices": self.choices, "limit": limit})
+        spec = {"unit": unit, "choices": self.choices, "limit": limit}
+        super().__init__(traces=traces, spec=spec, **more)
 
     def checked(self, value: Any) -> Any:
         """Return a right or a known wrong answer, if it is one of the choices."""

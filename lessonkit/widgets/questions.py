@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessonkit.widgets.drawing import Drawing, named
+from lessonkit.widgets.drawing import Drawing
 from lessonkit.widgets.placing import Placing
 from lessonkit.widgets.prediction import Predict, Question
 from lessonkit.widgets.sandbox import job, made_by
@@ -36,21 +36,23 @@ def predict(
     are pipelines: the runs that the misconceptions would be.
 
     With *draw*, such as `draw={"calls": range(1, 9)}`, the one pipeline is a function with such an
-    argument, and the learner draws what *answer* gives for each value, at first the time per sample.
-    In *wrong* are curves, functions of the traces, or "falls", "flat" and "rises".
+    argument, and the learner draws what *answer* gives for each value; if it is left out, the time per
+    sample. In *wrong* are curves, or functions of the traces that give one.
     """
     if not pipelines:
         raise ValueError("predict: there must be a pipeline to run")
-    if (place or draw) and len(pipelines) != 1:
-        raise ValueError("predict: there must be one pipeline to place bars of, or to draw a curve of")
-    if draw is not None:
-        knob, values = named(draw)
+    if (place or draw) and len(pipelines) > 1:
+        raise ValueError("predict: there must be one pipeline, to place its bars or to draw its curve")
+    about: dict[str, Any] = {"question": question, "why": why}
+    if draw:
+        [(knob, values), *more] = draw.items()
+        if more or len(values) < 2:
+            raise ValueError("draw: must be one name with two or more values")
         runs = [made_by(pipelines[0], **{knob: value}).simulate() for value in values]
-        measure = answer or (lambda trace: trace.per_sample)
-        return Drawing(question, runs, why, wrong, measure, unit, knob, values)
+        return Drawing(runs, wrong, answer or (lambda trace: trace.per_sample), unit, knob, values, **about)
     traces = [job(made).simulate() for made in pipelines]
     if place:
         others = [(job(made).simulate(), text) for made, text in wrong]
-        return Placing(question, traces, why, others, place)
-    measure = answer or (lambda trace, *others: trace.duration)
-    return Predict(question, traces, why, wrong, measure, unit, choices)
+        return Placing(traces[0], others, place, **about)
+    answer = answer or (lambda trace, *others: trace.duration)
+    return Predict(traces, wrong, answer, unit, choices, **about)

@@ -1,6 +1,6 @@
-// What tells the answer to a prediction stays covered until the learner commits, or asks to see it.
-// A notebook marks it by tags: `predict` at the cell of a question, `covered` at the heading of a section that tells.
-// JupyterLab folds such a section itself, also before anything has run; elsewhere, as in Voilà, we hide its cells.
+// What tells the answer to a question stays covered until the learner commits, or asks to see it. A notebook marks it
+// by tags: `predict` at the cell of a question, `covered` at the heading of a section that tells. JupyterLab folds
+// such a section itself, also before anything has run; elsewhere, as in Voilà, its cells are hidden here.
 
 const FOLDED = "jp-MarkdownHeadingCollapsed"; // JupyterLab's own class
 
@@ -11,17 +11,17 @@ class Cover {
     this.models = manager?.context?.model?.cells;
     this.cells = [...this.notebook.querySelectorAll(".jp-Cell")].map((node, place) => this.cell(node, place));
     this.sections = this.cells.flatMap((cell, place) => (cell.tags.includes("covered") ? [this.section(cell, place)] : []));
+    document.body.classList.add("lk-covers");
   }
 
   cell(node, place) {
     const model = this.models?.get(Number(node.dataset.windowedListIndex ?? place)); // its node may not be drawn yet
     if (model) {
-      const level = model.type === "markdown" && /^#+(?= )/.exec(model.sharedModel.getSource());
-      return { node, tags: model.getMetadata("tags") ?? [], level: level ? level[0].length : 7 };
+      const marks = model.type === "markdown" && /^#+(?= )/.exec(model.sharedModel.getSource());
+      return { node, tags: model.getMetadata("tags") ?? [], level: marks ? marks[0].length : 7 };
     }
     const heading = node.querySelector(".jp-RenderedMarkdown :is(h1, h2, h3, h4, h5, h6)");
-    const classes = [node, ...node.querySelectorAll("[class*=celltag_]")].map((one) => one.className).join(" ");
-    const tags = [...classes.matchAll(/celltag_(\S+)/g)].map(([, tag]) => tag);
+    const tags = [...node.outerHTML.matchAll(/celltag_(\w+)/g)].map(([, tag]) => tag);
     return { node, tags, level: heading ? Number(heading.tagName[1]) : 7 };
   }
 
@@ -34,39 +34,24 @@ class Cover {
   }
 
   close() {
-    for (const section of this.sections) if (section.asked.some(({ node }) => node.contains(this.el))) this.turn(section, true);
+    for (const section of this.sections) if (!this.models || section.asked.some(({ node }) => node.contains(this.el))) this.turn(section, true);
   }
 
-  // Other questions may ask for what the same section tells.
   open() {
-    const answered = ({ node }) => node.querySelector("[data-answered]");
-    for (const section of this.sections) if (section.asked.every(answered)) this.turn(section, false);
+    for (const section of this.sections) if (section.asked.every(({ node }) => node.querySelector("[data-answered]"))) this.turn(section, false);
   }
 
-  turn({ node, inside }, covered) {
+  turn({ node, inside, asked }, covered) {
     if (this.models && node.classList.contains(FOLDED) !== covered) node.querySelector(".jp-collapseHeadingButton")?.click();
-    if (!this.models) {
-      node.classList.toggle(FOLDED, covered);
-      for (const cell of inside) cell.node.classList.toggle("lk-hidden", covered);
-    }
+    if (!this.models) for (const cell of inside) cell.node.classList.toggle("lk-hidden", node.classList.toggle(FOLDED, covered));
     if (!covered || node.querySelector(".lk-note")) return;
     const show = button("show it now", "Show this section without an answer", () => this.turn({ node, inside }, false));
-    node.append(html("div", { class: "lk lk-note" }, "Covered until you commit to your prediction. ", show));
+    node.append(html("div", { class: "lk lk-note" }, `Covered until you commit to your answer${asked.length > 1 ? "s" : ""}. `, show));
   }
 
-  // After Run All Cells the last one is chosen: the reader is led back to the first question.
+  // After Run All Cells the last cell is chosen: lead the reader back to the first question.
   lead() {
-    const last = this.cells.at(-1)?.node, first = this.notebook.querySelector(".lk-predict:not([data-answered])");
-    if (last?.classList.contains("jp-mod-active") && this.el.contains(first)) first.querySelector(`[tabindex], input, button`).focus();
+    const first = this.notebook.querySelector(".lk-predict:not([data-answered])");
+    if (this.cells.at(-1)?.node.matches(".jp-mod-active") && first === this.el) first.querySelector("[tabindex], input").focus();
   }
-}
-
-function cover(el, manager) {
-  const one = new Cover(el, manager);
-  one.close();
-  one.lead();
-}
-
-function uncover(el, manager) {
-  new Cover(el, manager).open();
 }

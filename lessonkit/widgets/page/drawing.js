@@ -1,31 +1,23 @@
 // A curve that a learner draws: a point for each value of a knob, to be moved up and down.
 
-const PLOT = 220;
-const PAGES = "up and down by one step, with Page Up and Page Down by ten";
+const PLOT = 220, FLOOR = 40;
 
 class Drawing {
-  constructor({ knob, values, first, steps, step }, unit, changed) {
+  constructor({ knob, values, first, steps, step, unit }, changed) {
     Object.assign(this, { knob, values, first, steps, step, unit, changed });
     this.places = values.slice(1).map(() => -1);
-    this.width = 0;
-    this.grid = svg("g", { class: "lk-grid" });
-    this.axis = svg("g", { class: "lk-axis" });
+    [this.grid, this.axis, this.truth] = ["grid", "axis", "true"].map((name) => svg("g", { class: `lk-${name}` }));
     this.line = svg("path", { class: "lk-drawn" });
-    this.truth = svg("g", { class: "lk-true" });
     this.points = this.places.map((_, point) => {
-      const node = svg("g", { role: "slider", tabindex: 0, "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": steps, "aria-label": `${knob}=${values[point + 1]}`, ...KEYS }, svg("circle", { r: 6 }));
-      node.addEventListener("keydown", (event) => this.key(event, point));
-      return node;
+      const named = { role: "slider", "aria-label": `${knob}=${values[point + 1]}`, "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": steps };
+      return svg("circle", { r: 7, tabindex: 0, onkeydown: (event) => this.key(event, point), ...named, ...KEYS });
     });
-    this.start = svg("circle", { class: "lk-first", r: 6 });
-    this.svg = svg("svg", { class: "lk-timeline lk-plot", role: "group", "aria-label": `A curve to draw, against ${knob}` }, this.grid, this.axis, this.truth, this.line, this.start, ...this.points);
-    this.svg.addEventListener("pointerdown", (event) => this.press(event));
-    this.svg.addEventListener("pointermove", (event) => this.hand && this.move(event));
-    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => this.release());
-    this.said = html("div", { class: "lk-said", "aria-live": "polite" }, `The first point is given. Draw the others by hand, or move them with the arrow keys: ${PAGES}.`);
-    this.frame = html("div", { class: "lk-frame" }, this.svg);
-    this.node = html("div", {}, this.frame, this.said);
-    new ResizeObserver(([{ contentRect }]) => contentRect.width && this.draw(Math.floor(contentRect.width))).observe(this.frame);
+    this.start = svg("circle", { class: "lk-first", r: 7 });
+    const drag = { onpointerdown: (event) => this.press(event), onpointermove: (event) => this.hand && this.move(event), onlostpointercapture: () => this.release() };
+    this.svg = svg("svg", { class: "lk-timeline lk-plot", role: "group", "aria-label": `A curve to draw, against ${knob}`, ...drag }, this.grid, this.axis, this.truth, this.line, this.start, ...this.points);
+    this.said = html("div", { class: "lk-said", "aria-live": "polite" }, "The first point is given. Draw the others by hand, or with the arrow keys; Page Up and Page Down make larger steps.");
+    this.node = html("div", {}, html("div", { class: "lk-frame" }, this.svg), this.said);
+    new ResizeObserver(([{ contentRect: { width } }]) => width && this.draw(Math.floor(width))).observe(this.node);
   }
 
   get() {
@@ -34,60 +26,62 @@ class Drawing {
 
   set(places) {
     if (!Array.isArray(places) || places.length !== this.places.length || this.hand) return;
-    this.places = places.map((place) => (Number.isInteger(place) && place >= 0 && place <= this.steps ? place : -1));
+    this.places = places.map((place) => (Number.isInteger(place) && place >= 0 ? Math.min(place, this.steps) : -1));
     this.draw();
   }
 
-  // The true curve over that of the learner, and where it stops paying.
+  // The true curve over that of the learner, and its knee.
   correct({ truth, knee }) {
+    this.right = { truth: [this.first, ...truth], knee };
     this.node.inert = true;
-    this.right = { truth, knee };
     this.said.textContent = "";
     this.draw();
   }
 
   x(value) {
-    return LEFT / 2 + (value / (this.values.length - 1)) * (this.width - LEFT / 2 - 2 * RIGHT);
+    return FLOOR + (value / (this.values.length - 1)) * (this.width - FLOOR - 2 * RIGHT);
   }
 
   y(place) {
     return PLOT - (place / this.steps) * (PLOT - 20);
   }
 
+  path(places) {
+    const there = places.map((place, point) => (place < 0 ? "" : `${this.x(point)},${this.y(place)}`));
+    return there.map((here, point) => here && `${there[point - 1] ? "L" : "M"}${here}`).join("");
+  }
+
   draw(width = this.width) {
     if (!width) return;
     this.width = Math.max(300, width);
-    const height = PLOT + 40, right = this.width - RIGHT;
-    attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
-    const each = nice((this.steps * this.step) / 5) / this.step;
-    const marks = Array.from({ length: Math.floor(this.steps / each + 1e-9) + 1 }, (_, mark) => mark * each);
-    this.grid.replaceChildren(...marks.map((mark) => svg("line", { x1: LEFT / 2 - 8, x2: right, y1: this.y(mark), y2: this.y(mark) })));
-    const names = this.values.map((value, place) => svg("text", { x: this.x(place), y: PLOT + 16, "text-anchor": "middle" }, value));
-    const numbers = marks.map((mark) => svg("text", { x: LEFT / 2 - 12, y: this.y(mark) + 4, "text-anchor": "end" }, number(mark * this.step)));
-    const title = svg("text", { x: right, y: PLOT + 33, "text-anchor": "end" }, this.knob);
-    this.axis.replaceChildren(...names, ...numbers, title, svg("text", { x: 2, y: 10 }, this.unit));
-    const at = (place, point) => `${this.x(point)},${this.y(place)}`;
-    const drawn = [this.first, ...this.places].map((place, point) => (place < 0 ? "" : at(place, point)));
-    attributes(this.start, { cx: this.x(0), cy: this.y(this.first) });
-    this.line.setAttribute("d", drawn.map((here, point) => here && `${drawn[point - 1] ? "L" : "M"}${here}`).join(""));
-    this.points.forEach((node, point) => {
-      const place = this.places[point], empty = place < 0;
-      attributes(node.firstChild, { cx: this.x(point + 1), cy: this.y(empty ? 0 : place) });
-      node.classList.toggle("lk-empty", empty);
-      attributes(node, { "aria-valuenow": Math.max(0, place), "aria-valuetext": this.where(point) });
-    });
-    if (!this.right) return;
-    const { truth, knee } = this.right, x = this.x(knee);
-    this.truth.replaceChildren(
-      svg("path", { d: `M${truth.map(at).join("L")}` }),
-      ...truth.map((place, point) => svg("circle", { cx: this.x(point), cy: this.y(place), r: 4 })),
-      ...(knee > 0 && knee < truth.length - 1 ? [svg("line", { x1: x, x2: x, y1: 20, y2: PLOT }), svg("text", { x: x + 6, y: 30 }, `from ${this.knob}=${this.values[knee]} on, nothing changes`)] : []),
+    attributes(this.svg, { width: this.width, height: PLOT + FLOOR, viewBox: `0 0 ${this.width} ${PLOT + FLOOR}` });
+    const right = this.width - RIGHT, each = nice((this.steps * this.step) / 5) / this.step;
+    const marks = Array.from({ length: Math.floor(this.steps / each) + 1 }, (_, mark) => mark * each);
+    this.grid.replaceChildren(...marks.map((mark) => svg("line", { x1: FLOOR - 8, x2: right, y1: this.y(mark), y2: this.y(mark) })));
+    this.axis.replaceChildren(
+      ...this.values.map((value, place) => svg("text", { x: this.x(place), y: PLOT + 20, "text-anchor": "middle" }, value)),
+      ...marks.map((mark) => svg("text", { x: FLOOR - 12, y: this.y(mark) + 4, "text-anchor": "end" }, number(mark * this.step))),
+      svg("text", { x: right, y: PLOT + 36, "text-anchor": "end" }, this.knob), svg("text", { x: 2, y: 10 }, this.unit),
     );
+    attributes(this.start, { cx: this.x(0), cy: this.y(this.first) });
+    this.line.setAttribute("d", this.path([this.first, ...this.places]));
+    this.points.forEach((node, point) => {
+      const place = Math.max(0, this.places[point]);
+      attributes(node, { cx: this.x(point + 1), cy: this.y(place), "aria-valuenow": place, "aria-valuetext": this.where(point) });
+      node.classList.toggle("lk-empty", this.places[point] < 0);
+    });
+    if (this.right) this.drawTruth(this.right);
+  }
+
+  drawTruth({ truth, knee }) {
+    const x = this.x(knee), bend = knee > 0 && knee < truth.length - 1;
+    const words = svg("text", { x: x + 6, y: 32 }, `knee: ${this.knob}=${this.values[knee]}`);
+    const points = truth.map((place, point) => svg("circle", { cx: this.x(point), cy: this.y(place), r: 4 }));
+    this.truth.replaceChildren(svg("path", { d: this.path(truth) }), ...points, ...(bend ? [svg("line", { x1: x, x2: x, y1: 20, y2: PLOT }), words] : []));
   }
 
   where(point) {
-    const place = this.places[point];
-    return place < 0 ? "not drawn yet" : `${number(place * this.step)} ${this.unit}`.trim();
+    return this.places[point] < 0 ? "not drawn yet" : `${number(this.places[point] * this.step)} ${this.unit}`.trim();
   }
 
   put(point, place) {
@@ -105,27 +99,23 @@ class Drawing {
   }
 
   move(event) {
-    const frame = this.svg.getBoundingClientRect(), scale = this.width / frame.width;
-    const x = (event.clientX - frame.left) * scale, y = (event.clientY - frame.top) * scale;
-    const away = this.places.map((_, point) => Math.abs(this.x(point + 1) - x));
-    this.put(away.indexOf(Math.min(...away)), Math.round(((PLOT - y) / (PLOT - 20)) * this.steps));
+    const { left, top, width } = this.svg.getBoundingClientRect(), scale = this.width / width;
+    const away = this.points.map((_, point) => Math.abs(this.x(point + 1) - (event.clientX - left) * scale));
+    this.put(away.indexOf(Math.min(...away)), Math.round(((PLOT - (event.clientY - top) * scale) / (PLOT - 20)) * this.steps));
   }
 
   release() {
-    if (this.hand) this.changed();
     this.hand = false;
+    this.changed();
   }
 
   key(event, point) {
+    const beside = { ArrowRight: 1, ArrowLeft: -1 }[event.key], by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, Enter: 0 }[event.key];
     const here = this.places[point] < 0 ? Math.round(this.places[point - 1] ?? this.first) : this.places[point];
-    const to = { ArrowUp: here + 1, ArrowDown: here - 1, PageUp: here + 10, PageDown: here - 10, Home: 0, End: this.steps, Enter: here }[event.key];
-    const beside = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (to === undefined && !beside) return;
     if (beside) this.points[point + beside]?.focus();
-    else {
-      this.put(point, to);
-      this.changed();
-    }
+    else if (by !== undefined) this.put(point, here + by);
+    else return;
+    this.changed();
     event.preventDefault();
     event.stopPropagation();
   }

@@ -5,12 +5,12 @@ class Predict {
     this.model = model;
     const { question, unit, choices, place, draw, sure, limit, height } = JSON.parse(model.get("state"));
     const group = unique("answer");
-    const keep = () => this.keep();
-    if (place) this.answer = new Placing(place, keep);
-    else if (draw) this.answer = new Drawing(draw, unit, keep);
+    if (place) this.answer = new Placing(place, () => this.keep());
+    else if (draw) this.answer = new Drawing(draw, () => this.keep());
     else this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
     this.sure = this.radios(sure, `${group}-s`, "How sure are you?");
     const commit = button("commit", "Commit to this answer", () => this.commit());
+    this.tools = html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" })));
     this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
     this.tries = html("div", { class: "lk-tries" });
     this.height = height;
@@ -18,35 +18,37 @@ class Predict {
     this.card = html("div", { class: "lk-card-of lk-predict" },
       html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
       this.answer.node, this.sure.node,
-      html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" }))),
-      this.said, this.tries);
+      this.tools, this.said, this.tries);
     el.append(this.card);
-    this.card.addEventListener("change", keep);
+    this.card.addEventListener("change", () => this.keep());
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
-    model.on("change:kept", () => this.restore(""));
-    this.restore("Your answer is as you left it; it is not yet committed.");
-    this.cover();
+    model.on("change:kept", () => this.restore());
+    this.restore();
+    this.settle();
   }
 
   // A view is made before it has its place in the page.
-  cover() {
-    if (!this.card.isConnected) setTimeout(() => this.cover(), 50);
-    else if (!this.done) cover(this.card, this.model.widget_manager);
+  settle() {
+    if (!this.card.isConnected) return setTimeout(() => this.settle(), 50);
+    const around = new Cover(this.card, this.model.widget_manager);
+    if (this.card.dataset.answered !== undefined) return around.open();
+    around.close();
+    return around.lead();
   }
 
-  // What is not yet committed outlives the page: the widget's model has it, also for a second page.
-  keep(done = this.done) {
-    this.model.set("kept", JSON.stringify({ said: this.answer.get(), sure: this.sure.get(), done }));
+  // How far the learner is outlives the page, which may be loaded again or open twice: the widget's model has it.
+  keep(verdict) {
+    this.model.set("kept", JSON.stringify({ said: this.answer.get(), sure: this.sure.get(), verdict }));
     this.model.save_changes();
   }
 
-  restore(text) {
-    const kept = parsed(this.model.get("kept"));
-    if (!kept) return;
-    this.answer.set(kept.said);
-    this.sure.set(kept.sure);
-    if (kept.done && !this.done) this.ask({ do: "resume" });
-    else if (!kept.done) this.said.textContent = text;
+  restore() {
+    const { said, sure, verdict } = JSON.parse(this.model.get("kept") || "{}");
+    if (said === undefined || this.card.dataset.answered !== undefined) return;
+    this.answer.set(said);
+    this.sure.set(sure);
+    this.said.textContent = "This is how far you were. You have not committed yet.";
+    if (verdict) this.conclude(...verdict);
   }
 
   radios(texts, name, title) {
@@ -86,15 +88,22 @@ class Predict {
     clearTimeout(this.patience);
     if (message.about === "error") this.said.textContent = message.text;
     if (message.about !== "verdict") return;
-    const { text, scene, pinned, ...more } = unpack(buffers);
-    this.said.replaceChildren(html("b", { class: message.right ? "lk-right" : "lk-wrong" }, message.right ? "✓ " : "✗ "), text);
-    const tries = message.tries.map(([said, sure, right]) => html("span", { class: right ? "lk-right" : "lk-wrong" }, `${right ? "✓" : "✗"} ${said}, ${sure}`));
-    if (tries.length) this.tries.replaceChildren("Your tries: ", ...tries);
+    const answer = unpack(buffers);
+    if (answer.scene && this.card.dataset.answered === undefined) this.keep([message, answer]); // and so conclude
+    else this.conclude(message, answer);
+  }
+
+  conclude({ right, tries }, { text, scene, pinned, ...more }) {
+    this.said.replaceChildren(html("b", { class: right ? "lk-right" : "lk-wrong" }, right ? "✓ " : "✗ "), text);
+    const tried = tries.map(([said, sure, well]) => html("span", { class: well ? "lk-right" : "lk-wrong" }, `${well ? "✓" : "✗"} ${said}, ${sure}`));
+    if (tried.length) this.tries.replaceChildren("Your tries: ", ...tried);
     if (!scene) return;
-    if (!this.done) this.keep((this.done = true));
     this.card.dataset.answered = "";
-    uncover(this.card, this.model.widget_manager);
-    this.answer.correct?.(more);
+    this.settle();
+    if (this.answer.correct) {
+      this.answer.correct(more);
+      this.tools.remove(); // there is nothing left to find out
+    }
     if (!this.view) {
       this.view = new View(this.height);
       this.el.append(...this.view.nodes);
@@ -146,14 +155,5 @@ class Outcome {
     const view = new View(height);
     el.append(...view.nodes);
     view.draw(scene);
-  }
-}
-
-// What a page has kept may be of an older page, or of somebody else.
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
