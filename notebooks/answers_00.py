@@ -51,8 +51,8 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
         ),
         (
             2 * before,
-            "You took a faster accelerator for a busier one. It has the same work, finishes sooner, and waits "
-            "as long as before.",
+            "You took a faster accelerator for a busier one. It has the same work, finishes sooner, and "
+            "waits as long as before.",
         ),
         (
             before / 2,

@@ -19,7 +19,7 @@ from random_runs import COSTS
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
 from lessonkit.improve.knobs import Curve
-from lessonkit.improve.search import Step
+from lessonkit.improve.search import Try
 from lessonkit.optimize import autotune
 from lessonkit.pictures.style import INK, PAPER, QUIET, WAIT, Picture, png
 from lessonkit.plot import (
@@ -53,7 +53,7 @@ def in_class() -> Iterator[None]:
     classroom(False)
 
 
-def searched() -> list[Step]:
+def searched() -> list[Try]:
     dataset = ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
     return autotune(dataset, Machine(cores=2), most_places=2).steps
 

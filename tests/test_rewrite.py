@@ -324,7 +324,7 @@ def test_repeated_shuffle_fills_across_the_end_of_a_pass() -> None:
     """As on real tf.data: 201 and 30 ms between the passes, 1581 and 1410 ms in all."""
     apart = SLOW.shuffle(10, seed=1).repeat(2)
     fused = once(apart, "shuffle_and_repeat_fusion")
-    assert repr(fused).endswith(".shuffle_and_repeat(10, 2, 1)")
+    assert repr(fused).endswith(".shuffle_and_repeat(10, seed=1, count=2)")
     assert boundary(apart.prefetch(1)) == (1570, 200)
     assert boundary(fused.prefetch(1)) == (1400, 30)
     assert (boundary(apart), boundary(fused)) == ((2000, 230), (2000, 50))
@@ -375,7 +375,10 @@ def test_fused_operators_refuse_what_their_parts_refuse() -> None:
 
 
 def test_fused_operators_print_the_code_that_builds_them() -> None:
-    code = "Dataset.range(4).shuffle_and_repeat(3, 2, 1).map_and_batch(abs, 2, True, cost=0.1)"
+    code = (
+        "Dataset.range(4).shuffle_and_repeat(3, count=2, seed=1)"
+        ".map_and_batch(abs, cost=0.1, batch_size=2, drop_remainder=True)"
+    )
     assert repr(eval(code)) == code
 
 

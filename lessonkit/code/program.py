@@ -1,7 +1,5 @@
 """A pipeline as a whole program for this package."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -10,7 +8,8 @@ from lessonkit.code.functions import Functions
 from lessonkit.engine.node import Node
 
 NAMES = (  # of this package, that a program may use
-    "AUTOTUNE", "ArtificialDataset", "Dataset", "benchmark", "jitter", "per_sample", "straggler", "work",
+    "AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "benchmark", "get_worker_info",
+    "per_sample", "straggler", "work",
 )  # fmt: skip
 
 

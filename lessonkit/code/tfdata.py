@@ -1,7 +1,5 @@
 """A pipeline as a program for real tf.data: the same elements, at the same costs."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import math
@@ -31,6 +29,8 @@ ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spa
 
 def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
     """Write the pipeline, and the whole program: imports, helpers, functions, pipeline, training loop."""
+    if any(part.method == "DataLoader" for part in walk(node)):
+        raise ValueError('tf.data has no DataLoader: write the program for "torch"')
     writer = Writer()
     chain = laid_out(writer.calls(node))
     call = writer.seconds(step, node, name, "tf.nest.map_structure(plain, element)")
@@ -148,7 +148,7 @@ class Writer(Expression):
         samples, value = made(before, 1)[1], example(before)
         match cost:
             case per_sample() if samples <= 1:
-                return repr(cost.per_call + cost.seconds)
+                return f"{cost.per_call + cost.seconds}"
             case per_sample():
                 body = f"{cost.per_call} + {cost.seconds} * len(tf.nest.flatten(value)[0])"
             case straggler() if type(value) is int:

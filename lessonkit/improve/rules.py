@@ -1,7 +1,5 @@
 """The rules by which a pipeline is rewritten; the docstring of each says when it helps or hurts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -103,7 +101,7 @@ def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
     predicate, said = node.arguments["predicate"], before.arguments["nbytes"]
     if predicate is functions.kept:
         return None
-    nbytes = (lambda judged: said(judged.value)) if callable(said) else said
+    nbytes = (lambda sifted: said(sifted.value)) if callable(said) else said
     judging = before.replace(map_func=Judge(before.arguments, predicate), nbytes=nbytes, batches=False)
     judged = Dataset(node.replace(judging, predicate=functions.kept))
     return judged.map(functions.unwrapped, stage="Unwrap").node

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from matplotlib.axes import Axes
 
-from lessonkit.improve.search import Step
+from lessonkit.improve.search import Try
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.pictures.panels import Panel, compose, count_axis, say
 from lessonkit.pictures.style import CARD, PAPER, Picture
@@ -16,7 +16,7 @@ from lessonkit.words import milliseconds
 HEIGHT = 1.7  # inches
 
 
-def plot_search(steps: Sequence[Step]) -> Picture:
+def plot_search(steps: Sequence[Try]) -> Picture:
     """Draw what a search tried, one run after another: a step that was taken is filled, and says its turns.
 
     >>> from lessonkit import AUTOTUNE, ArtificialDataset

@@ -26,9 +26,10 @@ class Formula:
     """What a run should take, by *text*: arguments of *pipeline*, numbers, `+ - * /`, max, min and round_up.
 
     It says the total in seconds; `per_sample ==` before it, or `total >=` for a bound, change that.
+    With the values at the *start* it must have a value.
     """
 
-    def __init__(self, text: str, pipeline: Way) -> None:
+    def __init__(self, text: str, pipeline: Way, start: dict[str, Any]) -> None:
         head = HEAD.match(text)
         self.measure, self.sign = head.groups() if head else ("total", "==")
         self.text = text[head.end() if head else 0 :].strip()
@@ -38,6 +39,7 @@ class Formula:
             raise ValueError(f"formula={text!r}: must be an expression") from None
         parameters = inspect.signature(pipeline).parameters.values()
         self.fixed = {one.name: one.default for one in parameters if is_number(one.default)}
+        self.value(start)
 
     def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
         """What the page has to know: words and names in turns, numbers that stay, and the steps of costs."""
@@ -51,7 +53,8 @@ class Formula:
         return {"said": said, "words": words, "fixed": fixed, "steps": steps}
 
     def value(self, numbers: dict[str, Any]) -> float:
-        """Work it out; raise ValueError for anything but arithmetic on *numbers*."""
+        """Work it out for *numbers*; raise ValueError for anything but arithmetic."""
+        numbers = self.fixed | numbers
 
         def of(part: ast.expr) -> Any:
             match part:
@@ -70,7 +73,7 @@ class Formula:
     def judge(self, trace: Trace, values: dict[str, Any]) -> dict[str, Any]:
         """Say its value for these *values*, what the run took, and whether it holds."""
         try:
-            value = self.value(self.fixed | values)
+            value = self.value(values)
         except (ArithmeticError, ValueError, TypeError) as error:
             return {"value": "?", "holds": False, "said": str(error)}
         more = (trace.duration if self.measure == "total" else trace.per_sample) - value

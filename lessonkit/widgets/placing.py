@@ -68,11 +68,11 @@ class Placing(Marks):
         ends = [place + length for place, length in zip(at, self.lengths, strict=True)]
         for bar in sorted(range(len(at)), key=at.__getitem__):
             stage, lanes, _ = self.rows[self.bars[bar].row]
-            at_once = [one for one in range(len(at)) if at[one] <= at[bar] < ends[one] and one != bar]
-            beside = [self.names[one] for one in at_once if self.bars[one].row == self.bars[bar].row]
-            if len(beside) >= lanes:
+            at_once = [one for one in range(len(at)) if at[one] <= at[bar] < ends[one]]
+            *most, last = [self.names[one] for one in at_once if self.bars[one].row == self.bars[bar].row]
+            if len(most) >= lanes:
                 room = f"{stage} has {lanes} lane{'s' * (lanes > 1)}"
-                return f"{beside[0]} and {self.names[bar]} cannot overlap: {room}."
+                return f"{', '.join(most)} and {last} cannot overlap: {room}."
             for one, end in enumerate(ends):
                 if end > at[bar] and self.needs(bar, one):
                     return f"{self.names[bar]} cannot begin before {self.names[one]} has ended."

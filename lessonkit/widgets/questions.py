@@ -45,7 +45,9 @@ def predict(
         raise ValueError("predict: there must be one pipeline, to place its bars or to draw its curve")
     about: dict[str, Any] = {"question": question, "why": why}
     if draw:
-        ((knob, values),) = draw.items()
+        [(knob, values), *more] = draw.items()
+        if more or len(values) < 2:
+            raise ValueError("draw: must be one name with two or more values")
         runs = [made_by(pipelines[0], **{knob: value}).simulate() for value in values]
         return Drawing(runs, wrong, answer or (lambda trace: trace.per_sample), unit, knob, values, **about)
     traces = [job(made).simulate() for made in pipelines]

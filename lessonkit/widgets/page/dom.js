@@ -63,24 +63,21 @@ function send(model, question) {
   }
 }
 
-// Asks questions, and says beside them what went wrong; the answers go to who is named after what they are about.
-class Kernel {
-  constructor(model, said, answers) {
-    Object.assign(this, { model, said });
-    model.on("msg:custom", ({ about, text, ...more }, buffers) => {
-      clearTimeout(this.patience);
-      if (about === "error" && this.asked) said.textContent = text;
-      if (answers[about]) answers[about]({ ...more, ...unpack(buffers) });
-    });
-  }
-
-  ask(question) {
-    this.asked = true;
-    this.said.textContent = "…"; // it may be busy
-    clearTimeout(this.patience);
-    this.patience = setTimeout(() => (this.said.textContent = SILENT), PATIENCE);
-    send(this.model, question);
-  }
+// Gives a function that asks the kernel; *said* tells what went wrong, and an answer goes to *answers* by what it is about.
+function asking(model, said, answers) {
+  let patience = 0;
+  model.on("msg:custom", ({ about, text, ...more }, buffers) => {
+    clearTimeout(patience);
+    if (about === "error" && patience) said.textContent = text;
+    patience = 0;
+    answers[about]?.({ ...more, ...unpack(buffers) });
+  });
+  return (question) => {
+    said.textContent = "…"; // it may be busy
+    clearTimeout(patience);
+    patience = setTimeout(() => (said.textContent = SILENT), PATIENCE);
+    send(model, question);
+  };
 }
 
 function same(a, b) {

@@ -36,6 +36,7 @@ class Explore {
   turn(name, rest) {
     const { values } = this.controls;
     this.view.real = null;
+    this.formula?.follow(this.view.timeline.bar);
     const near = this.controls.near(name).map((value) => ({ ...values, [name]: value }));
     this.pictures.want(values, rest, near);
   }
@@ -96,6 +97,7 @@ class Explore {
   rest(running) {
     this.running = running; // by this number the kernel speaks of it, for there may be other views of this widget
     this.pictures.paused = this.controls.node.inert = running !== 0;
+    for (const { node } of this.formula?.edges ?? []) node.inert = running !== 0;
     this.stopping = false;
     this.runButton.textContent = running ? "cancel" : "run for real";
     const title = running ? "Cancel the real run" : RUN;

@@ -3,13 +3,10 @@
 
 class Formula {
   constructor({ said, words, fixed, steps }, controls, view) {
-    Object.assign(this, { fixed, steps, controls, view, lit: "", chosen: {} });
-    this.terms = []; // a name may stand in several places
-    const part = (word) => (word in fixed || word in controls.values ? this.term(word) : html("span", {}, spaced(word)));
-    this.value = html("b");
-    this.said = html("span", { "aria-live": "polite" });
-    const end = html("span", {}, "=");
-    this.node = html("div", { class: "lk-formula", role: "group", "aria-label": "Formula" }, html("span", {}, said), ...words.map(part), end, this.value, this.said);
+    Object.assign(this, { fixed, steps, controls, view, lit: "", chosen: {}, terms: [] });
+    [this.value, this.said] = [html("b"), html("span", { "aria-live": "polite" })];
+    const parts = words.map((word) => (word in fixed || word in controls.values ? this.term(word) : html("span", {}, spaced(word))));
+    this.node = html("div", { class: "lk-formula", role: "group", "aria-label": "Formula" }, html("span", {}, said), ...parts, html("span", {}, "="), this.value, this.said);
     this.edges = Object.keys(steps).map((name) => this.edge(name));
     view.frame.append(...this.edges.map(({ node }) => node));
     view.formula = this;
@@ -21,46 +18,40 @@ class Formula {
   }
 
   term(name) {
-    const go = () => (this.edges.find((edge) => edge.name === name)?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`))?.focus();
-    const node = html("button", { type: "button", class: "lk-term", onclick: go, ...this.lights(name) }, html("span", {}, spaced(name)), html("b"));
+    const turner = () => this.edges.find((edge) => edge.name === name && !edge.node.hidden)?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`);
+    const node = html("button", { type: "button", class: "lk-term", onclick: () => turner()?.focus(), ...this.lights(name) }, html("span", {}, spaced(name)), html("b"));
     this.terms.push({ name, node });
     return node;
   }
 
-  // The end of one bar: a slider for the keyboard, and for a hand as long as the bar is wide.
+  // The end of one bar: a slider for the keyboard, and a handle for the hand.
   edge(name) {
-    const turn = (rest) => () => this.turn(name, Number(input.value), rest);
+    const turn = (rest) => () => this.controls.turn(name, Number(input.value), rest);
     const input = html("input", { type: "range", max: this.steps[name].length - 1, "aria-label": `Length of a bar: ${spaced(name)}`, oninput: turn(false), onchange: turn(true), ...this.lights(name) });
+    const { timeline } = this.view;
     const press = (event) => {
       event.preventDefault();
       node.setPointerCapture(event.pointerId);
       input.focus({ preventScroll: true });
-      const { timeline } = this.view, { x, width } = timeline.box(this.bar(name));
+      const { x, width } = timeline.box(this.bar(name));
       timeline.held = timeline.end;
       this.hand = { name, off: timeline.inside(event)[0] - x - width };
     };
-    const release = () => {
-      this.hand = this.view.timeline.held = undefined;
-      this.turn(name, this.controls.values[name], true);
-    };
-    const move = (event) => this.hand && this.drag(this.view.timeline.inside(event)[0]);
+    const release = () => this.controls.turn(name, this.controls.values[name], true, (this.hand = timeline.held = undefined));
+    const move = (event) => this.hand && this.drag(timeline.inside(event)[0]);
     const node = html("div", { class: "lk-edge", onpointerdown: press, onpointermove: move, onlostpointercapture: release }, input);
     return { name, node, input };
   }
 
-  turn(name, step, rest) {
-    if (!this.controls.node.inert) this.controls.turn(name, step, rest);
-  }
-
   // The picture follows the hand in each frame; the kernel is asked as by a slider, once a step.
   drag(x) {
-    const { name, off } = this.hand, { timeline } = this.view, steps = this.steps[name];
+    const { name, off } = this.hand, steps = this.steps[name];
     const bar = this.bar(name, this.scene), { start, length } = this.scene.bars;
-    const moved = timeline.timeAt(x - off) - start[bar] - length[bar];
-    const cost = Math.max(steps[0], Math.min(steps.at(-1), length[bar] + moved / repeats(this.scene, bar)));
-    const away = steps.map((one) => Math.abs(one - cost)), near = away.indexOf(Math.min(...away));
-    this.hand.cost = cost;
-    if (near !== this.controls.values[name]) this.turn(name, near, false);
+    if (bar < 0) return; // a run without such bars came while the hand was down
+    const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
+    this.hand.cost = Math.max(steps[0], Math.min(steps.at(-1), length[bar] + moved / repeats(this.scene, bar)));
+    const away = steps.map((cost) => Math.abs(cost - this.hand.cost)), near = away.indexOf(Math.min(...away));
+    if (near !== this.controls.values[name]) this.controls.turn(name, near, false);
     this.view.draw(this.show(this.scene));
   }
 
@@ -68,8 +59,9 @@ class Formula {
   show(scene) {
     this.scene = scene;
     const { value, holds, said } = scene.formula;
+    const text = ` ${holds ? "✓" : "✗"} ${said}`;
     this.value.textContent = value;
-    this.said.textContent = ` ${holds ? "✓" : "✗"} ${said}`;
+    if (this.said.textContent !== text) this.said.textContent = text; // or it would be read out again
     this.said.className = holds ? "lk-right" : "lk-wrong";
     return this.hand?.cost === undefined ? scene : stretched(scene, this.bars(this.hand.name, scene), this.hand.cost);
   }
@@ -85,16 +77,12 @@ class Formula {
     return bars[this.chosen[name]] ?? bars[0] ?? -1;
   }
 
-  text(name) {
-    return this.controls.specs.find((spec) => spec.name === name)?.texts[this.controls.values[name]] ?? this.fixed[name] ?? String(this.controls.values[name]);
-  }
-
   // After each drawing, and whenever another bar is pointed at.
   follow(pointed) {
-    const { timeline } = this.view;
+    const { values, specs } = this.controls, { timeline } = this.view;
+    const texts = { ...this.fixed, ...Object.fromEntries(specs.map(({ name, texts }) => [name, texts[values[name]] ?? String(values[name])])) };
     for (const { name, node } of this.terms) {
-      const text = this.text(name);
-      attributes(node, { "aria-label": `${spaced(name)}, ${text}` }).lastChild.textContent = text;
+      attributes(node, { "aria-label": `${spaced(name)}, ${texts[name]}` }).lastChild.textContent = texts[name];
       node.classList.toggle("lk-lit", pointed < 0 ? name === this.lit : this.bars(name).includes(pointed));
     }
     for (const { name, node, input } of this.edges) {
@@ -103,7 +91,7 @@ class Formula {
       const bar = this.bar(name), { x, y, width, height } = bar < 0 ? {} : timeline.box(bar);
       node.hidden = bar < 0;
       Object.assign(node.style, { left: `${x + width}px`, top: `${y}px`, height: `${height}px` });
-      attributes(input, { "aria-valuetext": this.text(name) }).value = this.controls.values[name];
+      attributes(input, { "aria-valuetext": texts[name] }).value = values[name];
     }
     if (pointed < 0 && this.lit) timeline.light(new Set(this.bars(this.lit)));
   }

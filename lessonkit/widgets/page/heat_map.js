@@ -7,18 +7,18 @@ class HeatMap {
     const [across, down] = JSON.parse(model.get("state")).knobs;
     this.lit = new Map(); // the seconds a sample takes, by square
     this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
-    const kernel = new Kernel(model, this.said, { walk: ({ steps }) => this.walk(steps) });
+    const ask = asking(model, this.said, { walk: ({ steps }) => this.walk(steps) });
     const square = (x, y) => {
       const label = `${across.label} ${across.texts[x]}, ${down.label} ${down.texts[y]}`;
-      const light = () => kernel.ask({ do: "light", square: [x, y] });
+      const light = () => ask({ do: "light", square: [x, y] });
       return Object.assign(button("", `${label}: dark`, light, { class: "lk-square", tabindex: x || y ? -1 : 0 }), { label, x, y });
     };
     this.squares = across.texts.map((_, x) => down.texts.map((_, y) => square(x, y)));
     const head = html("tr", {}, html("td", {}, `${down.label} ↑ ${across.label} →`), ...across.texts.map((text) => html("th", { scope: "col" }, text)));
     const rows = down.texts.map((text, y) => html("tr", {}, html("th", { scope: "row" }, text), ...this.squares.map((column) => html("td", {}, column[y]))));
-    const grid = html("table", { class: "lk-map", role: "grid", "aria-label": "Time per sample", onkeydown: (event) => this.key(event) }, ...rows.reverse(), head);
-    const walk = button("watch the tuner", "Let the tuner walk over the map", () => kernel.ask({ do: "walk" }));
-    el.append(html("div", { class: "lk-card-of" }, grid, this.said, html("div", { class: "lk-tools" }, walk)));
+    const grid = html("table", { role: "grid", "aria-label": "Time per sample", onkeydown: (event) => this.key(event) }, ...rows.reverse(), head);
+    const walk = button("watch the tuner", "Let the tuner walk over the map", () => ask({ do: "walk" }));
+    el.append(html("div", { class: "lk-card-of" }, html("div", { class: "lk-map" }, grid), this.said, html("div", { class: "lk-tools" }, walk)));
   }
 
   key(event) {

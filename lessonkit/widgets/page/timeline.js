@@ -85,7 +85,7 @@ class Timeline {
     this.measure();
     const height = this.height + (this.show.memory ? TRACK : 0);
     attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
-    this.svg.classList.toggle("lk-no-waits", !this.show.waits);
+    this.svg.classList.toggle("lk-no-waits", !this.show.waits || this.held > 0); // under a hand only the kernel knows them
     this.drawNames();
     this.drawAxis();
     this.drawBars();
