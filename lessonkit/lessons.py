@@ -1,7 +1,5 @@
 """The lessons, and a learner's copies of them: what a learner has written is never overwritten."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import suppress

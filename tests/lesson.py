@@ -39,6 +39,9 @@ sys.path.insert(0, str(NOTEBOOKS))  # where a notebook's kernel finds the answer
 
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
+SOLUTION = re.compile(
+    r"```python\n(?P<typed>.*?)```|^<!-- (?P<moved>values = .*?) -->$", re.S | re.M
+)  # of sliders
 HEADING = re.compile(r"^(#+) (.+)$", re.M)
 
 
@@ -104,9 +107,9 @@ class Lesson:
             if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):
                 tasks.append(value)
             elif tasks and cell.cell_type == "markdown" and "<summary>A solution</summary>" in cell.source:
-                code = re.search(r"```python\n(.*?)```", cell.source, re.S)
+                code = SOLUTION.search(cell.source)
                 assert code, f"{cell.id}: there is no code in the solution"
-                found.append(Solved(tasks.pop(), code[1]))
+                found.append(Solved(tasks.pop(), code["typed"] or code["moved"]))
         assert not tasks, "a challenge has no solution below it"
         return found
 
