@@ -13,7 +13,7 @@ from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.explain.limits import limits
-from lessonkit.loops.probe import Verdict
+from lessonkit.loops.probe import ADVICE, Verdict
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import Control, RefusedError
 from lessonkit.widgets.explorer import HEIGHT
@@ -113,8 +113,9 @@ class Loader:
         """Say whether *culprit* is right, and how far *change* is from the best."""
         times = self.trace, self.after[change], self.after[self.best]
         before, after, best = (milliseconds(trace.per_sample) for trace in times)
-        text = "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}"
-        text += f": it is {CULPRITS[self.culprit]}. Your change: {after} a sample in place of {before}. "
+        kind, begin = self.probe.kind, "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}"
+        text = f"{begin}: it is {CULPRITS[self.culprit]}. {kind.capitalize()}: {ADVICE[kind]}. "
+        text += f"Your change: {after} a sample in place of {before}. "
         if self.worse(change) <= AS_GOOD:
             return f"{text}No other change on the list is better."
         return (
