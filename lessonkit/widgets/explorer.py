@@ -1,7 +1,5 @@
 """`explore`: a pipeline function with controls, and the run that it makes, at once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from time import perf_counter
@@ -74,7 +72,7 @@ class Explore(Page):
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
 
     def code(self, values: Any) -> None:
-        """The pipeline of the moment as programs."""
+        """Send the pipeline of these *values* as programs."""
         made = made_by(self.pipeline, **self.values(values))
         shown = {name: made.options[name] for name in ("train", "step", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
@@ -113,24 +111,20 @@ class Explore(Page):
     # ---- how it is answered ----
 
     def values(self, numbers: Any) -> dict[str, Any]:
-        """What the page's numbers stand for."""
+        """Return what the page's *numbers* stand for; raise RefusedError if they are not all there."""
         if not isinstance(numbers, dict) or set(numbers) != set(self.controls):
             raise RefusedError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
-        """The run for these values, and how the page draws it."""
-        trace = bounded("this pipeline", lambda: self.simulated(values))
+        """Run the pipeline for these *values*; return the run, and how the page draws it."""
+        trace = bounded("this pipeline", lambda: made_by(self.pipeline, **values).simulate())
         drawn = page_data(trace)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
-
-    def simulated(self, values: dict[str, Any]) -> Trace:
-        """The run of the pipeline for these values; making and running it together have so much time."""
-        return made_by(self.pipeline, **values).simulate()
 
     def run_real(
         self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None
@@ -158,7 +152,7 @@ class Explore(Page):
             self.tell("stopped", text=said(error), id=id)
 
     def in_words(self) -> str:
-        """Where the controls begin, and what the run there is like."""
+        """Say where the controls begin, and what the run there is like."""
         at = [
             f"{control.label} {control.texts[control.start]}"
             for control in self.controls.values()
@@ -168,7 +162,7 @@ class Explore(Page):
 
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
-    """Each stage, predicted and measured, in words."""
+    """Put each stage in words, as *predicted* and as measured."""
     found = compare(predicted, real)
 
     def cells(row: Any) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.trace import Trace
-from lessonkit.improve.search import Knob, Result, Search, Setting
+from lessonkit.improve.search import Number, Search, Setting
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.sandbox import made_by
@@ -43,16 +43,16 @@ class HeatMap(Page):
     def walk(self) -> None:
         """Tell each step of the search that `autotune` makes, from the first square on."""
 
-        def run(setting: Setting) -> Result:
+        def run(setting: Setting) -> tuple[float, int]:
             trace = self.run([number - 1 for number in setting])
-            return Result(trace.per_sample, trace.max_bytes)
+            return trace.per_sample, trace.max_bytes
 
         node = self.run([0, 0]).dataset.node
-        knobs = [Knob(knob.name, node, "num_parallel_calls", len(knob.values)) for knob in self.knobs]
+        knobs = [Number(knob.name, node, "num_parallel_calls", len(knob.values)) for knob in self.knobs]
         search = Search(knobs, run, None)
         search.found()
         here, steps = dict[str, int](), []
-        for step in search.steps:
+        for step in search.tries:
             there = here | dict(zip(step.knobs, step.after, strict=True))
             here = there if step.accepted else here
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
