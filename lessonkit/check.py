@@ -140,7 +140,6 @@ ARGUMENTS: dict[str, Check] = {
     "seed": unsaid(integer),
     "skip.count": integer,
     "stage": name_of_stage,
-    "start": integer,
     "take.count": integer,
 }
 

@@ -191,7 +191,7 @@ def example(node: Node) -> Any:
     for element in made(node, 1)[0]:
         return element
     parts = tuple(example(part) for part in node.inputs)
-    return {"zip": parts, "enumerate": (0, *parts)}.get(node.method, (*parts, 0)[0])
+    return parts if node.method == "zip" else (*parts, 0)[0]
 
 
 def made(node: Node, most: int) -> tuple[list[Any], int]:
