@@ -11,7 +11,7 @@ from lessonkit.engine.element import Bytes, arguments, nbytes_of, size_of, split
 class Made:
     """A function that a rule made: it has a name, but stands in no module that one could import."""
 
-    def __init__(self, first: Callable[..., Any] | None, second: Callable[..., Any]) -> None:
+    def __init__(self, first: Any, second: Callable[..., Any]) -> None:
         self.first = first
         self.second = second
         functions = filter(None, (first, second))
@@ -23,7 +23,12 @@ class Both(Made):
     """The calls of two maps, one after the other."""
 
     def __call__(self, *parts: Any) -> Any:
-        return self.second(*arguments(self.first(*parts) if self.first else whole(parts)))
+        return self.second(*arguments(self.first(*parts)))
+
+
+def composed(first: Any, second: Any) -> Any:
+    """Return a function that calls both; where there is only one, that."""
+    return Both(first, second) if first and second else first or second
 
 
 class Sifted(NamedTuple):
@@ -45,12 +50,12 @@ class Judge(Made):
 
 
 def kept(sifted: Sifted) -> bool:
-    """What the filter asks when a map has judged already."""
+    """Say what a map has judged already, where the filter would ask."""
     return sifted.kept
 
 
 def unwrapped(sifted: Sifted) -> Any:
-    """The value without the judgement."""
+    """Return the value without the judgement."""
     return sifted.value
 
 
@@ -63,7 +68,7 @@ def is_plain(cost: Cost) -> bool:
 
 
 def added(first: Any, second: Any) -> Cost:
-    """The sum of two plain costs."""
+    """Return the sum of two plain costs."""
     costs = [
         cost if isinstance(cost, per_sample) else per_sample(0, per_call=cost) for cost in (first, second)
     ]
@@ -72,7 +77,7 @@ def added(first: Any, second: Any) -> Cost:
 
 
 def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
-    """What is said of sizes after two maps; of a value that only the first saw, nothing."""
+    """Return what two maps say of the size of a result; nothing of a value that only the first saw."""
     before, said = first["nbytes"], second["nbytes"]
     if said is not None or before is None or second["map_func"] is None:
         return before if said is None else said  # type: ignore[no-any-return]
@@ -80,5 +85,5 @@ def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
 
 
 def nbytes_of_batch(said: Bytes, batch: Any) -> int:
-    """The size of a batch, by what was said of the size of each value in it."""
+    """Add up the sizes of the values in a *batch*, by what is *said* of each."""
     return sum(nbytes_of(value, said, 0) for value in split(batch))

@@ -8,7 +8,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node
 from lessonkit.improve import rule_functions as functions
-from lessonkit.improve.rule_functions import Both, Judge, is_plain
+from lessonkit.improve.rule_functions import Judge, is_plain
 
 
 class Rule(NamedTuple):
@@ -76,13 +76,10 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     costs = first["cost"], second["cost"]
     if any(first[name] != second[name] for name in alike) or not all(map(is_plain, costs)):
         return None
-    functions_of_both = first["map_func"], second["map_func"]
     stages = dict.fromkeys((first["stage"], second["stage"]))
     return node.replace(
         *before.inputs,
-        map_func=Both(*functions_of_both)
-        if all(functions_of_both)
-        else next(filter(None, functions_of_both), None),
+        map_func=functions.composed(first["map_func"], second["map_func"]),
         cost=functions.added(*costs),
         stage=" and ".join(stages),
         nbytes=functions.last_nbytes(first, second),
