@@ -8,13 +8,7 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, swap, walk
 from lessonkit.engine.training import benchmark
 
-KNOBS = {
-    "map": ("num_parallel_calls",),
-    "interleave": ("cycle_length", "block_length", "num_parallel_calls"),
-    "prefetch": ("buffer_size",),
-    "shuffle": ("buffer_size",),
-    "batch": ("batch_size",),
-}
+KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size")
 KNEE = 0.02  # a value within this share of the best one is as good
 
 
@@ -47,10 +41,9 @@ class Curve:
 
 def knobs(dataset: Dataset) -> list[Knob]:
     """List the knobs of *dataset*, from its sources on."""
+    nodes = walk(dataset.node)
     return [
-        Knob(node, name, node.arguments[name])
-        for node in walk(dataset.node)
-        for name in KNOBS.get(node.method, ())
+        Knob(node, name, node.arguments[name]) for node in nodes for name in KNOBS if name in node.arguments
     ]
 
 

@@ -3,14 +3,7 @@
 import math
 
 from lessonkit.engine.element import END, Element, settle
-from lessonkit.engine.operators.base import (
-    PATIENCE,
-    EndlessError,
-    Stream,
-    attempt,
-    joined,
-    operator,
-)
+from lessonkit.engine.operators.base import PATIENCE, EndlessError, Stream, attempt, joined, operator
 
 
 @operator("repeat")
