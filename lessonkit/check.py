@@ -112,26 +112,48 @@ def bytes_of(name: str, value: Any) -> Any:
     return value if callable(value) else integer(name, value, least=0)
 
 
+def start_of_worker(name: str, value: Any) -> tuple[Any, Any]:
+    """`value` as two times: in `iter`, and from then until a worker is ready."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"{name}={value!r}: must be two times, in iter() and from then until it is ready")
+    cost(name, value[0]), cost(name, value[1])
+    return value
+
+
 one_or_more = partial(integer, least=1)
 ARGUMENTS: dict[str, Check] = {
+    "DataLoader.batch_size": unsaid(one_or_more),
     "batch_size": one_or_more,
     "batches": flag,
     "block_length": unsaid(one_or_more, 1),
     "buffer_size": one_or_more,
+    "collate": cost,
+    "collate_fn": unsaid(function),
     "cost": cost,
     "count": unsaid(integer),
     "cycle_length": unsaid(partial(integer, least=1, auto=True)),
     "deterministic": unsaid(flag, True),
+    "drop_last": flag,
     "drop_remainder": flag,
     "generator": function,
+    "DataLoader.generator": unsaid(integer),
+    "DataLoader.start": start_of_worker,
+    "getitems": flag,
+    "in_order": flag,
     "index": integer,
     "kind": partial(one_of, allowed=KINDS),
     "map_func": unsaid(function),
+    "multiprocessing_context": unsaid(partial(one_of, allowed=("fork",))),
     "nbytes": unsaid(bytes_of),
     "num_parallel_calls": unsaid(partial(integer, least=1, auto=True)),
+    "num_workers": partial(integer, least=0),
     "num_samples": partial(integer, least=0),
     "num_shards": one_or_more,
     "open": cost,
+    "persistent_workers": flag,
+    "pin": cost,
+    "pin_memory": flag,
+    "prefetch_factor": unsaid(partial(integer, least=0)),
     "predicate": function,
     "prefetch.buffer_size": partial(integer, least=0, auto=True),
     "random": flag,
@@ -139,8 +161,13 @@ ARGUMENTS: dict[str, Check] = {
     "reshuffle_each_iteration": unsaid(flag, True),
     "seed": unsaid(integer),
     "skip.count": integer,
+    "shuffle": unsaid(flag),
     "stage": name_of_stage,
+    "start": integer,
     "take.count": integer,
+    "timeout": seconds,
+    "transfer": cost,
+    "worker_init_fn": unsaid(function),
 }
 
 

@@ -15,6 +15,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.code.expression import code
 from lessonkit.code.program import program
 from lessonkit.code.tfdata import tfdata
+from lessonkit.code.torch import torch
 from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
@@ -22,6 +23,8 @@ from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.node import METHODS, Description, Node
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
+
+LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
 
 class Dataset(Description):
@@ -52,11 +55,19 @@ class Dataset(Description):
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
     def code(
-        self, language: str = "lessonkit", train: Any = None, num_epochs: int = 2, *, step: Any = None
+        self,
+        language: str = "lessonkit",
+        train: Any = None,
+        num_epochs: int = 2,
+        *,
+        step: Any = None,
+        whole: bool = True,
     ) -> str:
-        """The whole program, as text: for this package, or for real `"tf.data"`.
+        """The program as text: for this package, for real `"tf.data"` or `"torch"`.
 
-        For the latter the functions are called on a few elements, to see what they give.
+        If not *whole*, the pipeline alone.
+
+        For tf.data the functions are called on a few elements, to see what they give.
 
         >>> print(Dataset.range(3).prefetch(1).code())
         from lessonkit import Dataset, benchmark
@@ -66,11 +77,12 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.integer("num_epochs", num_epochs, least=0)
-        check.one_of("language", language, ("lessonkit", "tf.data"))
-        write = program if language == "lessonkit" else tfdata
+        check.one_of("language", language, tuple(LANGUAGES))
+        name, what = "train", USUAL if train is None else check.cost("train", train)
         if step is not None:
-            return write(self.node, num_epochs, "step", check.function("step", step))
-        return write(self.node, num_epochs, "train", USUAL if train is None else check.cost("train", train))
+            name, what = "step", check.function("step", step)
+        chain, text = LANGUAGES[language](self.node, num_epochs, name, what)
+        return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
         """Add a step; among the locals *given* are the arguments of its method."""
@@ -341,6 +353,14 @@ class Dataset(Description):
         if not 0 <= check.integer("index", index) < shards:
             raise ValueError(f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}")
         return self._then("shard", locals())
+
+    def enumerate(self, start: int = 0) -> Dataset:
+        """Give each element with its number, from *start* on, as a tuple.
+
+        >>> list(Dataset.from_list(["a", "b"]).enumerate(1))
+        [(1, 'a'), (2, 'b')]
+        """
+        return self._then("enumerate", locals())
 
 
 class ArtificialDataset(Dataset):

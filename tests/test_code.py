@@ -179,6 +179,7 @@ dataset = (
 
 def test_programs_for_tf_data_read_like_tf_data() -> None:
     assert ArtificialDataset().code("tf.data") == NAIVE
+    assert ArtificialDataset().code("tf.data", whole=False) == "dataset = ArtificialDataset()"
     mapped = ArtificialDataset().map(cost=0.03, num_parallel_calls=2).prefetch(1)
     assert mapped.code("tf.data") == NAIVE.replace("dataset = ArtificialDataset()\n", MAPPED)
     interleaved = Dataset.range(2).interleave(

@@ -79,17 +79,13 @@ def elements(draw: st.DrawFn) -> list[Any]:
     return draw(st.lists(draw(draw(st.just(structures(leaf)))), min_size=1, max_size=5))
 
 
-def numbered(dataset: Dataset) -> Dataset:
-    return Dataset.zip(Dataset.range(99), dataset)
-
-
 SAME: list[Callable[[Dataset], Dataset]] = [
     lambda dataset: dataset.batch(2).unbatch(),
     lambda dataset: dataset.batch(2, num_parallel_calls=2).batch(1).unbatch().unbatch(),
     lambda dataset: Dataset.zip(dataset, dataset).batch(2).unbatch().map(lambda one, other: one),
-    lambda dataset: numbered(dataset).cache().map(lambda number, value: value, num_parallel_calls=2),
+    lambda dataset: dataset.enumerate().cache().map(lambda number, value: value, num_parallel_calls=2),
     lambda dataset: dataset.shuffle(1).prefetch(1).filter(lambda *value: True),
-    lambda dataset: numbered(dataset).interleave(lambda _, value: Dataset.from_list([value]), 2, 1, 2),
+    lambda dataset: dataset.enumerate().interleave(lambda _, value: Dataset.from_list([value]), 2, 1, 2),
     lambda dataset: dataset.map_and_batch(None, 2, cost=per_sample(0.001)).unbatch(),
 ]
 

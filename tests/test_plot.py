@@ -127,6 +127,13 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
     assert len(work.get_paths()) == 301  # one opening, and each sample is read and trained on
 
 
+def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
+    for cost, fades in ((0.0001, True), (0.050, False)):
+        trace = benchmark(ArtificialDataset(20).map(cost=cost), 1)
+        bars = plot_timeline(trace).axes[0].collections[0]
+        assert (bars.get_snap() is False) == fades
+
+
 def test_memory_names_each_buffer_and_the_peak() -> None:
     picture = plot_memory(benchmark(ArtificialDataset(3, nbytes=1000).cache().prefetch(2), 1))
     assert repr(picture) == "memory: 4 kB at most, at 75 ms, most of it in cache"
@@ -169,7 +176,7 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
 
 def test_a_search_says_what_it_took() -> None:
     picture = plot_search(searched())
-    assert repr(picture) == "search: 4 runs, from 1880 ms to 1010 ms, 2 taken"
+    assert repr(picture) == "search: 4 runs from left to right, 1880 ms to 1010 ms, 2 taken"
     assert {"Map 1, prefetch 1: 1880 ms", "Map 1 -> 2: 1010 ms"} <= set(texts(picture))
     dots = [line.get_markerfacecolor() for line in picture.axes[0].lines if line.get_marker() == "o"]
     assert [dot == "#ffffff" for dot in dots] == [not step.accepted for step in searched()]

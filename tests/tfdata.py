@@ -83,8 +83,6 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
         return Dataset.zip(dataset, *(build(part) for part in op.get("sources") or [op["source"]]))
     if name == "concatenate":  # which is no operator of ours
         return Dataset.range(2).flat_map([dataset, build(op["source"])].__getitem__)
-    if name == "enumerate":  # nor is this
-        return Dataset.zip(Dataset.range(op.get("start", 0), 10**9), dataset)
     if name == "shuffle":
         return dataset.shuffle(op["buffer"], op.get("seed"), op.get("reshuffle", True))
     if name == "batch":
@@ -96,8 +94,8 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
         return dataset.shard(op["num"], op["index"])
     if name in ("cache", "unbatch"):
         return getattr(dataset, name)()
-    if name in ("repeat", "take", "skip", "prefetch"):
-        value = [op[key] for key in ("count", "n", "buffer") if key in op]
+    if name in ("repeat", "take", "skip", "prefetch", "enumerate"):
+        value = [op[key] for key in ("count", "n", "buffer", "start") if key in op]
         return getattr(dataset, name)(*value)
     raise OutsideError(name)
 

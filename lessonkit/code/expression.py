@@ -9,6 +9,7 @@ from lessonkit.engine.node import METHODS, Node
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
 DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
+AROUND = ("zip", "DataLoader")  # their inputs are arguments
 SHOWN = 20  # of a list, so many values
 LONG = 88  # characters; a longer pipeline has a line for each call
 
@@ -26,10 +27,10 @@ class Expression:
     def calls(self, node: Node) -> list[str]:
         """Write *node* call by call."""
         chain = [node]
-        while chain[-1].inputs and chain[-1].method != "zip":
+        while chain[-1].inputs and chain[-1].method not in AROUND:
             chain.append(chain[-1].inputs[0])
         first, *others = [call for part in reversed(chain) for call in self.own(part)]
-        begin = "" if first.startswith("ArtificialDataset") else self.begin
+        begin = "" if first.startswith(("ArtificialDataset", "DataLoader")) else self.begin
         return [begin + first, *(f".{call}" for call in others)]
 
     def own(self, node: Node) -> list[str]:
@@ -38,8 +39,8 @@ class Expression:
 
     def parameters(self, node: Node) -> list[str]:
         """Write the arguments of *node* that are not what they are by default: the first in its place."""
-        texts = ["".join(self.calls(part)) for part in node.inputs if node.method == "zip"]
-        if len(texts) == 1:
+        texts = ["".join(self.calls(part)) for part in node.inputs if node.method in AROUND]
+        if node.method == "zip" and len(texts) == 1:
             texts = [f"({texts[0]},)"]
         known = inspect.signature(METHODS[node.method]).parameters
         first = next((name for name in known if name != "self"), "")
@@ -56,6 +57,8 @@ class Expression:
         """Write the value of an argument: a function as its name, a long list by its beginning."""
         if name in TUNED and value == AUTOTUNE:
             return "AUTOTUNE"
+        if isinstance(value, tuple):
+            return f"({', '.join(self.argument('', part) for part in value)})"
         if isinstance(value, list):
             parts = [self.argument("", part) for part in value[:SHOWN]] + ["..."] * (len(value) > SHOWN)
             return f"[{', '.join(parts)}]"

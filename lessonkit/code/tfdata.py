@@ -27,8 +27,10 @@ TAKEN = (*HELPERS, "tf", "dataset", "options", "start", "epoch", "element", "val
 ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
 
 
-def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """Write the whole program: imports, helpers, functions, the pipeline, the training loop."""
+def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
+    """Write the pipeline, and the whole program: imports, helpers, functions, pipeline, training loop."""
+    if any(part.method == "DataLoader" for part in walk(node)):
+        raise ValueError('tf.data has no DataLoader: write the program for "torch"')
     writer = Writer()
     chain = laid_out(writer.calls(node))
     call = writer.seconds(step, node, name, "tf.nest.map_structure(plain, element)")
@@ -43,7 +45,7 @@ def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
         build = build.replace("value.decode()", "value")
     imports = "\n".join(sorted({"import time"} | writer.functions.imports))
     take = f".take({ENOUGH})" if cardinality(node) == math.inf else ""
-    return PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
+    return chain, PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
 
 
 class Writer(Expression):
@@ -191,7 +193,7 @@ def example(node: Node) -> Any:
     for element in made(node, 1)[0]:
         return element
     parts = tuple(example(part) for part in node.inputs)
-    return parts if node.method == "zip" else (*parts, 0)[0]
+    return {"zip": parts, "enumerate": (0, *parts)}.get(node.method, (*parts, 0)[0])
 
 
 def made(node: Node, most: int) -> tuple[list[Any], int]:

@@ -30,6 +30,13 @@ def price(cost: Cost, name: str, hint: str = "") -> Price:
     return told
 
 
+def price_of_bytes(cost: Cost, name: str) -> Price:
+    """What an element costs, in nanoseconds: a number, or a function of its bytes."""
+    if not callable(cost):
+        return check.nanoseconds(name, cost)
+    return lambda element: check.nanoseconds(check.Of(name, element.value), cost(element.nbytes))
+
+
 def charge(price: Price, element: Element) -> int:
     """The nanoseconds that *element* costs."""
     return price(element) if callable(price) else price

@@ -101,6 +101,8 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
             return len(arguments["values"])
         case "from_generator" | "ArtificialDataset":
             return None
+        case "DataLoader":
+            return _batches(node, many[0])
         case "filter" | "flat_map" | "interleave":
             return math.inf if math.inf in many else None
         case "take" | "repeat" | "shuffle_and_repeat" if count == 0:
@@ -132,3 +134,27 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "shard" if result != math.inf:
             return max(0, math.ceil((result - arguments["index"]) / arguments["num_shards"]))
     return result
+
+
+def _batches(loader: Node, samples: Any) -> Any:
+    """How many batches a loader gives; of an iterable nobody knows, unless it has no end."""
+    said: dict[str, Any] = loader.arguments
+    if said["batch_sampler"] is not None:
+        return len(said["batch_sampler"])
+    if said["sampler"] is not None:
+        samples = len(said["sampler"])
+    if samples in (None, math.inf) or base_of(loader.inputs[0]) is None:
+        return samples and (math.inf if samples == math.inf else None)
+    return (
+        samples // said["batch_size"] if said["drop_last"] else math.ceil(samples / (said["batch_size"] or 1))
+    )
+
+
+def base_of(node: Node) -> Node | None:
+    """The step from which any sample can be asked for, as all after it are maps without parallel calls.
+
+    That is a range, a list or a cache; None if there is none.
+    """
+    while node.method == "map" and node.arguments["num_parallel_calls"] is None:
+        node = node.inputs[0]
+    return node if node.method in ("range", "from_list", "cache") else None

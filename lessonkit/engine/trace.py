@@ -12,7 +12,8 @@ from lessonkit.engine import perfetto
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.recorder import ACCELERATOR, TRAIN, BufferInfo, Identity, Name, Place, Recorder, rows
 
-WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
+# The last two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
+WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held", "in the queue", "out of turn")
 EMPTY = WAITS[0]
 WAITING = frozenset(WAITS)  # to look it up
 NS = 1e9  # nanoseconds in a second

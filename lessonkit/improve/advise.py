@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessonkit.dataset import Dataset
-from lessonkit.engine.node import Node, swap, walk
+from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, frozen_by_cache
 
@@ -78,7 +78,7 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
 def _calls(node: Node) -> int:
     """Count the calls that may go on at once in one operator, beside the training loop."""
-    calls = node.arguments.get("num_parallel_calls") or 0
+    calls = node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers") or 0
     return max(calls, 1) if calls or node.method == "prefetch" else 0
 
 
@@ -88,9 +88,37 @@ def _calls(node: Node) -> int:
 def changes(dataset: Dataset) -> Iterator[Proposal]:
     """Make all single changes to *dataset*; some may be worse than nothing."""
     root = dataset.node
-    for node in walk(root):
+    loaders = [node for node in walk(root) if node.method == "DataLoader"]
+    for node in loaders:  # the rest of advice is for operators that share a process
+        for words, other, effects in loaded(node):
+            yield words, Dataset(swap(root, node, other)), effects
+    for node in () if loaders else walk(root):
         for words, new, effects in [*inserted(node), *parallel(node), *moved(node), *batched(node)]:
             yield words, Dataset(swap(root, node, new.node)), effects
+
+
+def loaded(node: Node) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
+    """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
+    said, base = node.arguments, base_of(node.inputs[0])
+    for count in (0, *CALLS):
+        if count > said["num_workers"]:
+            again = () if base is not None else ("every worker gives every sample, unless they share",)
+            yield f"{count} workers", node.replace(num_workers=count), again if count > 1 else ()
+    if said["num_workers"]:
+        now = 2 if said["prefetch_factor"] is None else said["prefetch_factor"]
+        for factor in (1, 2, 4, 8):
+            if factor != now:
+                yield f"prefetch_factor={factor}", node.replace(prefetch_factor=factor), ()
+        if not said["persistent_workers"]:
+            yield "persistent_workers", node.replace(persistent_workers=True), ()
+        if said["in_order"]:
+            yield "in_order=False", node.replace(in_order=False), (MIXES,)
+    if base is not None and not said["getitems"] and said["batch_size"] is not None:
+        yield "one call for each batch", node.replace(getitems=True), ("the functions get whole batches",)
+    last = node.inputs[0]
+    if base is None or base.method != "cache":
+        cached = Dataset(last).cache().node
+        yield "cache before the workers", node.replace(cached), frozen_by_cache(last)
 
 
 def inserted(node: Node) -> Iterator[Proposal]:

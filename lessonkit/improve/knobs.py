@@ -8,7 +8,8 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, swap, walk
 from lessonkit.engine.training import benchmark
 
-KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size")
+LOADER_KNOBS = ("num_workers", "prefetch_factor")
+KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size", *LOADER_KNOBS)
 KNEE = 0.02  # a value within this share of the best one is as good
 
 

@@ -106,16 +106,16 @@ def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
     return judged.map(functions.unwrapped, stage="Unwrap").node
 
 
-@rule("map", by_default=False)
+@rule("map", by_default=True)
 def map_parallelization(node: Node) -> Node | None:
     """Give a map without parallel calls as many as AUTOTUNE finds; the order stays.
 
-    It helps a map that holds the others back, and takes memory. It must not be used on
-    functions with side effects; no rule can see those, so to ask for it is to say there
-    are none.
+    It helps a map that holds the others back, and takes memory. A random map stays as it
+    is. So does, in tf.data, every map that keeps a state or calls back into Python; here
+    no rule can see side effects, so leave it out where a function has some.
     """
     map_func, calls = node.arguments["map_func"], node.arguments["num_parallel_calls"]
-    stays = calls is not None or map_func is functions.unwrapped
+    stays = calls is not None or map_func is functions.unwrapped or node.arguments["random"]
     return None if stays else node.replace(num_parallel_calls=AUTOTUNE)
 
 

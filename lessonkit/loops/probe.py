@@ -17,11 +17,11 @@ ROUNDS = 3  # of the three runs; the medians count
 WIDTH = 90  # characters of a line
 
 ADVICE = {
-    "no overlap": "loader and step take turns: prefetch, or load in workers; if it does that, in processes",
-    "data-bound": "the step waits for the loader: make the slowest part of the loader cheaper or parallel",
-    "compute-bound": "the loader keeps up with the step: stop, a faster loader brings nothing",
-    "bursts or contention": "the loader gives in bursts and its buffer is too shallow, "
-    "or both want the same cores, disk or lock",
+    "no overlap": "loader and step take turns. Load in the background; if threads already do, try processes",
+    "data-bound": "the step waits for the loader. Make its slowest part cheaper, or run several at once",
+    "compute-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
+    "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
+    "both want the same cores, disk or lock",
 }
 
 

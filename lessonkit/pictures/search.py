@@ -22,14 +22,14 @@ def plot_search(steps: Sequence[Try]) -> Picture:
     >>> from lessonkit import AUTOTUNE, ArtificialDataset
     >>> from lessonkit.optimize import autotune
     >>> plot_search(autotune(ArtificialDataset(20).prefetch(AUTOTUNE), most_places=4).steps)
-    search: 4 runs, from 680 ms to 680 ms, 1 taken
+    search: 4 runs from left to right, 680 ms to 680 ms, 1 taken
     """
     if not steps:
         raise ValueError("plot_search: nothing was tried")
     count, colour = len(steps), COLOURS["Read"]
     taken = [place for place, step in enumerate(steps, 1) if step.accepted]  # the first one always is
     first, last = (milliseconds(steps[place - 1].seconds) for place in (1, taken[-1]))
-    words = f"{count} run{'s' * (count != 1)}, from {first} to {last}, {len(taken)} taken"
+    words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}, {len(taken)} taken"
     longest = max(step.seconds for step in steps) or 1
 
     def height_of(place: int) -> float:

@@ -12,6 +12,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
+from lessonkit.engine.recorder import START
 from lessonkit.engine.trace import WAITS, Trace
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.pictures.layout import IDLE, Bar, ink_on, layout
@@ -20,8 +21,19 @@ from lessonkit.pictures.style import CARD, DASHED, INK, PALE, PAPER, QUIET, WAIT
 from lessonkit.words import milliseconds, number, samples
 
 LONGEST_NAME = 24
-HATCHES = dict(zip((IDLE, *WAITS), ("////", "////", "\\\\\\\\", "....", "xxxx"), strict=True))
-LACKING = {"////": "input", "\\\\\\\\": "room", "....": "a core", "xxxx": "the interpreter lock"}
+NARROW = 1  # points: hardly more than a pixel
+HATCHES = dict(
+    zip((IDLE, *WAITS, START), ("////", "////", "\\\\\\\\", "....", "xxxx", "--", "++", "oo"), strict=True)
+)
+LACKING = {
+    "////": "waits for input",
+    "\\\\\\\\": "waits for room",
+    "....": "waits for a core",
+    "xxxx": "waits for the interpreter lock",
+    "--": "waits for its worker",
+    "++": "waits for its turn",
+    "oo": "starts",
+}
 OUTLINE: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "clip_on": False, "zorder": 3}
 
 
@@ -49,7 +61,7 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         for one, title in zip(drawn, traces, strict=True)
     ]
     waits = dict.fromkeys(HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds)
-    keys = [Patch(label=f"waits for {LACKING[hatch]}", hatch=hatch, **PALE) for hatch in waits]
+    keys = [Patch(label=LACKING[hatch], hatch=hatch, **PALE) for hatch in waits]
     if path and longest:
         keys.append(Patch(label="what decided the time", facecolor="none", edgecolor=INK, linewidth=1.8))
     told = [f"{panel.title}: {panel.words}" if panel.title else panel.words for panel in panels]
@@ -117,6 +129,8 @@ class Timeline:
     def boxes(self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any) -> None:
         """Draw bars with lines around them, thinner around narrow bars, of which they would leave nothing."""
         drawn = PolyCollection(self.corners(bars, 0.015), **how)
+        if any(bar.end - bar.start < NARROW / self.points for bar in bars):
+            drawn.set_snap(False)  # to whole pixels: some of them would get none, and others a whole one
         lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
         drawn.set_linewidth(lines)  # not at once, when it would be worked out twice for each bar
         axes.add_collection(drawn, autolim=False)

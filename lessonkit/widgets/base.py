@@ -17,7 +17,8 @@ from lessonkit.widgets.sandbox import said
 
 HERE = Path(__file__).parent / "page"
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
-SCRIPTS = "dom words timeline plumbing view controls pictures tasks explore installation saved main"
+SCRIPTS = "dom words timeline plumbing view controls pictures formula placing drawing cover tasks explore"
+SCRIPTS += " heat_map mystery installation saved main"
 
 
 class Page(anywidget.AnyWidget):

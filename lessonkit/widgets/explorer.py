@@ -14,6 +14,7 @@ from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import Job, bounded, made_by, said
 from lessonkit.widgets.task import Attempt, Task
@@ -35,6 +36,7 @@ class Explore(Page):
         height: int,
         controls: dict[str, Any],
         task: Task | None = None,
+        formula: str = "",
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
@@ -42,8 +44,10 @@ class Explore(Page):
         self.cancelled = threading.Event()  # of the last real run
         self.one_at_a_time = threading.Lock()
         self.start = self.values({control.name: control.start for control in self.controls.values()})
+        self.formula = Formula(formula, pipeline, self.start) if formula else None
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
         state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
+        state["formula"] = self.formula and self.formula.spec(self.controls)
         runs: dict[str, Trace] = {}
         try:
             if pinned is not None:
@@ -113,6 +117,8 @@ class Explore(Page):
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
         trace = bounded("this pipeline", lambda: made_by(self.pipeline, **values).simulate())
         drawn = page_data(trace)
+        if self.formula:
+            drawn["formula"] = self.formula.judge(trace, values)
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
@@ -168,19 +174,24 @@ def explore(
     *,
     pinned: dict[str, Any] | None = None,
     height: int = HEIGHT,
+    formula: str = "",
     **controls: Any,
 ) -> Explore:
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
     It returns a `Dataset`, or one and a dictionary of keywords of `benchmark`. It is called
     for values near the one in use as well, so it should do nothing else than describe.
-    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline.
+    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline. The
+    *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)": its
+    terms light the bars of the stage that has their name, and a bar's end can be dragged.
     """
     if pinned is not None and not isinstance(pinned, dict):
         raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
     if type(height) is not int or height < 1:
         raise TypeError(f"height={height!r}: must be a number of pixels; no control can have this name")
-    return Explore(pipeline, pinned, height, controls)
+    if not isinstance(formula, str):
+        raise TypeError(f"formula={formula!r}: must be a text; no control can have this name")
+    return Explore(pipeline, pinned, height, controls, formula=formula)
 
 
 def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:

@@ -156,5 +156,6 @@ def joined(run: Run, parts: list[Element], value: Any) -> Element:
     element.samples = sum(part.samples for part in parts)
     if run.recorder is not None:
         element.key = run.recorder.join([part.key for part in parts])
+    if run.sized:
         element.nbytes = sum(part.nbytes for part in parts)
     return element

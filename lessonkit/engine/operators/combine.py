@@ -1,9 +1,17 @@
-"""`repeat` and `zip`: passes and data sets, put together."""
+"""`repeat`, `zip` and `enumerate`: passes and data sets, put together."""
 
 import math
 
 from lessonkit.engine.element import END, Element, settle
-from lessonkit.engine.operators.base import PATIENCE, EndlessError, Stream, attempt, joined, operator
+from lessonkit.engine.operators.base import (
+    PATIENCE,
+    EndlessError,
+    Stream,
+    Transform,
+    attempt,
+    joined,
+    operator,
+)
 
 
 @operator("repeat")
@@ -50,4 +58,20 @@ class Zip(Stream):
             return END
         element = joined(self.run, parts, tuple(part.value for part in parts))
         element.samples = max(part.samples for part in parts)
+        return element
+
+
+@operator("enumerate")
+class Enumerate(Transform):
+    """Gives tuples of a number and the element. An error has a number too."""
+
+    start: int
+    passed = 0
+
+    async def next(self) -> Element:
+        number = self.start + self.passed
+        self.passed += 1
+        element = await self.input.next()
+        if element is not END:
+            element.value = (number, element.value)
         return element

@@ -51,7 +51,7 @@ class SequentialMap(Transform):
     async def call(self, element: Element, cost: int) -> None:
         function = self.map_func or (lambda *value: element.value)
         element.value = await self.run.apply(function, element, self.stage, cost, self.kind)
-        if self.run.recorder is not None:
+        if self.run.sized:
             element.nbytes = self.run.measure(element.value, self.nbytes, element.nbytes)
 
 

@@ -44,7 +44,7 @@ class Shuffle(Stream):
         """The seeds of all passes, for all iterations over the same description."""
         seed = self.seed
         if seed is None:
-            seed = 0 if self.run.store.fixed_seed else random.getrandbits(64)
+            seed = self.run.store.base if self.run.store.fixed_seed else random.getrandbits(64)
         passes = count() if self.reshuffle_each_iteration else repeat(0)
         return map("{}:{}".format, repeat(seed), passes)
 

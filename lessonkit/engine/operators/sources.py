@@ -24,13 +24,15 @@ class Source(Stream):
         if recorder is not None:
             origin = recorder.identity(self.scope.origin.key) if self.scope.origin else None
             outer = origin and (origin.instance, origin.sample)  # the same file in every epoch
-            self.instance, self.epoch = recorder.opened(self.scope.place, outer)
+            self.instance = recorder.opened(self.scope.place, outer)
+            self.epoch = self.run.current.process.opens(self.instance)
 
     def give(self, value: Any, key: int = 0) -> Element:
         """An element that is the next of this source; its *key*, if it has one already."""
         element = Element(value)
         if self.run.recorder is not None:
             element.key = key or self.next_key()
+        if self.run.sized:
             element.nbytes = self.run.measure(value, self.nbytes, 0)
         self.given += 1
         return element
