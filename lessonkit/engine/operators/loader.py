@@ -1,7 +1,5 @@
 """`DataLoader`: worker processes make whole batches ahead of need, as PyTorch's do."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections import deque
