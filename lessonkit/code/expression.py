@@ -20,7 +20,7 @@ def code(node: Node) -> str:
 
 
 class Expression:
-    """Writes a pipeline; what writes it in another language or as a whole program goes on from here."""
+    """Write a pipeline; what writes it in another language or as a whole program goes on from here."""
 
     begin = "Dataset."
 
@@ -39,8 +39,7 @@ class Expression:
 
     def parameters(self, node: Node) -> list[str]:
         """Write the arguments of *node* that are not what they are by default: the first in its place."""
-        inputs = node.inputs if node.method in AROUND else node.inputs[1:]
-        texts = ["".join(self.calls(part)) for part in inputs]
+        texts = ["".join(self.calls(part)) for part in node.inputs if node.method in AROUND]
         if node.method == "zip" and len(texts) == 1:
             texts = [f"({texts[0]},)"]
         known = inspect.signature(METHODS[node.method]).parameters
