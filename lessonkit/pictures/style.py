@@ -11,6 +11,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from lessonkit.pictures.layout import Large
+
 # A notebook stores one picture and shows it on light and on dark pages. On a transparent ground
 # dark text vanishes on one of them, and greys that can be read on both are weak on each. So a
 # picture is an opaque card, and a thin edge closes it on a page that is as light as it is.
@@ -27,14 +29,13 @@ CARD: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of
 
 def inches() -> float:
     """Return the width of a picture: all are as wide on the page, so fewer inches make all larger."""
-    return WIDTH / LARGE if Picture.large else WIDTH
+    return WIDTH / LARGE if Large.on else WIDTH
 
 
 class Picture(Figure):
     """A figure that pyplot does not know: a notebook shows it once, and nobody has to close it."""
 
     words = ""
-    large = False  # all that are drawn from now on
 
     def __repr__(self) -> str:
         return self.words

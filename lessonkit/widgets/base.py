@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import suppress
+from importlib.resources import files
 from typing import Any
 
 import anywidget
 import traitlets
 
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.style import Picture
-from lessonkit.pictures.timeline import plot_timelines
+from lessonkit.pictures.layout import Large
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.page_data import packed
 from lessonkit.widgets.sandbox import said
 
-HERE = Path(__file__).parent / "page"
+HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
 SCRIPTS = "dom words timeline plumbing view controls pictures tasks explore installation saved main"
 
@@ -37,7 +37,7 @@ class Page(anywidget.AnyWidget):
 
     def __init__(self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None) -> None:
         self.runs = runs or {}
-        super().__init__(role=role, state=packed(state), large=Picture.large)
+        super().__init__(role=role, state=packed(state), large=Large.on)
         self.on_msg(self.hear)
 
     def hear(self, _: Any, content: Any, buffers: Any) -> None:
@@ -60,8 +60,11 @@ class Page(anywidget.AnyWidget):
         widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         kept = {"text/plain": repr(self)}
         if self.runs:
-            picture, size = plot_timelines(self.runs)._repr_mimebundle_()
-            kept, metadata = picture | kept, metadata | size
+            with suppress(ImportError):  # without matplotlib there is none
+                from lessonkit.pictures.timeline import plot_timelines
+
+                picture, size = plot_timelines(self.runs)._repr_mimebundle_()
+                kept, metadata = picture | kept, metadata | size
         return widget | kept, metadata
 
     def __repr__(self) -> str:
@@ -75,4 +78,4 @@ class Page(anywidget.AnyWidget):
 
 def classroom(on: bool = True) -> None:
     """Show everything from now on in large type and with thick bars, for a projector."""
-    Picture.large = on
+    Large.on = on
