@@ -45,7 +45,7 @@ def build(to: Path = SITE) -> None:
         shutil.rmtree(left, ignore_errors=True)
     try:
         targets.say("Packing Python.")
-        python.pack(wheels, archive, new / "python")
+        python.pack(wheels, archive, new / "python", CACHE)
         (new / "python").rename(new / f"python-{pages.sum_of(new / 'python')}")
         targets.say("Putting the pages together.")
         pages.assemble(wheels, new)

@@ -1,10 +1,10 @@
 // Runs Pyodide once, imports what a lesson imports, and keeps what was compiled for it:
-//     node compile.mjs FOLDER
-// FOLDER has the runtime, python_stdlib.zip and packages.zip; compiled.zip is added.
+//     node compile.mjs FOLDER RESULT
+// FOLDER has the runtime, python_stdlib.zip and packages.zip. Our own package is left out: it changes often, and is small.
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const folder = process.argv[2];
+const [folder, result] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(`${folder}/pyodide.mjs`));
 const python = await loadPyodide({
   indexURL: `${folder}/`,
@@ -21,10 +21,10 @@ with zipfile.ZipFile("/compiled.zip", "w") as compiled:
     for name, module in sorted(sys.modules.items()):
         spec = getattr(module, "__spec__", None)
         loader = getattr(spec, "loader", None)
-        if spec and isinstance(loader, zipimport.zipimporter) and spec.origin.endswith(".py"):
+        if spec and isinstance(loader, zipimport.zipimporter) and spec.origin.endswith(".py") and not name.startswith("lessonkit"):
             archive = "packages.zip" if "packages" in loader.archive else "python_stdlib.zip"
             inside = spec.origin.removeprefix(loader.archive + "/")
             compiled.writestr(f"{archive}/{inside}c", HEAD + marshal.dumps(loader.get_code(spec.name)))
 `);
-writeFileSync(`${folder}/compiled.zip`, python.FS.readFile("/compiled.zip"));
+writeFileSync(result, python.FS.readFile("/compiled.zip"));
 process.exit(0);

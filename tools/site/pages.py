@@ -9,8 +9,10 @@ import re
 import shutil
 import tarfile
 import zipfile
+from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -24,8 +26,9 @@ SETTINGS = {
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
 }
+ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -39,7 +42,7 @@ def assemble(wheels: dict[str, Path], folder: Path) -> None:
     config = json.loads((folder / "jupyter-lite.json").read_text(encoding="utf-8"))
     config["jupyter-config-data"] |= {
         "appName": "Lessons",
-        "appUrl": "./tree",
+        "appUrl": "./index.html",
         "contentsAllJsonFile": "all.json",
         "exposeAppInBrowser": True,
         "faviconUrl": "./notebooks/favicon.ico",
@@ -126,10 +129,42 @@ def copy_lessons(folder: Path) -> list[dict[str, Any]]:
 
 
 def add_ours(folder: Path, lessons: list[dict[str, Any]], python: str) -> None:
-    """Add our script and style to the pages, the first page, and the worker that keeps files for the next visit."""
+    """Add our scripts and style to the pages, the first page, and the worker that keeps files for the next visit."""
+    (folder / "service-worker.js").rename(folder / "jupyterlite-worker.js")
     for path in (HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):
-            shutil.copy(path, folder / path.name)
+            shutil.copy(path, folder)
+    icons = folder / "static" / "favicons"
+    icons.mkdir(parents=True)
+    for name in ICONS:
+        shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
+    entries = "\n".join(
+        f'<li><a href="notebooks/index.html?path={quote(path.name)}">{escape(title(path))}</a></li>'
+        for path in sorted((folder / "files").glob("*.ipynb"))
+    )
+    first = (HERE / "page" / "index.html").read_text(encoding="utf-8")
+    (folder / "index.html").write_text(first.replace("LESSONS", entries), encoding="utf-8")
+    page = folder / "notebooks" / "index.html"
+    text = page.read_text(encoding="utf-8")
+    style = '<link rel="stylesheet" href="../site.css">'
+    script = f'<script type="module" id="lessons-script" data-python="{python}" src="../site.js"></script>'
+    for old, new in {
+        "</title>": f"</title>{style}{script}",
+        "<title>Jupyter Notebook - Notebooks": "<title>Lesson",
+        "await import(": "await (await import('../site.js')).ready; await import(",
+    }.items():
+        assert text.count(old) == 1, old  # another version of JupyterLite has another page
+        text = text.replace(old, new)
+    page.write_text(text, encoding="utf-8")
+    worker = folder / "service-worker.js"
+    worker.write_text(worker.read_text(encoding="utf-8").replace("VERSION", sum_of(folder)), encoding="utf-8")
+
+
+def title(lesson: Path) -> str:
+    """Return the heading of a lesson, without its number, which the list has."""
+    cells = json.loads(lesson.read_bytes())["cells"]
+    heading = re.search(r"^# (?:\d+ )?(.+)", "".join(cells[0]["source"]), re.M)
+    return heading[1] if heading else lesson.stem
 
 
 def write(path: Path, content: Any) -> None:

@@ -6,6 +6,7 @@ browser would compile it anew on each visit, which takes longer than all else.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -19,7 +20,6 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 LIBRARY, LOCK, PACKAGES = "python_stdlib.zip", "pyodide-lock.json", "packages.zip"
-COMPILED = "compiled.zip"
 KERNEL = ("ipykernel-", "pyodide_kernel-")  # JupyterLite's own wheels for its kernel
 OF_PAGES = ("jupyterlite-core", "jupyterlite-pyodide-kernel", "jupyterlab-widgets")
 LEXERS = ("__init__", "_mapping", "python", "special", "text")  # of Pygments: the others are most of it
@@ -30,7 +30,7 @@ NODE = (
 )
 
 
-def pack(wheels: dict[str, Path], archive: Path, folder: Path) -> None:
+def pack(wheels: dict[str, Path], archive: Path, folder: Path, cache: Path) -> None:
     """Put everything that Python needs in the page into *folder*."""
     folder.mkdir(parents=True)
     with tarfile.open(archive) as tar:
@@ -55,7 +55,7 @@ def pack(wheels: dict[str, Path], archive: Path, folder: Path) -> None:
         for path in sorted((HERE / "stubs").glob("*.py")):
             add(packed, path.name, path.read_bytes())
     shutil.copy(HERE / "page" / "start.mjs", folder)
-    compile_with_node(folder)
+    compile_with_node(folder, cache)
 
 
 def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:
@@ -75,19 +75,23 @@ def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
     packed.writestr(zipfile.ZipInfo(name, DATE), content, zipfile.ZIP_DEFLATED, 9)
 
 
-def compile_with_node(folder: Path) -> None:
-    """Put what is imported first into the two archives, compiled as well."""
-    node = shutil.which("node")
-    command = [str(node), str(HERE / "compile.mjs"), str(folder.resolve())]
-    done = node and subprocess.run(command, capture_output=True, text=True)
-    if not done or done.returncode:
-        targets.say(NODE)
-        return
-    with zipfile.ZipFile(folder / COMPILED) as compiled:
+def compile_with_node(folder: Path, cache: Path) -> None:
+    """Put what is imported first into the two archives, compiled as well; it is the same until a part is another."""
+    parts = [HERE / "parts.txt", HERE / "compile.mjs", folder / LIBRARY]
+    compiled = cache / f"compiled-{hashlib.sha256(b''.join(map(Path.read_bytes, parts))).hexdigest()[:12]}.zip"
+    if not compiled.exists():
+        node = shutil.which("node")
+        targets.say("Compiling Python's modules with Node; the next time this is done already.")
+        half = compiled.with_suffix(".part")
+        command = [str(node), str(HERE / "compile.mjs"), str(folder.resolve()), str(half.resolve())]
+        if not node or subprocess.run(command, capture_output=True).returncode:
+            targets.say(NODE)
+            return
+        half.replace(compiled)
+    with zipfile.ZipFile(compiled) as source:
         for name in (LIBRARY, PACKAGES):
             with zipfile.ZipFile(folder / name, "a") as packed:
-                for path in compiled.namelist():
+                for path in source.namelist():
                     archive, _, module = path.partition("/")
                     if archive == name:
-                        add(packed, module, compiled.read(path))
-    (folder / COMPILED).unlink()
+                        add(packed, module, source.read(path))
