@@ -144,17 +144,15 @@ async function start() {
 
 // What a learner has changed is not run without being asked for: it may never end.
 async function runFirst() {
-  const { content, context } = panel();
+  const { content, context, sessionContext } = panel();
   const { cells } = context.model.toJSON();
   if (!lesson || digest({ cells }) !== digest(lesson)) return;
   const drawn = (cell) => (cell.outputs ?? []).some(({ data }) => data?.["image/png"]);
   const first = lesson.cells.findIndex(drawn);
-  if (first < 0) return;
-  const { scrollTop } = content.node;
-  content.activeCellIndex = first + 1;
-  await jupyterapp.commands.execute("notebook:run-all-above");
-  content.activeCellIndex = 0;
-  content.node.scrollTop = scrollTop;
+  // One by one and not by a command, which would scroll to where it is: somebody is reading.
+  for (const cell of content.widgets.slice(0, first + 1)) {
+    if (cell.model.type === "code") await cell.constructor.execute(cell, sessionContext);
+  }
 }
 
 document.addEventListener("visibilitychange", () => {
@@ -172,6 +170,5 @@ button("Download all my work", async () => {
 });
 if (path) start();
 navigator.serviceWorker?.ready.then(({ active }) => {
-  addEventListener("load", () => 0);
   setTimeout(() => active.postMessage(performance.getEntriesByType("resource").map(({ name }) => name)), 20000);
 });
