@@ -11,13 +11,15 @@ import traitlets
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Large
+from lessonkit.pictures.style import Picture
+from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.page_data import packed
 from lessonkit.widgets.sandbox import said
 
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
-SCRIPTS = "dom words timeline plumbing view controls pictures tasks explore installation saved main"
+SCRIPTS = "dom words timeline plumbing view controls pictures tasks explore chart installation saved main"
 
 
 class Page(anywidget.AnyWidget):
@@ -59,13 +61,15 @@ class Page(anywidget.AnyWidget):
         """The widget, and what a notebook shows where no widget can run: a picture, or the text."""
         widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         kept = {"text/plain": repr(self)}
-        if self.runs:
+        if picture := self.kept():
             with suppress(ImportError):  # without matplotlib there is none
-                from lessonkit.pictures.timeline import plot_timelines
-
-                picture, size = plot_timelines(self.runs)._repr_mimebundle_()
-                kept, metadata = picture | kept, metadata | size
+                drawn, size = picture._repr_mimebundle_()
+                kept, metadata = drawn | kept, metadata | size
         return widget | kept, metadata
+
+    def kept(self) -> Picture | None:
+        """The picture that a notebook keeps beside the widget."""
+        return plot_timelines(self.runs) if self.runs else None
 
     def __repr__(self) -> str:
         """The same on every run, for a notebook keeps it."""

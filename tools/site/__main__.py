@@ -14,7 +14,6 @@ import http.server
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 from time import perf_counter
 
@@ -104,4 +103,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,4 @@
-"""Fetches what the site is made of, into a cache; every file is held against its sum, also one that is there."""
+"""Fetches what the site is made of into a cache, and holds every file against its sum."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wheels(cache: Path) -> dict[str, Path]:
     """Return the wheels of parts.txt by name, from *cache*; what is missing or damaged there is fetched."""
     wanted = dict(re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)$", PARTS.read_text(encoding="utf-8"), re.M))
     found = held(cache)
-    if missing := [name for name, sum in wanted.items() if sum not in found]:
+    if missing := [name for name, digest in wanted.items() if digest not in found]:
         targets.say(f"Fetching {len(missing)} packages with pip.")
         command = [*pip(cache), "download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
         asked = "".join(line for line in PARTS.open(encoding="utf-8") if line.split("==")[0] in missing)
@@ -45,7 +45,7 @@ def wheels(cache: Path) -> dict[str, Path]:
             reason = targets.cause(done.stderr)
             targets.stop(OFFLINE.format("The package index") if reason == targets.OFFLINE else reason)
         found = held(cache)
-    return {name: found[sum] for name, sum in wanted.items()}
+    return {name: found[digest] for name, digest in wanted.items()}
 
 
 def held(cache: Path) -> dict[str, Path]:
@@ -96,11 +96,11 @@ def sum_of(content: bytes) -> str:
 
 def registry() -> str:
     """Return the address of npm's registry, as npm would find it: its own word, the environment, a file."""
-    named = os.environ.get("npm_config_registry") or os.environ.get("NPM_CONFIG_REGISTRY")
+    named = next((os.environ[name] for name in os.environ if name.lower() == "npm_config_registry"), None)
     if not named and (npm := shutil.which("npm")):
         with suppress(OSError, subprocess.SubprocessError):
-            asked = subprocess.run([npm, "config", "get", "registry"], text=True, capture_output=True, timeout=20)
-            named = next((line for line in asked.stdout.split() if line.startswith("http")), None)
+            asked = subprocess.run([npm, "config", "get", "registry"], capture_output=True, timeout=20)
+            named = next((line for line in asked.stdout.decode().split() if line.startswith("http")), None)
     if not named:
         with suppress(OSError):
             told = (Path.home() / ".npmrc").read_text(encoding="utf-8")

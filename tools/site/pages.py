@@ -17,7 +17,9 @@ from urllib.parse import quote
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 APPS = ("notebooks", "tree")  # the lessons one by one, and the list of files
-UNUSED = re.compile(r"\.map$|^build/(lab|consoles|edit|repl)/|^(lab|consoles|edit|repl|doc)/|^rspack|^package.json$")
+UNUSED = re.compile(
+    r"\.map$|^build/(lab|consoles|edit|repl)/|^(lab|consoles|edit|repl|doc)/|^rspack|^package.json$"
+)
 EXTENSIONS = re.compile(r".*\.data/data/share/jupyter/labextensions/(.*)")
 UNUSED_EXTENSION = re.compile(r"\.(map|orig)$|/pypi/|licenses")
 SETTINGS = {
@@ -35,9 +37,11 @@ DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its 
 def assemble(wheels: dict[str, Path], folder: Path) -> None:
     """Put the pages into *folder*, which has Python in it already."""
     unpack_application(wheels["jupyterlite-core"], folder)
-    extensions = [unpack_extension(wheels[name], folder) for name in
-                  ("jupyterlite-pyodide-kernel", "jupyterlab-widgets", "anywidget")]
-    lessons = copy_lessons(folder)
+    extensions = [
+        unpack_extension(wheels[name], folder)
+        for name in ("jupyterlite-pyodide-kernel", "jupyterlab-widgets", "anywidget")
+    ]
+    copy_lessons(folder)
     python = next(folder.glob("python-*")).name
     config = json.loads((folder / "jupyter-lite.json").read_text(encoding="utf-8"))
     config["jupyter-config-data"] |= {
@@ -53,9 +57,11 @@ def assemble(wheels: dict[str, Path], folder: Path) -> None:
     }
     write(folder / "jupyter-lite.json", config)
     write(folder / "build" / "schemas" / "all_federated.json", schemas(folder))
-    write(folder / "api" / "translations" / "all.json", {"data": {"en": {"displayName": "English", "nativeName": "English"}}, "message": ""})
-    write(folder / "api" / "translations" / "en.json", {"data": {}, "message": ""})
-    add_ours(folder, lessons, python)
+    translations = folder / "api" / "translations"
+    english = {"displayName": "English", "nativeName": "English"}
+    write(translations / "all.json", {"data": {"en": english}, "message": ""})
+    write(translations / "en.json", {"data": {}, "message": ""})
+    add_ours(folder, python)
 
 
 def kernel(python: str) -> dict[str, Any]:
@@ -112,24 +118,24 @@ def schemas(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def copy_lessons(folder: Path) -> list[dict[str, Any]]:
-    """Copy the notebooks as they are; return what a list of files says of them."""
+def copy_lessons(folder: Path) -> None:
+    """Copy the notebooks as they are, and what is beside them, and list them."""
     (folder / "files").mkdir()
     (folder / "api" / "contents").mkdir(parents=True)
+    empty = dict.fromkeys(("content", "format", "hash", "hash_algorithm", "mimetype", "size"))
+    empty |= {"created": DATE, "last_modified": DATE, "writable": True}
     listed = []
     for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in (".ipynb", ".py")):
         shutil.copy(path, folder / "files" / path.name)
         kind = "notebook" if path.suffix == ".ipynb" else "file"
-        about = {"name": path.name, "path": path.name, "type": kind, "size": path.stat().st_size, "writable": True}
-        empty = dict.fromkeys(("content", "format", "hash", "hash_algorithm", "mimetype"))
-        listed.append(empty | about | {"created": DATE, "last_modified": DATE})
-    content = {"name": "", "path": "", "type": "directory", "format": "json", "content": listed}
-    write(folder / "api" / "contents" / "all.json", content | {"created": DATE, "last_modified": DATE, "writable": True, "mimetype": None, "size": None})
-    return listed
+        about = {"name": path.name, "path": path.name, "type": kind, "size": path.stat().st_size}
+        listed.append(empty | about)
+    root = {"name": "", "path": "", "type": "directory", "format": "json", "content": listed}
+    write(folder / "api" / "contents" / "all.json", empty | root)
 
 
-def add_ours(folder: Path, lessons: list[dict[str, Any]], python: str) -> None:
-    """Add our scripts and style to the pages, the first page, and the worker that keeps files for the next visit."""
+def add_ours(folder: Path, python: str) -> None:
+    """Add our scripts and style, the first page, and the worker that keeps files for the next visit."""
     (folder / "service-worker.js").rename(folder / "jupyterlite-worker.js")
     for path in (HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):

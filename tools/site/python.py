@@ -1,4 +1,4 @@
-"""Packs the Python that runs in the page: Pyodide's runtime, its standard library, and all packages in one zip.
+"""Packs the Python that runs in the page: Pyodide's runtime, its library, and all packages in one archive.
 
 What a lesson imports before its first picture is compiled here, if there is a Node to run Pyodide in: a
 browser would compile it anew on each visit, which takes longer than all else.
@@ -52,7 +52,8 @@ def pack(wheels: dict[str, Path], archive: Path, folder: Path, cache: Path) -> N
         for path in sorted((ROOT / "lessonkit").rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 add(packed, path.relative_to(ROOT).as_posix(), path.read_bytes())
-        for path in sorted((HERE / "stubs").glob("*.py")):
+        # Answers are beside the lessons; stubs are in the place of what is not here.
+        for path in sorted([*(HERE / "stubs").glob("*.py"), *(ROOT / "notebooks").glob("*.py")]):
             add(packed, path.name, path.read_bytes())
     shutil.copy(HERE / "page" / "start.mjs", folder)
     compile_with_node(folder, cache)
@@ -76,9 +77,11 @@ def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def compile_with_node(folder: Path, cache: Path) -> None:
-    """Put what is imported first into the two archives, compiled as well; it is the same until a part is another."""
+    """Put what is imported first into the two archives, compiled as well; this changes with the parts."""
     parts = [HERE / "parts.txt", HERE / "compile.mjs", folder / LIBRARY]
-    compiled = cache / f"compiled-{hashlib.sha256(b''.join(map(Path.read_bytes, parts))).hexdigest()[:12]}.zip"
+    compiled = (
+        cache / f"compiled-{hashlib.sha256(b''.join(map(Path.read_bytes, parts))).hexdigest()[:12]}.zip"
+    )
     if not compiled.exists():
         node = shutil.which("node")
         targets.say("Compiling Python's modules with Node; the next time this is done already.")

@@ -11,6 +11,7 @@ class Timeline {
     this.height = height;
     this.scene = null;
     this.other = null; // a second run on the same axis
+    this.least = 0; // the time that the axis has in any case
     this.time = 0;
     this.bar = -1; // the one that is pointed at
     this.show = { path: false, waits: true, memory: false };
@@ -37,7 +38,7 @@ class Timeline {
   // ---- from time and place to pixels, and back ----
 
   get end() {
-    return Math.max(1, this.scene.end, this.other?.end ?? 0);
+    return Math.max(1, this.least, this.scene.end, this.other?.end ?? 0);
   }
 
   x(micros) {

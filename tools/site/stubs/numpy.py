@@ -1,4 +1,4 @@
-"""In the place of NumPy, which has no build for browsers outside Pyodide's own archive: says so where it is used."""
+"""In the place of NumPy, of which only Pyodide's own archive has a build for browsers."""
 
 from typing import Any
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from micropip import install
+from micropip import install  # type: ignore[import-not-found] # it is beside this one
 
 __all__ = ["install", "piplite"]
 piplite = sys.modules["piplite.piplite"] = sys.modules[__name__]
