@@ -46,8 +46,13 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
 
     lanes = []
     for row, (before, now) in enumerate(pairwise([first, *times])):
-        bar = {"kind": "bar", "points": [(0, 1), (now, 1)], "say": f"{names[row]}: {texts[row]}"}
-        change = {"kind": "bar", "points": [(now, 1), (before, 1)], "hatched": True, "text": texts[row]}
+        bar = {"kind": "bar", "points": [(0, 1), (min(before, now), 1)], "say": f"{names[row]}: {texts[row]}"}
+        change = {
+            "kind": "bar",
+            "points": [(min(before, now), 1), (max(before, now), 1)],
+            "hatched": True,
+            "text": texts[row],
+        }
         lanes.append({"name": names[row], "height": 30, "top": 1, "marks": [bar, change]})
     scene = {"title": title, "words": words, "from": 0, "to": longest, "seconds": True, "lanes": lanes}
     panel = Panel(STEP * len(steps), title, words, names, draw)

@@ -1,6 +1,7 @@
 // Pictures that nothing turns: lanes of bars, stairs, lines and dots on one axis; and runs on one axis of time.
 
 const PADDING = 22; // pixels above a lane's highest mark, for its text
+const LETTER = 7; // pixels, at most, for most texts
 
 class Chart {
   constructor(model, el) {
@@ -21,9 +22,11 @@ class Chart {
 
   draw(width) {
     const { lanes, from, to, seconds } = this.scene;
-    const left = lanes.some(({ name }) => name) ? Math.min(0.36 * width, 150) : 30, right = lanes.length > 1 && seconds ? Math.min(0.3 * width, 150) : 40;
-    const bars = lanes[0]?.marks[0].kind === "bar"; // whose texts need room at the right
-    const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - (bars ? right : 40));
+    const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text?.length ?? 0));
+    const left = Math.min(0.36 * width, 32 + longest(lanes.map(({ name }) => name)));
+    // A bar has its text after it, all else above.
+    const right = Math.max(32, longest(lanes.flatMap(({ marks }) => marks.map(({ kind, text }) => kind === "bar" && text))));
+    const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - right);
     const floor = lanes.reduce((sum, { height }) => sum + height, 6);
     attributes(this.svg, { width, height: floor + 26, viewBox: `0 0 ${width} ${floor + 26}` });
     this.items = [];
@@ -50,7 +53,7 @@ class Chart {
   lane({ name, text, height, top: most, colour, marks }, x, top, left) {
     const bars = marks[0].kind === "bar", floor = top + height - 4;
     const y = (value) => floor - (value / (most || 1)) * (height - (bars ? 10 : PADDING));
-    const shown = name?.length > left / 7 ? `${name.slice(0, left / 7 - 1)}…` : name;
+    const room = Math.floor((left - 8) / LETTER), shown = name?.length > room ? `${name.slice(0, room - 1)}…` : name;
     const nodes = name ? [svg("text", { x: left - 8, y: top + height / 2 + (text ? -2 : 4), "text-anchor": "end" }, shown, svg("title", {}, name))] : [];
     if (text) nodes.push(svg("text", { class: "lk-quiet", x: left - 8, y: top + height / 2 + 13, "text-anchor": "end" }, text));
     if (!bars) nodes.push(svg("line", { class: "lk-floor", x1: x(this.scene.from), x2: x(this.scene.to), y1: floor, y2: floor }));
@@ -66,8 +69,8 @@ class Chart {
         nodes.push(svg("path", { d: mark.kind === "area" ? `${stairs}V${floor}H${x0}Z` : stairs, class: mark.kind === "area" ? "lk-area" : `lk-drawn${mark.dashed ? " lk-dashed" : ""}`, ...(mark.kind === "area" ? { fill, stroke: fill } : {}) }));
       }
       if (mark.say) this.items.push({ x: mark.kind === "bar" ? end : x0, y: mark.kind === "bar" ? (y0 + floor) / 2 : y0, say: mark.say });
-      const at = mark.kind === "bar" ? end + 6 : Math.max(x0, 4), wide = 7 * (mark.text?.length ?? 0);
-      if (!mark.text || at < free || at + wide > x(this.scene.to) + (mark.kind === "bar" ? 999 : 60)) continue;
+      const wide = LETTER * (mark.text?.length ?? 0), at = mark.kind === "bar" ? end + 6 : Math.max(4, Math.min(x0 - wide / 2, x(this.scene.to) + 30 - wide));
+      if (!mark.text || at < free) continue;
       nodes.push(svg("text", { x: at, y: mark.kind === "bar" ? floor - 6 : y0 - 9, class: mark.marked ? "lk-bold" : "" }, mark.text));
       free = at + wide;
     }

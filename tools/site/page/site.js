@@ -134,8 +134,11 @@ async function start() {
   await panel().context.ready;
   const { kernel } = panel().sessionContext.session;
   await kernel.info;
-  kernel.statusChanged.connect((_, status) => status === "restarting" && say("Python starts again …"));
-  await runFirst();
+  kernel.statusChanged.connect((_, status) => {
+    if (status === "restarting") say("Python starts again …");
+    else if (status === "idle" && words.textContent.startsWith("Python starts")) say("Python is ready again: run the cells.");
+  });
+  await runFirst().catch(() => 0); // the learner has run them already
   clearTimeout(late);
   started = "done";
   say(older ? "This is your copy of an earlier version of this lesson." : "Python is ready. Your work is kept in this browser.", true);
