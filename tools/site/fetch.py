@@ -30,12 +30,13 @@ WRONG = "{} is not what was asked for: its sum is another one. It was not kept. 
 
 def wheels(cache: Path) -> dict[str, Path]:
     """Return the wheels of parts.txt by name, from *cache*; what is missing or damaged there is fetched."""
-    wanted = dict(re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)$", PARTS.read_text(encoding="utf-8"), re.M))
+    parts = PARTS.read_text(encoding="utf-8")
+    wanted = dict(re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)$", parts, re.M))
     found = held(cache)
     if missing := [name for name, digest in wanted.items() if digest not in found]:
         targets.say(f"Fetching {len(missing)} packages with pip.")
         command = [*pip(cache), "download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-        asked = "".join(line for line in PARTS.open(encoding="utf-8") if line.split("==")[0] in missing)
+        asked = "\n".join(line for line in parts.splitlines() if line.split("==")[0] in missing)
         (cache / "missing.txt").write_text(asked, encoding="utf-8")
         command += [*FOR_BROWSER, "--dest", str(cache), "--requirement", str(cache / "missing.txt")]
         done = subprocess.run(command, text=True, capture_output=True)
