@@ -25,7 +25,6 @@ UNUSED_EXTENSION = re.compile(r"\.(map|orig)$|/pypi/|licenses")
 SETTINGS = {
     # A lesson that is opened again is drawn from what was saved, without a kernel.
     "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
-    "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},

@@ -5,6 +5,7 @@ import { allWork, keep, saved, zip } from "./work.js";
 const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms without a word of Python
+const OFTEN = 10000; // ms from one save to the next
 const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"];
 
 // ---- the line ----
@@ -158,10 +159,13 @@ async function runFirst() {
   }
 }
 
-document.addEventListener("visibilitychange", () => {
-  const context = panel()?.context;
-  if (document.visibilityState === "hidden" && context?.model.dirty) context.save();
-});
+// Not before Python is there: until then JupyterLab has not read the widgets that were saved, and would save none.
+function save() {
+  const { context } = panel() ?? {};
+  if (started === "done" && context?.model.dirty) context.save();
+}
+setInterval(save, OFTEN);
+document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
 
 button("Run all cells", () => jupyterapp.commands.execute("notebook:run-all-cells"));
 button("Download all my work", async () => {
