@@ -1,4 +1,4 @@
-"""The lessons as a site: how long until there is something to read, and something to turn; and how much is fetched."""
+"""The lessons as a site: how long until there is something to read and to turn, and how much is fetched."""
 
 import gzip
 import shutil
@@ -23,7 +23,8 @@ STEPS = 30
 # From a value that the slider gets until the picture has changed, as the page itself sees it.
 STEP = """async ({steps, pause}) => {
     const knob = "input[type=range]:not([aria-label='Time in the run'])";
-    const view = [...document.querySelectorAll(".lk")].find((one) => one.querySelector(knob) && one.querySelector("rect.lk-bar"));
+    const alive = (one) => one.querySelector(knob) && one.querySelector("rect.lk-bar");
+    const view = [...document.querySelectorAll(".lk")].find(alive);
     const input = view.querySelector(knob), picture = view.querySelector("svg.lk-timeline"), took = [];
     for (let step = 0; step < steps; step++) {
         const up = step % 8 < 4 ? 1 : -1;
