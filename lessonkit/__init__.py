@@ -2,25 +2,30 @@
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import ArtificialDataset, Dataset
-from lessonkit.engine.costs import jitter, per_sample, straggler
+from lessonkit.engine.costs import per_sample, straggler
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Machine, work
 from lessonkit.engine.operators import EndlessError
+from lessonkit.engine.operators.loader import Handling
+from lessonkit.engine.process import get_worker_info
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.virtual import StuckError
+from lessonkit.loader import DataLoader
 
 __all__ = [
     "AUTOTUNE",
     "ArtificialDataset",
+    "DataLoader",
     "Dataset",
     "EndlessError",
+    "Handling",
     "Iterator",
     "Machine",
     "StuckError",
     "Trace",
     "benchmark",
-    "jitter",
+    "get_worker_info",
     "per_sample",
     "straggler",
     "work",

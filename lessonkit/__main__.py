@@ -1,7 +1,5 @@
 """`python -m lessonkit check` looks at this installation; `... copy FOLDER` copies the lessons there."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

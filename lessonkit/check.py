@@ -4,9 +4,10 @@ import math
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 Check = Callable[[str, Any], Any]
+T = TypeVar("T")
 
 KINDS = ("wait", "native", "python")  # of work: what it holds
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
@@ -61,26 +62,34 @@ def cost(name: str, value: Any) -> Any:
     return value if callable(value) else seconds(name, value)
 
 
-def function(name: str, value: Any) -> Callable[..., Any]:
-    """`value` as something that can be called."""
-    if not callable(value):
-        raise TypeError(f"{name}={value!r}: must be a function")
-    return value  # type: ignore[no-any-return]
+def instance(name: str, value: Any, kind: type[T]) -> T:
+    """Return *value*, which must be one of *kind*."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r}: must be a {kind.__name__}")
+    return value
 
 
-def values(name: str, value: Any) -> Any:
-    """`value` as something that has a number of elements in an order."""
+def has_order(value: Any) -> bool:
+    """Whether *value* has a number of elements in an order."""
     odd = isinstance(value, (str, bytes, dict, set, frozenset))
-    if odd or not (hasattr(value, "__len__") and hasattr(value, "__iter__")):
-        raise TypeError(f"{name}={value!r}: must be a list of elements")
-    return value
+    return not odd and hasattr(value, "__len__") and hasattr(value, "__iter__")
 
 
-def flag(name: str, value: Any) -> bool:
-    """`value` as True or False, and nothing that merely counts as one."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}={value!r}: must be True or False")
-    return value
+def must_be(allowed: str, fits: Callable[[Any], bool]) -> Check:
+    """Return a check that refuses with TypeError what does not fit."""
+
+    def check(name: str, value: Any) -> Any:
+        if not fits(value):
+            raise TypeError(f"{name}={value!r}: must be {allowed}")
+        return value
+
+    return check
+
+
+function = must_be("a function", callable)
+flag = must_be("True or False", lambda value: isinstance(value, bool))
+values = must_be("a list of elements", has_order)
+name_of_stage = must_be("a name", lambda value: isinstance(value, str) and value != "")
 
 
 def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
@@ -98,38 +107,53 @@ def unsaid(check: Check, default: Any = None) -> Check:
     return lambda name, value: default if value is None else check(name, value)
 
 
-def name_of_stage(name: str, value: Any) -> str:
-    """`value` as a text that is not empty."""
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"{name}={value!r}: must be a name")
-    return value
-
-
 def bytes_of(name: str, value: Any) -> Any:
     """The size of an element as a number, or as a function of the element."""
     return value if callable(value) else integer(name, value, least=0)
 
 
+def start_of_worker(name: str, value: Any) -> tuple[Any, Any]:
+    """`value` as two times: in `iter`, and from then until a worker is ready."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"{name}={value!r}: must be two times, in iter() and from then until it is ready")
+    cost(name, value[0]), cost(name, value[1])
+    return value
+
+
 one_or_more = partial(integer, least=1)
 ARGUMENTS: dict[str, Check] = {
+    "DataLoader.batch_size": unsaid(one_or_more),
     "batch_size": one_or_more,
     "batches": flag,
     "block_length": unsaid(one_or_more, 1),
     "buffer_size": one_or_more,
+    "collate": cost,
+    "collate_fn": unsaid(function),
     "cost": cost,
     "count": unsaid(integer),
     "cycle_length": unsaid(partial(integer, least=1, auto=True)),
     "deterministic": unsaid(flag, True),
+    "drop_last": flag,
     "drop_remainder": flag,
     "generator": function,
+    "DataLoader.generator": unsaid(integer),
+    "DataLoader.start": start_of_worker,
+    "getitems": flag,
+    "in_order": flag,
     "index": integer,
     "kind": partial(one_of, allowed=KINDS),
     "map_func": unsaid(function),
+    "multiprocessing_context": unsaid(partial(one_of, allowed=("fork",))),
     "nbytes": unsaid(bytes_of),
     "num_parallel_calls": unsaid(partial(integer, least=1, auto=True)),
+    "num_workers": partial(integer, least=0),
     "num_samples": partial(integer, least=0),
     "num_shards": one_or_more,
     "open": cost,
+    "persistent_workers": flag,
+    "pin": cost,
+    "pin_memory": flag,
+    "prefetch_factor": unsaid(partial(integer, least=0)),
     "predicate": function,
     "prefetch.buffer_size": partial(integer, least=0, auto=True),
     "random": flag,
@@ -137,9 +161,13 @@ ARGUMENTS: dict[str, Check] = {
     "reshuffle_each_iteration": unsaid(flag, True),
     "seed": unsaid(integer),
     "skip.count": integer,
+    "shuffle": unsaid(flag),
     "stage": name_of_stage,
     "start": integer,
     "take.count": integer,
+    "timeout": seconds,
+    "transfer": cost,
+    "worker_init_fn": unsaid(function),
 }
 
 

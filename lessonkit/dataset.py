@@ -15,6 +15,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.code.expression import code
 from lessonkit.code.program import program
 from lessonkit.code.tfdata import tfdata
+from lessonkit.code.torch import torch
 from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
@@ -22,6 +23,8 @@ from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
+
+LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
 
 class Dataset(Description):
@@ -52,11 +55,19 @@ class Dataset(Description):
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
     def code(
-        self, language: str = "lessonkit", train: Any = None, num_epochs: int = 2, *, step: Any = None
+        self,
+        language: str = "lessonkit",
+        train: Any = None,
+        num_epochs: int = 2,
+        *,
+        step: Any = None,
+        whole: bool = True,
     ) -> str:
-        """The whole program, as text: for this package, or for real `"tf.data"`.
+        """The program as text: for this package, for real `"tf.data"` or `"torch"`.
 
-        For the latter the functions are called on a few elements, to see what they give.
+        If not *whole*, the pipeline alone.
+
+        For tf.data the functions are called on a few elements, to see what they give.
 
         >>> print(Dataset.range(3).prefetch(1).code())
         from lessonkit import Dataset, benchmark
@@ -66,11 +77,12 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.integer("num_epochs", num_epochs, least=0)
-        check.one_of("language", language, ("lessonkit", "tf.data"))
-        write = program if language == "lessonkit" else tfdata
+        check.one_of("language", language, tuple(LANGUAGES))
+        name, what = "train", USUAL if train is None else check.cost("train", train)
         if step is not None:
-            return write(self.node, num_epochs, "step", check.function("step", step))
-        return write(self.node, num_epochs, "train", USUAL if train is None else check.cost("train", train))
+            name, what = "step", check.function("step", step)
+        chain, text = LANGUAGES[language](self.node, num_epochs, name, what)
+        return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
         """Add a step; among the locals *given* are the arguments of its method."""
@@ -85,18 +97,14 @@ class Dataset(Description):
         >>> list(Dataset.range(2, 8, 3))
         [2, 5]
         """
-        if not 1 <= len(args) <= 3:
-            raise TypeError(f"range{args}: must be 1 to 3 numbers")
-        names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
-        numbers = tuple(check.integer(name, value) for name, value in zip(names, args, strict=False))
-        if numbers[2:] == (0,):
-            raise ValueError("step=0: must not be 0")
+        numbers = tuple(check.integer("range", value) for value in args)
+        range(*numbers)  # raises what is wrong with their number, or with a step of 0
         return Dataset(Node("range", (), {"args": numbers}))
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
         """Give each of *values*, as it is; *nbytes* says how large one is, if it does not know itself."""
-        arguments = {"values": tuple(check.values("values", values))} | check.arguments("from_list", locals())
+        arguments = {"values": [*check.values("values", values)]} | check.arguments("from_list", locals())
         return Dataset(Node("from_list", (), arguments))
 
     @staticmethod
@@ -364,7 +372,7 @@ class Dataset(Description):
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
         [0, 1, 7, 8]
         """
-        ours, theirs = element_type(self.node), element_type(_node("dataset", dataset))
+        ours, theirs = element_type(self.node), element_type(check.instance("dataset", dataset, Dataset).node)
         if ours and theirs and ours is not theirs:
             raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
         return self._then("concatenate", {}, dataset.node)
@@ -386,9 +394,3 @@ class ArtificialDataset(Dataset):
 
 METHODS.update({name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")})
 METHODS["ArtificialDataset"] = ArtificialDataset
-
-
-def _node(name: str, value: Any) -> Node:
-    if not isinstance(value, Dataset):
-        raise TypeError(f"{name}={value!r}: must be a Dataset")
-    return value.node

@@ -1,7 +1,5 @@
 """What `rewrite`, `autotune` and `measure` give: a pipeline, and how it was found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lessons, and a learner's copies of them: what a learner has written is never overwritten."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import suppress
@@ -34,7 +32,10 @@ def copy_lessons(folder: Path) -> list[str]:
     for lesson in lessons():
         copy, known = folder / lesson.name, record.get(lesson.name)
         there, ours = version(copy), version(lesson)
-        if not copy.exists() or there == known != ours:
+        renewed = not copy.exists() or there == known != ours
+        if answers(lesson).exists() and (renewed or not answers(copy).exists()):
+            shutil.copyfile(answers(lesson), answers(copy))
+        if renewed:
             shutil.copyfile(lesson, copy)  # without its mode: an installation may be read-only
         elif there != ours:
             newer += [lesson.name] if known != ours else []
@@ -44,15 +45,22 @@ def copy_lessons(folder: Path) -> list[str]:
     return newer
 
 
+def answers(notebook: Path) -> Path:
+    """Name the module beside a *notebook* that has the answers to its questions; there may be none."""
+    return notebook.with_name(f"answers_{notebook.name[:2]}.py")
+
+
 def version(notebook: Path) -> str:
     """Return a digest of what is written in the cells of a *notebook*; of a file that is none, nothing.
 
-    JupyterLab saves outputs, counts and widgets even if nobody wrote anything, and an empty cell
-    after the last one that was run.
+    Its answers belong to it. JupyterLab saves outputs, counts and widgets even if nobody wrote
+    anything, and an empty cell after the last one that was run.
     """
     cells = read(notebook).get("cells", [])
     written = [(cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in cells]
     written = [(kind, source) for kind, source in written if source.strip()]
+    if answers(notebook).exists():
+        written.append(("answers", answers(notebook).read_text(encoding="utf-8")))
     return sha256(repr(written).encode()).hexdigest() if cells else ""
 
 

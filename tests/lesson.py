@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import lru_cache
@@ -34,8 +35,13 @@ SERIES = (
 WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]
 
 
+sys.path.insert(0, str(NOTEBOOKS))  # where a notebook's kernel finds the answers to its questions
+
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
+SOLUTION = re.compile(
+    r"```python\n(?P<typed>.*?)```|^<!-- (?P<moved>values = .*?) -->$", re.S | re.M
+)  # of sliders
 HEADING = re.compile(r"^(#+) (.+)$", re.M)
 
 
@@ -101,9 +107,9 @@ class Lesson:
             if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):
                 tasks.append(value)
             elif tasks and cell.cell_type == "markdown" and "<summary>A solution</summary>" in cell.source:
-                code = re.search(r"```python\n(.*?)```", cell.source, re.S)
+                code = SOLUTION.search(cell.source)
                 assert code, f"{cell.id}: there is no code in the solution"
-                found.append(Solved(tasks.pop(), code[1]))
+                found.append(Solved(tasks.pop(), code["typed"] or code["moved"]))
         assert not tasks, "a challenge has no solution below it"
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
+from lessonkit.lessons import answers
 from tools import targets
 
 START, STOP = 60, 10  # s, for a server or a browser
@@ -106,6 +108,8 @@ class Server:
             if cell["cell_type"] == "code":
                 cell["execution_count"] = None  # so that a page shows which cells were run in it
         (self.folder / "notebooks" / path.name).write_text(json.dumps(kept), encoding="utf-8")
+        if answers(path).exists():
+            shutil.copy(answers(path), self.folder / "notebooks")
         return self.url + self.program.page.format(path.name)
 
     def settings(self, chosen: dict[str, dict[str, Any]]) -> None:

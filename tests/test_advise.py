@@ -66,7 +66,7 @@ def named(found: list[Advice], words: str) -> Advice:
 
 def test_a_prefetch_is_the_first_thing_to_try_on_a_naive_pipeline() -> None:
     best = advise(ArtificialDataset(20))[0]
-    assert best.change == "prefetch(1) behind ArtificialDataset"
+    assert best.change == "prefetch(1) after ArtificialDataset"
     assert repr(best.dataset) == "ArtificialDataset(20).prefetch(1)"
     assert best.saved == pytest.approx(0.0265 - 0.017)
     assert best.calls == 1
@@ -74,15 +74,15 @@ def test_a_prefetch_is_the_first_thing_to_try_on_a_naive_pipeline() -> None:
 
 def test_a_prefetch_before_a_map_frees_its_window() -> None:
     dataset = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=2)
-    before = named(advise(dataset), "prefetch(1) behind ArtificialDataset")
+    before = named(advise(dataset), "prefetch(1) after ArtificialDataset")
     assert before.per_sample == pytest.approx(0.0185)
-    assert named(advise(dataset), "prefetch(1) behind map").per_sample == pytest.approx(0.02525)
+    assert named(advise(dataset), "prefetch(1) after map").per_sample == pytest.approx(0.02525)
 
 
 def test_a_cache_behind_random_augmentation_is_said_to_freeze_it() -> None:
     dataset = ArtificialDataset().map(cost=0.010).map(cost=0.001, random=True)
     found = advise(dataset)
-    frozen = [advice.effects for advice in found if advice.change == "cache behind map"]
+    frozen = [advice.effects for advice in found if advice.change == "cache after map"]
     assert sorted(frozen) == [(), ("freezes the augmentation: every epoch sees what the first one saw",)]
 
 
@@ -142,7 +142,7 @@ def test_advice_for_a_pipeline_that_never_ends_asks_for_a_limit() -> None:
 def test_a_change_after_which_a_function_fails_is_no_advice() -> None:
     wrapped = ArtificialDataset(6).map(lambda x: {"v": x}, cost=0.010).filter(lambda d: d["v"] > 1)
     found = {advice.change for advice in advise(wrapped)}
-    assert "prefetch(1) behind filter" in found
+    assert "prefetch(1) after filter" in found
     assert "filter before map" not in found
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from random_pipelines import pipeline
 
-from lessonkit import ArtificialDataset, Dataset, benchmark, jitter, per_sample, straggler, work
+from lessonkit import ArtificialDataset, Dataset, benchmark, per_sample, straggler, work
+from lessonkit.loops.costs import fitted
 
 SCALE = 3
 
@@ -178,6 +179,7 @@ dataset = (
 
 def test_programs_for_tf_data_read_like_tf_data() -> None:
     assert ArtificialDataset().code("tf.data") == NAIVE
+    assert ArtificialDataset().code("tf.data", whole=False) == "dataset = ArtificialDataset()"
     mapped = ArtificialDataset().map(cost=0.03, num_parallel_calls=2).prefetch(1)
     assert mapped.code("tf.data") == NAIVE.replace("dataset = ArtificialDataset()\n", MAPPED)
     interleaved = Dataset.range(2).interleave(
@@ -195,7 +197,7 @@ WRITTEN: list[tuple[Dataset, str]] = [
     (X.map(lambda x: (x / 2, str(x))), ".map(in_python(mapped, (tf.float64, tf.string)))"),
     (X.map(cost=straggler(0.1, every=3, slow=1.0)), "return 1.0 if value % 3 == 2 else 0.1"),
     (X.map(str).map(cost=straggler(0.1, every=1, slow=1.0)), "return 1  # on average"),
-    (X.map(cost=jitter(0.1, spread=0)), "return 0.1  # on average"),
+    (X.map(cost=fitted((0.1,))), "return 0.1  # on average"),
     (X.batch(2).map(cost=per_sample(0.1)), "return 0 + 0.1 * len(tf.nest.flatten(value)[0])"),
     (X.map(cost=0.1, kind="native"), "# only waits; native code would hold a core"),
     (X.map(nbytes=5).take(2), ".map(lambda x: x).take(2)"),
@@ -205,7 +207,10 @@ WRITTEN: list[tuple[Dataset, str]] = [
         Dataset.from_list(["a", "b"]).flat_map(lambda f: Dataset.from_list([f])),
         "        'b': lambda: tf.data.",
     ),
-    (X.flat_map(lambda f: ArtificialDataset(1, open=jitter(f))), "3: lambda: ArtificialDataset(1, open=2."),
+    (
+        X.flat_map(lambda f: ArtificialDataset(1, open=straggler(f, every=5, slow=9))),
+        "3: lambda: ArtificialDataset(1, open=3.0)",
+    ),
     (
         X.flat_map(lambda decode: X.map(cost=0.1, stage="Decode")),
         "lambda decode_2: tf.data.Dataset.range(4).map(decode)",

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_code import built
 
-from lessonkit import Dataset, benchmark, jitter, straggler
+from lessonkit import Dataset, benchmark, per_sample, straggler
 from lessonkit.loops.costs import costing, fit
 
 X = Dataset.range(4)
@@ -318,10 +318,10 @@ def test_numbers_of_numpy_are_plain_numbers() -> None:
     three: Any = np.int64(3)
     half = np.float32(0.5)
     dataset = (
-        Dataset.from_list(np.arange(3)).map(lambda x: x * three + half).map(cost=jitter(np.float64(0.1)))
+        Dataset.from_list(np.arange(3)).map(lambda x: x * three + half).map(cost=per_sample(np.float64(0.1)))
     )
     assert repr(dataset) == (
-        "Dataset.from_list([0, 1, 2]).map(<lambda>).map(cost=jitter(mean=0.1, spread=0.5, seed=0))"
+        "Dataset.from_list([0, 1, 2]).map(<lambda>).map(cost=per_sample(seconds=0.1, per_call=0))"
     )
     for one in (dataset, Dataset.range(three).take(three)):
         assert "np." not in "".join(texts(one))
@@ -367,7 +367,7 @@ def test_a_stage_names_its_function(stage: str, name: str) -> None:
 def test_a_measured_cost_is_written() -> None:
     uneven = fit([(number, 0.050 if number % 4 == 3 else 0.010) for number in range(8)])
     text, in_tfdata = texts(X.map(has_its_own, cost=uneven))
-    assert "cost=costs.fitted(mean=0.01, spread=0.0, every=4, slow=0.05)" in text
+    assert "cost=costs.fitted(times=(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05))" in text
     assert "return 0.02  # on average" in in_tfdata
     measured = X.filter(costing(is_even, 0.25, "wait"))
     text, in_tfdata = texts(measured)
@@ -375,7 +375,7 @@ def test_a_measured_cost_is_written() -> None:
     assert "lessonkit" not in in_tfdata
 
 
-@pytest.mark.parametrize("cost", [jitter(0.01, seed=1), straggler(0.01, every=2, slow=0.02)])
+@pytest.mark.parametrize("cost", [per_sample(0.01), straggler(0.01, every=2, slow=0.02)])
 def test_a_cost_is_the_same_in_a_program(cost: Any) -> None:
     dataset = X.map(cost=cost)
     assert benchmark(built(dataset.code())).duration == benchmark(dataset).duration

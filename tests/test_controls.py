@@ -16,9 +16,6 @@ def test_the_abbreviations_are_those_of_interact() -> None:
     assert control("a", (0, 10, 5)).values == (0, 5, 10)
     assert control("a", (0.0, 1.0, 0.25)).values == (0.0, 0.25, 0.5, 0.75, 1.0)
     assert control("a", (0.0, 1.0)).values[:3] == (0.0, 0.1, 0.2)
-    assert control("a", 10).values[0] == -10
-    assert control("a", 10).values[-1] == 30
-    assert control("a", 10).values[control("a", 10).start] == 10
     assert control("a", ["x", "y"]).values == ("x", "y")
     assert control("a", {"one": 1, "two": 2}).texts == ("one", "two")
     assert control("a", [("one", 1), ("two", 2)]).values == (1, 2)

@@ -34,11 +34,6 @@ def test_here_everything_is_as_it_should_be() -> None:
     assert all(finding.good for finding in found[:-1])
 
 
-def test_an_old_python_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "version_info", (3, 10, 1))
-    assert not install_check.python().good
-
-
 def test_a_package_that_is_missing_or_old_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert install_check.package("no-such-package>=1.0").found == "missing"
     monkeypatch.setattr(metadata, "version", lambda name: "1.26.4")

@@ -18,6 +18,7 @@ LAYERS = [
     "engine",
     "code",
     "dataset",
+    "loader",
     "found",
     "explain",
     "improve",

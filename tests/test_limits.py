@@ -9,7 +9,7 @@ import pytest
 from random_pipelines import pipeline
 from random_runs import COSTS, runs
 
-from lessonkit import ArtificialDataset, Dataset, Machine, benchmark, jitter, per_sample, straggler
+from lessonkit import ArtificialDataset, Dataset, Machine, benchmark, per_sample, straggler
 from lessonkit.analysis import limits
 from lessonkit.engine.node import Node, walk
 from lessonkit.explain.limits import Limits
@@ -70,7 +70,7 @@ BOTTLENECKS: dict[str, list[tuple[Dataset, dict[str, Any]]]] = {
         (FILE.prefetch(1).map(cost=0.010).prefetch(1), {"train": 0.005}),
         (FILE.repeat(3).prefetch(1), {}),
         (ArtificialDataset(40).batch(4).prefetch(1), {}),
-        (ArtificialDataset(20, read=jitter(0.015)).prefetch(1), {}),
+        (ArtificialDataset(20, read=straggler(0.010, every=4, slow=0.030)).prefetch(1), {}),
     ],
     "interpreter lock": [
         (FILE.map(cost=0.030, kind="python", num_parallel_calls=8), {}),

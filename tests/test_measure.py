@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lessonkit import ArtificialDataset, Dataset, benchmark, jitter, work
+from lessonkit import ArtificialDataset, Dataset, benchmark, work
 from lessonkit.analysis import compare, measure
+from lessonkit.engine.costs import identity
 from lessonkit.engine.node import walk
-from lessonkit.loops.costs import costing, fit, fitted, identity
+from lessonkit.loops.costs import costing, fit, fitted
 from lessonkit.loops.measure import Call, kind
 
 
@@ -32,23 +33,16 @@ def test_an_even_cost_is_a_number_and_one_hiccup_does_not_change_it() -> None:
     assert fit([(0, 0.0)]) == 0
 
 
-def test_stragglers_are_told_from_the_rest() -> None:
-    cost = fit([(element, 0.040 if element % 5 == 4 else 0.010) for element in range(20)])
-    assert cost == fitted(0.010, spread=0.0, every=5, slow=0.040)
+def test_what_was_not_seen_costs_what_others_did_and_as_often() -> None:
+    cost: Any = fit([(element, 0.040 if element % 5 == 4 else 0.010) for element in range(20)])
     later = [cost(element) for element in range(100, 200)]
     assert set(later) == {0.010, 0.040}
     assert later.count(0.040) == pytest.approx(20, abs=2)
-
-
-def test_a_spread_is_that_of_an_even_draw() -> None:
-    drawn = jitter(0.010, spread=0.5)
-    cost = fit([(element, drawn(element)) for element in range(200)])
-    assert isinstance(cost, fitted)
-    assert cost.mean == pytest.approx(0.010, rel=0.1)
-    assert cost.spread == pytest.approx(0.5, rel=0.15)
+    cost = fit([(element, 0.005 + 0.010 * (element * 7 % 40) / 40) for element in range(40)])
     later = [cost(element) for element in range(1000, 1200)]
-    assert sum(later) / len(later) == pytest.approx(cost.mean, rel=0.02)
-    assert cost.mean * 0.4 < min(later) < max(later) < cost.mean * 1.6
+    assert sum(later) / len(later) == pytest.approx(0.010, rel=0.03)
+    assert 0.005 <= min(later) < 0.006 < 0.014 < max(later) <= 0.015
+    assert later == [cost(element) for element in range(1000, 1200)]
 
 
 def test_what_was_seen_costs_what_it_did() -> None:
@@ -176,7 +170,7 @@ def test_a_function_with_a_cost_says_it_and_is_printed_with_it() -> None:
     trace = benchmark(Dataset.range(2).filter(priced), 1, train=0)
     assert trace.duration == 1.0
     assert {span.kind for span in trace.spans} == {"native"}
-    assert repr(fitted(0.01, spread=0.2)) == "fitted(mean=0.01, spread=0.2, every=0, slow=0)"
+    assert repr(fitted((0.01, 0.02), seen={0: 0.01})) == "fitted(times=(0.01, 0.02))"
 
 
 # ---- predicted beside measured ----

@@ -18,7 +18,7 @@ from random_runs import COSTS
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
 from lessonkit.improve.knobs import Curve
-from lessonkit.improve.search import Step
+from lessonkit.improve.search import Try
 from lessonkit.optimize import autotune
 from lessonkit.pictures.curve import plot_curve
 from lessonkit.pictures.memory import plot_memory
@@ -50,7 +50,7 @@ def in_class() -> Iterator[None]:
     classroom(False)
 
 
-def searched() -> list[Step]:
+def searched() -> list[Try]:
     dataset = ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
     return autotune(dataset, Machine(cores=2), most_places=2).steps
 
@@ -124,6 +124,13 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
     assert len(work.get_paths()) == 301  # one opening, and each sample is read and trained on
 
 
+def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
+    for cost, fades in ((0.0001, True), (0.050, False)):
+        trace = benchmark(ArtificialDataset(20).map(cost=cost), 1)
+        bars = plot_timeline(trace).figure.axes[0].collections[0]
+        assert (bars.get_snap() is False) == fades
+
+
 def test_memory_names_each_buffer_and_the_peak() -> None:
     picture = plot_memory(benchmark(ArtificialDataset(3, nbytes=1000).cache().prefetch(2), 1))
     assert repr(picture) == "memory: 4 kB at most, at 75 ms, most of it in cache"
@@ -166,7 +173,7 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
 
 def test_a_search_says_what_it_took() -> None:
     picture = plot_search(searched())
-    assert repr(picture) == "search: 4 runs, from 1880 ms to 1010 ms, 2 taken"
+    assert repr(picture) == "search: 4 runs from left to right, 1880 ms to 1010 ms, 2 taken"
     assert {"Map 1, prefetch 1: 1880 ms", "Map 1 -> 2: 1010 ms"} <= set(texts(picture))
     dots = [line.get_markerfacecolor() for line in picture.figure.axes[0].lines if line.get_marker() == "o"]
     assert [dot == "#ffffff" for dot in dots] == [not step.accepted for step in searched()]

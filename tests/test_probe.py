@@ -93,7 +93,7 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
     assert probe(loader, lambda batch: spend("step"), clock=clock).kind == "bursts or contention"
 
 
-@pytest.mark.parametrize("run", range(1, 5))
+@pytest.mark.parametrize("run", range(1, 7))
 def test_one_hiccup_of_the_machine_does_not_change_the_verdict(run: int) -> None:
     for times, step, depth, kind in [
         ([0.025], 0.010, 0, "no overlap"),
@@ -105,19 +105,6 @@ def test_one_hiccup_of_the_machine_does_not_change_the_verdict(run: int) -> None
         assert said.kind == kind
         for one, other in zip(said[:3], clean[:3], strict=True):
             assert one == pytest.approx(other)
-
-
-def test_a_verdict_that_is_clear_takes_two_rounds_and_none_more_than_five() -> None:
-    def passes(times: list[float], step: float, hiccups: dict[int, float]) -> int:
-        clock = Clock()
-        loader = Loader(clock, times, depth=2)
-        loader.hiccups = hiccups
-        probe(loader, lambda batch: clock.spend(step), clock=clock)
-        return loader.passes  # two in each round
-
-    assert passes([0.025], 0.010, {}) == 4
-    assert passes([0.025], 0.010, {1: 0.5}) == 6
-    assert passes([0.025], 0.024, {run: 0.5 * (run % 3) for run in range(20)}) == 10
 
 
 def test_the_first_batches_do_not_count() -> None:

@@ -53,7 +53,7 @@ def test_in_what_order() -> None:
 
 def test_why_did_caching_freeze_my_augmentation_or_eat_my_memory() -> None:
     dataset = ArtificialDataset(nbytes=100).map(cost=0.020).map(cost=0.002, nbytes=800, random=True)
-    caches = [advice for advice in advise(dataset) if advice.change == "cache behind map"]
+    caches = [advice for advice in advise(dataset) if advice.change == "cache after map"]
     assert {advice.memory: [effect.split(":")[0] for effect in advice.effects] for advice in caches} == {
         300: [],
         2400: ["freezes the augmentation"],

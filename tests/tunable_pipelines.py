@@ -7,7 +7,7 @@ from itertools import product, repeat
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, jitter, straggler
+from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, straggler
 from lessonkit.engine.node import walk
 from lessonkit.optimize import autotune
 
@@ -111,7 +111,9 @@ def pipeline(draw: random.Random, numbers: Iterator[int]) -> Dataset:
 
 def mapped(draw: random.Random, dataset: Dataset, number: int) -> Dataset:
     usual, kind = draw.choice(COSTS), draw.choice(["wait", "native", "python"])
-    cost: Any = draw.choice([usual, usual, jitter(usual), straggler(usual, every=5, slow=4 * usual)])
+    cost: Any = draw.choice(
+        [usual, usual, straggler(usual, every=3, slow=2 * usual), straggler(usual, every=5, slow=4 * usual)]
+    )
     return dataset.map(cost=cost, kind=kind, num_parallel_calls=number)
 
 

@@ -37,7 +37,7 @@ def main() -> None:
         run(sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT))
         (wheel,) = folder.glob("*.whl")
         brought = {Path(name).name for name in ZipFile(wheel).namelist()}
-        pages = [*(ROOT / "lessonkit" / "widgets" / "page").iterdir(), *(ROOT / "notebooks").glob("*.ipynb")]
+        pages = [*(ROOT / "lessonkit" / "widgets" / "page").iterdir(), *(ROOT / "notebooks").iterdir()]
         missing = {path.name for path in pages if path.is_file()} - brought
         assert not missing, f"not in the wheel: {missing}"
 
@@ -48,8 +48,8 @@ def main() -> None:
         run(python, "-c", TRY, cwd=folder)
         run(python, "-m", "lessonkit", "check", cwd=folder, allowed=(0, 1))  # 1: time is not kept well here
         run(python, "-m", "lessonkit", "copy", "lessons", cwd=folder)
-        copied = {path.name for path in (folder / "lessons").glob("*.ipynb")}
-        assert copied == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}, copied
+        copied = {path.name for path in (folder / "lessons").glob("[!.]*")}
+        assert copied == {path.name for path in (ROOT / "notebooks").iterdir() if path.is_file()}, copied
     print("The wheel alone draws, explores, checks and brings the lessons.")
 
 

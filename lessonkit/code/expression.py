@@ -1,17 +1,15 @@
 """A pipeline as one expression, as `repr` shows it."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.costs import jitter, per_sample, straggler
+from lessonkit.engine.costs import per_sample, straggler
 from lessonkit.engine.node import METHODS, Node
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
 DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
-NAMED = ("num_parallel_calls", "deterministic")  # as everybody writes them
+AROUND = ("zip", "DataLoader")  # their inputs are arguments
 SHOWN = 20  # of a list, so many values
 LONG = 88  # characters; a longer pipeline has a line for each call
 
@@ -29,10 +27,10 @@ class Expression:
     def calls(self, node: Node) -> list[str]:
         """Write *node* call by call."""
         chain = [node]
-        while chain[-1].inputs and chain[-1].method != "zip":
+        while chain[-1].inputs and chain[-1].method not in AROUND:
             chain.append(chain[-1].inputs[0])
         first, *others = [call for part in reversed(chain) for call in self.own(part)]
-        begin = "" if first.startswith("ArtificialDataset") else self.begin
+        begin = "" if first.startswith(("ArtificialDataset", "DataLoader")) else self.begin
         return [begin + first, *(f".{call}" for call in others)]
 
     def own(self, node: Node) -> list[str]:
@@ -40,44 +38,42 @@ class Expression:
         return [f"{node.method}({', '.join(self.parameters(node))})"]
 
     def parameters(self, node: Node) -> list[str]:
-        """Write the arguments of *node* that are not what they are by default."""
-        inputs = node.inputs if node.method == "zip" else node.inputs[1:]
+        """Write the arguments of *node* that are not what they are by default: the first in its place."""
+        inputs = node.inputs if node.method in AROUND else node.inputs[1:]
         texts = ["".join(self.calls(part)) for part in inputs]
         if node.method == "zip" and len(texts) == 1:
             texts = [f"({texts[0]},)"]
-        in_place, named = True, {}
-        for name, parameter in inspect.signature(METHODS[node.method]).parameters.items():
-            if name not in node.arguments:  # self, an input, or what another has written
-                in_place = in_place and name == "self"
+        known = inspect.signature(METHODS[node.method]).parameters
+        first = next((name for name in known if name != "self"), "")
+        for name, value in node.arguments.items():
+            if name not in known:  # nobody but a rule gives it
                 continue
-            value = node.arguments[name]
-            if parameter.kind is parameter.VAR_POSITIONAL:  # given one by one
+            if known[name].kind is inspect.Parameter.VAR_POSITIONAL:  # given one by one
                 texts += [self.argument("", part) for part in value]
-            elif value is parameter.default or (
-                isinstance(value, (int, float)) and value == DEFAULTS.get(name, parameter.default)
-            ):
-                in_place = False  # what comes after has to say its name
-            else:
-                shown = self.argument(name, list(map(plain, value)) if name == "values" else value)
-                if in_place and parameter.kind is not parameter.KEYWORD_ONLY and name not in NAMED:
-                    texts.append(shown)
-                else:
-                    named[name] = f"{name}={shown}"
-        return texts + [named[name] for name in node.arguments if name in named]
+            elif not is_usual(value, DEFAULTS.get(name, known[name].default)):
+                texts.append(f"{name}=" * (name != first) + self.argument(name, value))
+        return texts
 
     def argument(self, name: str, value: Any) -> str:
         """Write the value of an argument: a function as its name, a long list by its beginning."""
         if name in TUNED and value == AUTOTUNE:
             return "AUTOTUNE"
+        if isinstance(value, tuple):
+            return f"({', '.join(self.argument('', part) for part in value)})"
         if isinstance(value, list):
             parts = [self.argument("", part) for part in value[:SHOWN]] + ["..."] * (len(value) > SHOWN)
             return f"[{', '.join(parts)}]"
-        if isinstance(value, (per_sample, jitter, straggler)):
+        if isinstance(value, (per_sample, straggler)):
             parts = [f"{field}={plain(part)}" for field, part in vars(value).items()]
             return f"{type(value).__name__}({', '.join(parts)})"
         if callable(value):
             return str(getattr(value, "__name__", type(value).__name__))
         return repr(plain(value))
+
+
+def is_usual(value: Any, default: Any) -> bool:
+    """Whether *value* is the *default*; an array compares with nothing."""
+    return value is default or (isinstance(value, (int, float)) and bool(value == default))
 
 
 def plain(value: Any) -> Any:

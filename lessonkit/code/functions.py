@@ -1,12 +1,11 @@
 """A learner's functions and values as program text, with what has to stand before them."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import cmath
 import inspect
 import keyword
+import os
 import re
 import sys
 import sysconfig
@@ -16,15 +15,24 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields
 from functools import partial
-from pathlib import Path
 from symtable import SymbolTable, symtable
 from types import FunctionType, ModuleType
 from typing import Any
 
 from lessonkit.code.expression import plain
 
-PATHS = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
-INSTALLED = (*PATHS, str(Path(__file__).parent.parent))
+OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+INSTALLED = (  # where code is that no learner wrote
+    OURS,
+    *(
+        os.path.join(folder, "").replace("//", "/")  # with which they begin in a browser
+        for folder in (
+            os.path.dirname(os.__file__),
+            sysconfig.get_path("purelib"),
+            sysconfig.get_path("platlib"),
+        )
+    ),
+)
 STUB = "def NAME(*args):  # put its source here\n    raise NotImplementedError"
 NUMBERS = (type(None), bool, int, float, complex)
 FORMS = {list: "[%s]", tuple: "(%s)", dict: "{%s}", set: "set([%s])", frozenset: "frozenset([%s])"}

@@ -1,7 +1,5 @@
 """A pipeline as a whole program for this package."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -10,7 +8,8 @@ from lessonkit.code.functions import Functions
 from lessonkit.engine.node import Node
 
 NAMES = (  # of this package, that a program may use
-    "AUTOTUNE", "ArtificialDataset", "Dataset", "benchmark", "jitter", "per_sample", "straggler", "work",
+    "AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "benchmark", "get_worker_info",
+    "per_sample", "straggler", "work",
 )  # fmt: skip
 
 
@@ -24,12 +23,12 @@ class Program(Expression):
         return super().argument(name, value) if name in TUNED else self.functions.text(value)
 
 
-def program(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """Write the whole program. What is used twice is written twice, with a cache of its own each."""
+def program(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
+    """Write the pipeline, and the whole program. What is used twice is written twice, each with its cache."""
     writer = Program()
     chain = laid_out(writer.calls(node))
     run = f"print(benchmark(dataset, num_epochs={num_epochs}, {name}={writer.argument(name, step)}))"
     body = "\n\n".join([*writer.functions.definitions.values(), f"{chain}\n{run}"])
     used = [name for name in NAMES if re.search(rf"\b{name}\b", body)]
     imports = [*sorted(writer.functions.imports), f"from lessonkit import {', '.join(used)}"]
-    return "\n".join([*imports, "", body, ""])
+    return chain, "\n".join([*imports, "", body, ""])

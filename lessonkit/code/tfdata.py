@@ -1,7 +1,5 @@
 """A pipeline as a program for real tf.data: the same elements, at the same costs."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import math
@@ -29,8 +27,10 @@ TAKEN = (*HELPERS, "tf", "dataset", "options", "start", "epoch", "element", "val
 ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
 
 
-def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
-    """Write the whole program: imports, helpers, functions, the pipeline, the training loop."""
+def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
+    """Write the pipeline, and the whole program: imports, helpers, functions, pipeline, training loop."""
+    if any(part.method == "DataLoader" for part in walk(node)):
+        raise ValueError('tf.data has no DataLoader: write the program for "torch"')
     writer = Writer()
     chain = laid_out(writer.calls(node))
     call = writer.seconds(step, node, name, "tf.nest.map_structure(plain, element)")
@@ -45,7 +45,7 @@ def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> str:
         build = build.replace("value.decode()", "value")
     imports = "\n".join(sorted({"import time"} | writer.functions.imports))
     take = f".take({ENOUGH})" if cardinality(node) == math.inf else ""
-    return PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
+    return chain, PROGRAM.format(imports=imports, build=build, num_epochs=num_epochs, take=take, step=call)
 
 
 class Writer(Expression):
@@ -148,7 +148,7 @@ class Writer(Expression):
         samples, value = made(before, 1)[1], example(before)
         match cost:
             case per_sample() if samples <= 1:
-                return repr(cost.per_call + cost.seconds)
+                return f"{cost.per_call + cost.seconds}"
             case per_sample():
                 body = f"{cost.per_call} + {cost.seconds} * len(tf.nest.flatten(value)[0])"
             case straggler() if type(value) is int:

@@ -1,11 +1,10 @@
 """What an element costs: seconds, or a function of the element that gives seconds."""
 
-import random
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from reprlib import repr as short
+from numbers import Integral
 from typing import Any
 
 from lessonkit import check
@@ -31,6 +30,13 @@ def price(cost: Cost, name: str, hint: str = "") -> Price:
     return told
 
 
+def price_of_bytes(cost: Cost, name: str) -> Price:
+    """What an element costs, in nanoseconds: a number, or a function of its bytes."""
+    if not callable(cost):
+        return check.nanoseconds(name, cost)
+    return lambda element: check.nanoseconds(check.Of(name, element.value), cost(element.nbytes))
+
+
 def charge(price: Price, element: Element) -> int:
     """The nanoseconds that *element* costs."""
     return price(element) if callable(price) else price
@@ -52,37 +58,11 @@ class per_sample:  # noqa: N801 - used like a function, and its repr is the call
         check.seconds("per_call", self.per_call)
 
     def __call__(self, batch: Any) -> float:
-        return self.per_call + self.seconds * (len(batch) if _has_length(batch) else 1)
+        return self.per_call + self.seconds * _length(batch)
 
     def price(self, element: Element) -> int:
         # The element knows how many samples it holds; an image's length is not that.
         return round((self.per_call + self.seconds * element.samples) * 1e9)
-
-
-@dataclass(frozen=True)
-class jitter:  # noqa: N801
-    """A cost between `mean * (1 - spread)` and `mean * (1 + spread)`, drawn from the element.
-
-    The same element costs the same on every run and on both clocks.
-
-    >>> costs = [jitter(0.015, spread=0.5, seed=1)(sample) for sample in range(100)]
-    >>> 0.0075 <= min(costs) < max(costs) <= 0.0225
-    True
-    """
-
-    mean: float
-    spread: float = field(default=0.5, kw_only=True)
-    seed: int = field(default=0, kw_only=True)
-
-    def __post_init__(self) -> None:
-        check.seconds("mean", self.mean)
-        check.integer("seed", self.seed)
-        if check.seconds("spread", self.spread) > 1:
-            raise ValueError(f"spread={self.spread!r}: must be between 0 and 1")
-
-    def __call__(self, value: Any) -> float:
-        draw = random.Random(f"{self.seed}:{_number(value)}").uniform(-1, 1)
-        return self.mean * (1 + self.spread * draw)
 
 
 @dataclass(frozen=True)
@@ -103,26 +83,20 @@ class straggler:  # noqa: N801
         check.seconds("slow", self.slow)
 
     def __call__(self, value: Any) -> float:
-        return self.slow if _number(value) % self.every == self.every - 1 else self.usual
+        return self.slow if identity(value) % self.every == self.every - 1 else self.usual
 
 
-def _has_length(value: Any) -> bool:
-    return hasattr(value, "__len__") and getattr(value, "shape", None) != ()  # an array of a single value
+def _length(batch: Any) -> int:
+    is_single = not hasattr(batch, "__len__") or getattr(batch, "shape", None) == ()  # an array of one value
+    return 1 if is_single else len(batch)
 
 
-def _number(value: Any) -> int:
-    """A number that tells one value from another, the same in every process."""
-    if isinstance(value, (str, bytes)):
-        return zlib.crc32(value.encode() if isinstance(value, str) else value)
-    if isinstance(value, dict):
-        value = list(value.values())
-    if _has_length(value) and hasattr(value, "__getitem__"):
-        return _number(value[0]) if len(value) else 0  # a batch costs what its first sample says
-    try:
+def identity(value: Any) -> int:
+    """Return a number that tells *value* from others, the same in every process."""
+    if isinstance(value, Integral):
         return int(value)
-    except (ValueError, OverflowError):  # not a number, or without end
-        return 0
-    except TypeError:
-        raise TypeError(
-            f"a cost cannot tell {short(value)} from others: give a function of your own"
-        ) from None
+    if hasattr(value, "tobytes"):  # of an array all that is in it
+        return zlib.crc32(value.tobytes())
+    if isinstance(value, (dict, tuple, list)):
+        value = [identity(part) for part in (value.values() if isinstance(value, dict) else value)]
+    return zlib.crc32(repr(value).encode())

@@ -54,6 +54,11 @@ def arguments(value: Any) -> tuple[Any, ...]:
     return value if type(value) is tuple else (value,)
 
 
+def whole(parts: tuple[Any, ...]) -> Any:
+    """Return the value that `arguments` took apart."""
+    return parts[0] if len(parts) == 1 else parts
+
+
 def size_of(value: Any, otherwise: int) -> int:
     """The bytes an array or a byte string holds; of anything else what was said before.
 
@@ -74,7 +79,7 @@ def size_of(value: Any, otherwise: int) -> int:
     return nbytes if isinstance(nbytes, int) else otherwise
 
 
-def measure(value: Any, said: Bytes, before: int) -> int:
+def nbytes_of(value: Any, said: Bytes, before: int) -> int:
     """The bytes of an element: what was said of it, its own, or what it had before."""
     if said is None:
         return size_of(value, before)

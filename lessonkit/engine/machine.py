@@ -26,6 +26,9 @@ class Machine:
 class Meter(list[tuple[int, str | None, str]]):
     """The worker for functions that cannot be suspended: collects the work that they say they do."""
 
+    def __init__(self, process: Any = None) -> None:
+        self.process = process  # in which the function runs
+
     def work(self, *piece: Any) -> None:
         """Note its time, stage and kind."""
         self.append(piece)

@@ -102,12 +102,16 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
             return len(arguments["values"])
         case "from_generator" | "ArtificialDataset":
             return None
+        case "DataLoader":
+            return _batches(node, many[0])
         case "filter" | "flat_map" | "interleave":
             return math.inf if math.inf in many else None
         case "take" | "repeat" | "shuffle_and_repeat" if count == 0:
             return 0
         case "zip" | "repeat" | "shuffle_and_repeat" if 0 in many:
             return 0
+        case "repeat" | "shuffle_and_repeat" if count is None or count < 0:
+            return math.inf  # as in tf.data, also where nobody knows whether there is anything to repeat
         case "skip" if count < 0:
             return 0
         case "concatenate" if math.inf in many:
@@ -123,7 +127,7 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "take" if count > 0:
             return min(result, count)
         case "repeat" | "shuffle_and_repeat":
-            return math.inf if count is None or count < 0 else result * count
+            return result * count
         case "unbatch" if result not in (0, math.inf):
             batch = node.inputs[0].arguments
             return result * batch["batch_size"] if batch.get("drop_remainder") else None
@@ -135,6 +139,30 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "shard" if result != math.inf:
             return max(0, math.ceil((result - arguments["index"]) / arguments["num_shards"]))
     return result
+
+
+def _batches(loader: Node, samples: Any) -> Any:
+    """How many batches a loader gives; of an iterable nobody knows, unless it has no end."""
+    said: dict[str, Any] = loader.arguments
+    if said["batch_sampler"] is not None:
+        return len(said["batch_sampler"])
+    if said["sampler"] is not None:
+        samples = len(said["sampler"])
+    if samples in (None, math.inf) or base_of(loader.inputs[0]) is None:
+        return samples and (math.inf if samples == math.inf else None)
+    return (
+        samples // said["batch_size"] if said["drop_last"] else math.ceil(samples / (said["batch_size"] or 1))
+    )
+
+
+def base_of(node: Node) -> Node | None:
+    """The step from which any sample can be asked for, as all after it are maps without parallel calls.
+
+    That is a range, a list or a cache; None if there is none.
+    """
+    while node.method == "map" and node.arguments["num_parallel_calls"] is None:
+        node = node.inputs[0]
+    return node if node.method in ("range", "from_list", "cache") else None
 
 
 def element_type(node: Node) -> type | None:
@@ -150,7 +178,11 @@ def _element_type(node: Node, before: list[type | None]) -> type | None:
     if node.method == "from_list":
         types = {type(value) for value in node.arguments["values"]}
         return types.pop() if len(types) == 1 else None
-    if not before or node.method in ("flat_map", "interleave", "unbatch") or node.arguments.get("map_func"):
+    if (
+        not before
+        or node.method in ("DataLoader", "flat_map", "interleave", "unbatch")
+        or node.arguments.get("map_func")
+    ):
         return None
     if node.method in ("batch", "map_and_batch"):
         return list if before[0] in SCALARS else None

@@ -1,7 +1,5 @@
 """A trace as a file that Perfetto and `chrome://tracing` open."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from os import PathLike

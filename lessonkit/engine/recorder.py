@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 
 # What a stage does for its operator:
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
+# Of worker processes: how one starts, a task in its queue, a batch that is ready, and pinned.
+START, QUEUE, READY, PIN = "start", "queue", "ready", "pin"
+COPY = "copy"  # to the accelerator, while it trains on something else
 ACCELERATOR = (LOAD, TRAIN)
 # What a buffer is for: elements made ahead by helpers, a shuffle's choice, or a cache.
 AHEAD, CHOICE, CACHE = "ahead", "choice", "cache"
@@ -76,21 +79,18 @@ class Recorder:
         self.rooms: dict[Name, int | None] = {}  # of the buffers: how many elements there is room for
         self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
         self.places: list[Place] = []  # where each of them is
-        self.passes: list[int] = []  # how often each was opened, less one
 
     @property
     def count(self) -> int:
         """How many spans there are."""
         return len(self.spans) // 8
 
-    def opened(self, place: Place, outer: Any) -> tuple[int, int]:
-        """Number the source at *place* made from the *outer* sample, and count the passes over it."""
+    def opened(self, place: Place, outer: Any) -> int:
+        """Number the source at *place* made from the *outer* sample."""
         instance = self.instances.setdefault((place.site, outer), len(self.instances))
-        if instance == len(self.passes):
+        if instance == len(self.places):
             self.places.append(place)
-            self.passes.append(-1)
-        self.passes[instance] += 1
-        return instance, self.passes[instance]
+        return instance
 
     def identify(self, instance: int, epoch: int, sample: int) -> int:
         """A key for a sample that a source gives."""

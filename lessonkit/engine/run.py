@@ -15,8 +15,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
 from lessonkit.engine.costs import Price
-from lessonkit.engine.element import Bytes, Element, measure
+from lessonkit.engine.element import Bytes, Element, nbytes_of
 from lessonkit.engine.machine import IDLE, Machine, Meter
+from lessonkit.engine.process import Process, WorkerInfo
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
 from lessonkit.engine.store import Store
 
@@ -34,6 +35,7 @@ class Task:
         self.run = run
         self.coro = coro
         self.stage = stage  # in whose name it waits
+        self.process = run.process
         self.lane = lane  # which of several parallel calls it is
         self.last = -1  # the last span that decided when it could go on
         self.waits_for = ""  # the gate it was last stopped at
@@ -106,17 +108,27 @@ class Run(ABC):
 
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         self.machine = machine
-        self.store = store
         self.recorder = recorder
+        self.sized = recorder is not None  # whether elements are to know their bytes
         self.crash: BaseException | None = None  # what ended a helper that no error may end
         self.tasks: set[Any] = set()  # the helpers that have not ended
+        self.leftovers: list[Callable[[], object]] = []  # ends what would outlive the run
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
         self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
         self.taken: set[str] = set()
         self.cores = Resource(self, "cores", machine.cores, "no core")
-        self.interpreter = Resource(self, "interpreter", 1, "interpreter lock held")
+        self.process = self.new_process(store)  # the main one
 
     # ---- for operators ----
+
+    @property
+    def store(self) -> Store:
+        """What the current process remembers from one iteration to the next."""
+        return self.current.process.store
+
+    def new_process(self, store: Store, info: WorkerInfo | None = None, passes: int = 0) -> Process:
+        """Make a process with a lock of its own, and with this *store*."""
+        return Process(Resource(self, "interpreter", 1, "interpreter lock held"), store, info, passes)
 
     @types.coroutine
     def until(self, gate: Gate, condition: Callable[[], Any], reason: str) -> Waits:
@@ -154,7 +166,7 @@ class Run(ABC):
             async with self.cores:
                 await self.spend(duration, stage, element, kind)
         else:  # the lock first: nobody waits for it with a core in hand
-            async with self.interpreter, self.cores:
+            async with self.current.process.interpreter, self.cores:
                 await self.spend(duration, stage, element, kind)
 
     async def apply(
@@ -166,7 +178,7 @@ class Run(ABC):
         own, on both the work that it says, in whose name it says it or else in that of *stage*, and
         then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
         """
-        said = Meter()
+        said = Meter(self.current.process)
         if self.takes_turns:
             await self.stand_back()
         try:
@@ -184,8 +196,8 @@ class Run(ABC):
     def measure(self, value: Any, said: Bytes, before: int) -> int:
         """The bytes of *value*: what *said* says, else its own, else what it had *before*."""
         if callable(said):
-            return int(self.outside(IDLE, measure, value, said, before))
-        return measure(value, said, before)
+            return int(self.outside(IDLE, nbytes_of, value, said, before))
+        return nbytes_of(value, said, before)
 
     def took(self, stage: Name, kind: str, began: int, ended: int, element: Element) -> None:
         """Take down a span of the current task: from now on it decides when that can go on."""
@@ -193,6 +205,13 @@ class Run(ABC):
             spans, task = self.recorder.spans, self.current
             spans += (stage, kind, began, ended, task.lane, element.key, task.last, "")
             task.last = len(spans) // 8 - 1
+
+    def waited(
+        self, stage: Name, reason: str, began: int, ended: int, lane: int, element: Element, place: str
+    ) -> None:
+        """Take down that an *element* waited, while no task waited for it."""
+        if self.recorder is not None:
+            self.recorder.spans += (stage, reason, began, ended, lane, element.key, -1, place)
 
     def name(self, wanted: str, place: Place, role: str) -> Name:
         """Name what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
@@ -220,6 +239,7 @@ class Run(ABC):
         learner's function may raise: an error that ends a helper ends the run.
         """
         task: Task = self.task_type(self, coro, stage, lane)
+        task.process = self.current.process
         self.tasks.add(task)
         self.wake(task)
         return task
@@ -244,6 +264,10 @@ class Run(ABC):
 
         A trace takes them down as work of *kind* that *stage* did on *element*.
         """
+
+    @abstractmethod
+    def pause(self, duration: int) -> Awaitable[None]:
+        """Let *duration* nanoseconds pass, of which a trace knows nothing."""
 
     @types.coroutine
     def stand_back(self) -> Waits:

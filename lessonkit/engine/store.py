@@ -14,8 +14,9 @@ class Store:
     its own; all loops over a data set share one.
     """
 
-    def __init__(self, *, fixed_seed: bool) -> None:
+    def __init__(self, *, fixed_seed: bool, base: int = 0) -> None:
         self.fixed_seed = fixed_seed  # a shuffle without a seed is the same on every run
+        self.base = base  # what it draws from: each worker of a loader has its own
         self._states: MutableMapping[Any, Any] = WeakKeyDictionary()
 
     def state(self, node: Any, new: Callable[[], T]) -> T:

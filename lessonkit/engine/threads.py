@@ -80,7 +80,7 @@ class Threads(Run):
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
         self.turns = Turns(self)
-        self.process = os.getpid()
+        self.pid = os.getpid()
 
     @property
     def now(self) -> int:
@@ -109,6 +109,8 @@ class Threads(Run):
                 return self.step(self.current, coro)
             finally:
                 coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+                for end in self.leftovers:
+                    end()
 
     def step(self, task: ThreadTask, coro: Any) -> Any:
         """Run *coro* on this thread, the lock held, until it returns; give its value."""
@@ -157,7 +159,7 @@ class Threads(Run):
                     return
             finally:
                 self.lock.acquire()
-            if os.getpid() != self.process:
+            if os.getpid() != self.pid:
                 raise RuntimeError("this began before the fork, in whose process the helpers are: begin anew")
 
     @types.coroutine
@@ -166,6 +168,11 @@ class Threads(Run):
             began = self.time
             yield self.now + duration
             self.took(stage, kind, began, self.time, element)
+
+    @types.coroutine
+    def pause(self, duration: int) -> Waits:
+        if duration:
+            yield self.now + duration
 
     @types.coroutine
     def stand_back(self) -> Waits:

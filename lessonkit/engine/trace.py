@@ -6,14 +6,14 @@ from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter, mul
 from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine import perfetto
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.node import Description
 from lessonkit.engine.recorder import ACCELERATOR, TRAIN, BufferInfo, Identity, Name, Place, Recorder, rows
 
-WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held")
+# The last two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
+WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held", "in the queue", "out of turn")
 EMPTY = WAITS[0]
 WAITING = frozenset(WAITS)  # to look it up
 NS = 1e9  # nanoseconds in a second
@@ -108,59 +108,46 @@ class Epoch:
     arrivals: list[float] = field(default_factory=list)
 
 
+@dataclass(eq=False, repr=False)
 class Trace:
     """What a run did, as data, and the run itself: *dataset*, *machine* and *options*.
 
     Everything that explains a run reads this and nothing else. Pickled, a trace leaves the
-    description and the options behind, since a learner's functions may not travel.
+    description and the options behind, since a learner's functions may not travel: ValueError
+    tells whoever asks for them.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder | None,
-        epochs: list[Epoch],
-        duration: float,
-        clock: str,
-        cancelled: bool,
-        dataset: Description,
-        machine: Machine,
-        options: dict[str, Any],
-    ) -> None:
-        self.epochs = epochs
-        self.duration = duration  # seconds, from the first request to the end of the last step
-        self.clock = clock
-        self.cancelled = cancelled
-        self.machine = machine
-        self._recorder = recorder
-        self._asked: tuple[Description, dict[str, Any]] | None = (dataset, options)
+    recorder: Recorder | None
+    epochs: list[Epoch]
+    duration: float  # seconds, from the first request to the end of the last step
+    clock: str
+    cancelled: bool
+    dataset: Any  # the pipeline that ran
+    machine: Machine
+    options: dict[str, Any]  # how it was run: the keywords of `benchmark`
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_asked": None}
+        return {name: value for name, value in vars(self).items() if name not in ("dataset", "options")}
 
-    def _run(self) -> tuple[Description, dict[str, Any]]:
-        if self._asked is None:
-            raise ValueError("this trace was copied or pickled without its pipeline: run it again for this")
-        return self._asked
+    if not TYPE_CHECKING:
 
-    @property
-    def dataset(self) -> Any:
-        """The pipeline that ran."""
-        return self._run()[0]
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """How it was run: the keywords of `benchmark`."""
-        return self._run()[1]
+        def __getattr__(self, name: str) -> Any:
+            """Raise an error: there is no such attribute, or no more."""
+            if name in ("dataset", "options"):
+                raise ValueError(
+                    "this trace was copied or pickled without its pipeline: run it again for this"
+                )
+            raise AttributeError(f"a trace has no {name}")
 
     @property
     def recorded(self) -> bool:
         """Whether there is more than durations."""
-        return self._recorder is not None
+        return self.recorder is not None
 
     def _records(self) -> Recorder:
-        if self._recorder is None:
+        if self.recorder is None:
             raise ValueError("this run was not recorded: run it again without record=False")
-        return self._recorder
+        return self.recorder
 
     @cached_property
     def spans(self) -> list[Span]:
@@ -271,10 +258,10 @@ class Trace:
 
     def __str__(self) -> str:
         """A table for people: per stage how often, how long, which share, and how much waiting."""
-        if self._recorder is None:
+        if self.recorder is None:
             return repr(self)
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
-        spans = [(row[0], row[1] in WAITS, (row[3] - row[2]) / 1e6) for row in rows(self._recorder.spans, 8)]
+        spans = [(row[0], row[1] in WAITS, (row[3] - row[2]) / 1e6) for row in rows(self.recorder.spans, 8)]
         for stage in dict.fromkeys([*self.stages, *(stage for stage, *_ in spans)]):
             work = [time for name, is_wait, time in spans if name == stage and not is_wait]
             waiting = sum(time for name, is_wait, time in spans if name == stage and is_wait)

@@ -11,9 +11,9 @@ from lessonkit.engine.costs import Cost, price
 from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import IDLE, Machine
 from lessonkit.engine.node import Description, Node, cardinality, sites
-from lessonkit.engine.operators import Scope, open_whole
-from lessonkit.engine.recorder import LOAD, LOOP, TRAIN, Recorder
-from lessonkit.engine.run import Run, Stopped
+from lessonkit.engine.operators import Scope, Stream, open_whole
+from lessonkit.engine.recorder import COPY, LOAD, LOOP, TRAIN, Recorder
+from lessonkit.engine.run import Gate, Run, Stopped, Task
 from lessonkit.engine.store import Store
 from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import Epoch, Trace
@@ -28,13 +28,15 @@ Progress = Callable[[int, float], object]
 class Step:
     """A part of the training loop: what it costs for an element, or a *function* to call with it."""
 
-    def __init__(self, run: Run, role: str, cost: Cost, function: Callable[[Any], Any] | None = None) -> None:
+    def __init__(
+        self, run: Run, role: str, cost: Cost, function: Callable[[Any], Any] | None = None, name: str = ""
+    ) -> None:
         self.run = run
         self.function = function
-        self.price = price(cost, role, "; a function to call is step=")
+        self.price = price(cost, name.lower() or role, "; a function to call is step=")
         self.free = self.price == 0 and not function
         if not self.free or role == TRAIN:  # what takes no time leaves its name to others
-            self.stage = run.name(role.title(), LOOP, role)
+            self.stage = run.name(name or role.title(), LOOP, role)
 
     def take(self, element: Element) -> Awaitable[Any]:
         """Take the time that this takes for *element*."""
@@ -42,6 +44,41 @@ class Step:
             return self.run.spend(self.run.charge(self.price, element), self.stage, element)
         # The element as one argument, where `apply` would take a tuple apart.
         return self.run.apply(lambda *parts: function(element.value), element, self.stage)
+
+
+class CopiedAhead:
+    """Copies the next element to the accelerator while it trains on this one, as PyTorch's `DataPrefetcher`.
+
+    The loop asks for the next element before it trains on this one: so it waits for both.
+    """
+
+    copy: Task | None = None
+    element: Element | None = None
+
+    def __init__(self, run: Run, stream: Stream, load: Step) -> None:
+        self.run, self.stream, self.load = run, stream, load
+        self.copied = Gate(run, load.stage)
+
+    async def next(self) -> Element:
+        if self.element is None:
+            await self.begin_copy()
+        element = self.element
+        assert element is not None
+        if element is not END:
+            await self.run.until(self.copied, lambda: self.copy is None, "buffer empty")
+            await self.begin_copy()
+        return element
+
+    async def begin_copy(self) -> None:
+        """Ask for an element, and copy it in the background."""
+        self.element = await self.stream.next()
+        if self.element is not END:
+            self.copy = self.run.start(self.take(self.element), self.load.stage)
+
+    async def take(self, element: Element) -> None:
+        await self.load.take(element)
+        self.copy = None
+        self.copied.changed()
 
 
 @dataclass
@@ -55,6 +92,7 @@ class Loop:
     keep: bool
     progress: Progress | None
     cancel: threading.Event | None
+    ahead: bool
     epochs: list[Epoch] = field(default_factory=list)
 
     async def run_epochs(self, num_epochs: int, most: float) -> None:
@@ -69,7 +107,8 @@ class Loop:
                 run.recorder.arrived.append([])
             stream = open_whole(Scope(run), self.node)
             try:
-                while count < most and (element := await stream.next()) is not END:
+                give = CopiedAhead(run, stream, load) if self.ahead and not load.free else stream
+                while count < most and (element := await give.next()) is not END:
                     count += 1
                     epoch.count += 1
                     epoch.samples += element.samples
@@ -77,7 +116,7 @@ class Loop:
                         self.take_down(epoch, count, element)
                     if self.cancel and self.cancel.is_set():
                         raise Stopped
-                    if not load.free:
+                    if not load.free and give is stream:
                         await load.take(element)
                     await train.take(element)
             finally:
@@ -106,6 +145,7 @@ def benchmark(
     max_elements: int | None = None,
     *,
     step: Callable[[Any], Any] | None = None,
+    ahead: bool = False,
     record: bool = True,
     keep: bool = False,
     progress: Progress | None = None,
@@ -116,6 +156,8 @@ def benchmark(
     *train* and *load* are seconds, or a function of the element that gives seconds; *train*
     is 10 ms if it is not given. In place of it *step* may be a function to call with each
     element: its own time counts, and the work that it says by `work`; what it returns does not.
+    With *ahead*, the next element is copied while this one trains, on a second stream. What comes from
+    a `DataLoader` has to be in pinned memory for that: without, copies take turns with training.
     *max_elements* ends the run after so many elements in all. *progress* is called after each
     element with how many there were and how long it took; the run ends early when *cancel* is
     set. With *keep* the trace holds on to the elements themselves.
@@ -133,20 +175,23 @@ def benchmark(
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
     if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
-    if machine is not None and not isinstance(machine, Machine):
-        raise TypeError(f"machine={machine!r}: must be a Machine")
+    machine = check.instance("machine", machine or Machine(), Machine)
     if None not in (train, step):
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
     if step is not None:
         check.function("step", step)
     recorder = Recorder() if check.flag("record", record) else None
-    shared = (machine or Machine(), Store(fixed_seed=True), recorder)
+    shared = (machine, Store(fixed_seed=True), recorder)
     run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
     run.sites = {site: operator for operator, site in enumerate(sites(dataset.node))}
     if train is None and step is None:
         train = USUAL
-    training, loading = Step(run, TRAIN, train or 0, step), Step(run, LOAD, load)
-    loop = Loop(run, dataset.node, loading, training, check.flag("keep", keep), progress, cancel)
+    ahead = check.flag("ahead", ahead) and dataset.node.arguments.get("pin_memory", True)
+    training, loading = (
+        Step(run, TRAIN, train or 0, step),
+        Step(run, COPY if ahead else LOAD, load, name="Load"),
+    )
+    loop = Loop(run, dataset.node, loading, training, check.flag("keep", keep), progress, cancel, ahead)
     unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     cancelled = False
     try:
@@ -158,7 +203,7 @@ def benchmark(
     if unknown and sum(epoch.count for epoch in loop.epochs) > MOST:
         raise ValueError(f"the pipeline gave {MOST} elements and did not end: say max_elements")
     options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
-    options["max_elements"] = max_elements
+    options |= {"max_elements": max_elements, "ahead": ahead}
     return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, dataset, run.machine, options)
 
 

@@ -33,6 +33,8 @@ class Virtual(Run):
             return self._drive(Task(self, coro, stage))
         finally:
             coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+            for end in self.leftovers:
+                end()
 
     def _drive(self, main: Task) -> Any:
         ready, sleeping = self.ready, self.sleeping
@@ -75,6 +77,11 @@ class Virtual(Run):
                 spans, task = self.recorder.spans, self.current
                 spans += (stage, kind, began, due, task.lane, element.key, task.last, "")
                 task.last = len(spans) // 8 - 1
+
+    @types.coroutine
+    def pause(self, duration: int) -> Waits:
+        if duration:
+            yield self.time + duration
 
     def wake(self, task: Task) -> None:
         task.last = self.current.last

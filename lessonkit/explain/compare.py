@@ -1,7 +1,5 @@
 """How far a prediction was off: each stage of a run on the virtual clock beside the real one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lessonkit.engine.trace import Trace

@@ -1,7 +1,5 @@
 """What decided how long a run took: the chain of causes back from its end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple

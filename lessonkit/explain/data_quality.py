@@ -1,9 +1,6 @@
 """What the order of the operators did to the data: whole epochs, orders and augmentation."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lessonkit.engine.node import Node, walk
@@ -25,7 +22,7 @@ class DataQuality:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What there is to object to."""
+        """The objections to it, in words."""
         said = {
             "epochs blur": self.blurred,
             "the same order in every epoch": self.same_order,
@@ -50,7 +47,7 @@ def data_quality(trace: Trace) -> DataQuality:
         effect for node in nodes if node.method == "cache" for effect in frozen_by_cache(node.inputs[0])
     }
     return DataQuality(
-        blurred=any(opened_early(trace, epoch) or (mixed and came_early(trace, epoch)) for epoch in epochs),
+        blurred=any(blurs(trace, epoch, mixed) for epoch in epochs),
         same_order=(FREEZES_ORDER in frozen or any(map(keeps_order, nodes))) and all_alike(orders),
         same_augmentation=FREEZES in frozen,
     )
@@ -59,32 +56,23 @@ def data_quality(trace: Trace) -> DataQuality:
 # ---- epochs ----
 
 
-def opened_early(trace: Trace, epoch: list[Identity]) -> bool:
-    """Whether a sample of a source's next pass came before one of the pass before it."""
+def blurs(trace: Trace, epoch: list[Identity], mixed: bool) -> bool:
+    """Whether a sample of an *epoch* came before one of the pass before it, from sources at one site.
+
+    A cache gives the samples of one pass again and again: there, if something has *mixed* passes, a
+    sample that came more often than a later one tells.
+    """
     first: dict[int, int] = {}
-    return out_of_order(
-        (trace.sources[who.instance].site, who.epoch - first.setdefault(who.instance, who.epoch))
-        for who in epoch
-    )
-
-
-def came_early(trace: Trace, epoch: list[Identity]) -> bool:
-    """Whether a sample came again before another came as often: a cache gives samples of one pass only."""
-    count = Counter[tuple[int, int]]()
-    ranks = []
+    came = Counter[tuple[int, int]]()
+    latest: dict[Site, tuple[int, int]] = {}
     for who in epoch:
-        ranks.append((trace.sources[who.instance].site, count[who.instance, who.sample]))
-        count[who.instance, who.sample] += 1
-    return out_of_order(ranks)
-
-
-def out_of_order(ranks: Iterable[tuple[Site, int]]) -> bool:
-    """Whether a rank is lower than one before it of the same site."""
-    highest: dict[Site, int] = {}
-    for site, rank in ranks:
-        if rank < highest.get(site, 0):
+        sample, site = (who.instance, who.sample), trace.sources[who.instance].site
+        opened = who.epoch - first.setdefault(who.instance, who.epoch)
+        rank = (opened, came[sample] if mixed else 0)
+        if rank < latest.get(site, rank):
             return True
-        highest[site] = rank
+        latest[site] = rank
+        came[sample] += 1
     return False
 
 

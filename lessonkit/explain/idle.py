@@ -1,7 +1,5 @@
 """Whom the accelerator waited for."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import NamedTuple
 

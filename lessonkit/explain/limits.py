@@ -1,14 +1,19 @@
 """How fast a pipeline can be at best: what no other order and no more parallel calls can beat."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
-from lessonkit.engine.trace import Span, Trace
-from lessonkit.explain.needs import Needs
+from lessonkit.engine.recorder import ACCELERATOR, OPEN, READ
+from lessonkit.engine.trace import Epoch, Span, Trace
+
+OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
+HOLD_A_CORE = ("native", "python")
+Reads = list[tuple[int, int, int]]  # one after another: the pass, the sample, and when it is read at best
 
 REASONS = {
     "accelerator": "The accelerator itself has to work so long.",
@@ -95,3 +100,140 @@ def limits(trace: Trace) -> Limits:
     ]
     headspace = sum(arrival.work for need in needs for arrival in need.arrivals) / 1e9
     return Limits(trace.duration, headspace, tuple(sorted(bounds, key=lambda bound: -bound.seconds)))
+
+
+# ---- what the elements of one epoch needed before they could be trained on ----
+
+
+class Arrival(NamedTuple):
+    """An element that was trained on: when it came, in nanoseconds, and the accelerator's work on it."""
+
+    time: int
+    element: int
+    work: int
+
+
+class Needs:
+    """The work that the arrivals of one epoch needed. Times are nanoseconds from its start.
+
+    Work on a batch counts as work on each of its samples: they could be batched later.
+    Work on a sample that a cache gave several times counts in equal parts for each.
+    """
+
+    def __init__(self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]) -> None:
+        self.batches = trace.batches
+        self.members = trace.members
+        start = round(epoch.start * 1e9)
+        self.arrivals = arrivals(epoch, keys, spans, start)
+        last = start + self.arrivals[-1].time if self.arrivals else 0
+        before = [span for span in spans if span.end_ns <= last and span.stage.role not in ACCELERATOR]
+        self.arrived = Counter(keys)
+        self.copies: dict[int, int] = {}  # of each sample that was trained on
+        for element, count in self.arrived.items():
+            for sample in dict.fromkeys(trace.members(element)):
+                self.copies[sample] = self.copies.get(sample, 0) + count
+        reads: list[Span] = []
+        self.work: dict[int, int] = defaultdict(int)
+        for span in before:
+            if span.stage.role in OF_FILES:
+                reads.append(span)
+            else:
+                self.work[span.element] += span.end_ns - span.start_ns
+        self.reads, self.ready = reading(trace, reads, self.copies)
+        self.jobs = [
+            (span, samples) for span in before if span.kind in HOLD_A_CORE and (samples := self.needed(span))
+        ]
+
+    def needed(self, span: Span) -> tuple[int, ...]:
+        """The samples that a piece of work is on, if one of them was trained on."""
+        samples = self.members(span.element)
+        return samples if any(sample in self.copies for sample in samples) else ()
+
+    def way(self, arrival: Arrival) -> tuple[int, int]:
+        """When the samples of an element are read at best, and when it can arrive."""
+        element, ready = arrival.element, self.ready
+        if samples := self.batches.get(element):
+            which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
+            read = which([ready[sample] for sample in samples])
+            worked_on = which([ready[sample] + self.own_work(sample) for sample in samples])
+            worked_on += self.work[element] // (len(samples) * self.arrived[element])
+        else:
+            read, worked_on = ready[element], ready[element] + self.own_work(element)
+        return read, min(worked_on, arrival.time)
+
+    def own_work(self, sample: int) -> int:
+        """What is worked on a sample each time that it comes."""
+        return self.work[sample] // self.copies[sample]
+
+    def shared(self, kinds: tuple[str, ...], lanes: int) -> int:
+        """When all work of these *kinds* can be done, if so many can be done at once.
+
+        Each lane has to wait until there is something to work on. And of the n * lanes + 1
+        longest pieces some lane gets n + 1.
+        """
+        jobs = [(span.end_ns - span.start_ns, samples) for span, samples in self.jobs if span.kind in kinds]
+        if not jobs:
+            return 0
+        heads = sorted(self.ready.get(sample, 0) for _, samples in jobs for sample in samples)[:lanes]
+        pieces = sorted((duration // len(samples) for duration, samples in jobs), reverse=True)
+        rounds = max(turn * piece for turn, piece in enumerate(pieces[::lanes], 1))
+        return max(heads[0] + rounds, math.ceil((sum(heads) + sum(job for job, _ in jobs)) / len(heads)))
+
+    def bounds(self, cores: int) -> dict[str, int]:
+        """How long the epoch takes at least, by what decides it."""
+        if not self.arrivals:
+            return {}
+        total = sum(arrival.work for arrival in self.arrivals)
+        least = min(arrival.work for arrival in self.arrivals)
+        ways = [self.way(arrival) for arrival in self.arrivals]
+        found = {
+            "accelerator": total,
+            "first element": min(way for _, way in ways) + total,
+            "source": max((reads[-1][2] + least for reads in self.reads), default=0),
+        }
+        for arrival, (read, way) in zip(self.arrivals, ways, strict=True):
+            name = "source" if 2 * read >= way else "slowest sample"
+            found[name] = max(found.get(name, 0), way + arrival.work)
+        for name, kinds, lanes in ("cores", HOLD_A_CORE, cores), ("interpreter lock", ("python",), 1):
+            if time := self.shared(kinds, lanes):
+                found[name] = time + least
+        return found
+
+
+def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[list[Reads], dict[int, int]]:
+    """What each reader had to read for *samples*, and when each of these is read at best.
+
+    All passes over a file are of one reader, but a file that is made on the way may be open twice at once.
+    """
+    inside = {instance for instance, place in enumerate(trace.sources) if place.inside}
+    who = {key: trace.identities[key] for key in samples}
+    furthest: dict[tuple[int, int], int] = {}
+    for instance, epoch, sample in who.values():
+        furthest[instance, epoch] = max(furthest.get((instance, epoch), -1), sample)
+    readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
+    for span in reads:
+        if span.sample <= furthest.get((span.instance, span.epoch), -2):
+            readers[span.instance, span.epoch if span.instance in inside else 0].append(span)
+    lines: dict[tuple[int, int], Reads] = {}
+    for reader, read in readers.items():
+        if all(
+            before.end_ns <= after.start_ns for before, after in pairwise(read)
+        ):  # or it is something else
+            times = accumulate(span.end_ns - span.start_ns for span in read)
+            lines[reader] = [(span.epoch, span.sample, time) for span, time in zip(read, times, strict=True)]
+    ready = {}
+    for key, (instance, epoch, sample) in who.items():
+        line = lines.get((instance, epoch if instance in inside else 0), [])
+        count = bisect_right(line, (epoch, sample, math.inf)) if key else 0
+        ready[key] = line[count - 1][2] if count else 0
+    return list(lines.values()), ready
+
+
+def arrivals(epoch: Epoch, keys: list[int], spans: list[Span], start: int) -> list[Arrival]:
+    """What arrived in an epoch, with the accelerator's spans that follow each arrival."""
+    times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
+    work = [0] * len(times)
+    for span in spans:
+        if span.stage.role in ACCELERATOR and (number := bisect_right(times, span.start_ns) - 1) >= 0:
+            work[number] += span.end_ns - span.start_ns
+    return [Arrival(time - start, *who) for time, *who in zip(times, keys, work, strict=True)]

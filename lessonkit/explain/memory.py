@@ -1,7 +1,5 @@
 """What buffers and caches held over time, and how many files were open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

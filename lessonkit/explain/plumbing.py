@@ -1,14 +1,12 @@
 """The pipeline as a row of parts that work, hold or pass on, in the order in which data flows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import NamedTuple
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
-from lessonkit.engine.recorder import CALL
+from lessonkit.engine.recorder import CALL, FILL, QUEUE
 from lessonkit.engine.trace import Trace
 
 
@@ -43,10 +41,17 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
     named = {name.operator: name for name in reversed(own) if name.role == CALL}
     rooms = enumerate(trace.buffers)
     buffers = {room.name.operator: number for number, room in rooms if not room.name.place.inside}
-    parts = []
+    parts: list[Part] = []
     for operator, node in enumerate(walk(trace.dataset.node)):
         number = buffers.get(operator, -1)
         name = title(node, named.get(operator, ""), trace.buffers[number].name if number >= 0 else "")
+        if node.method == "DataLoader" and (count := node.arguments["num_workers"]):
+            del parts[len(parts) + 1 - len(list(walk(node))) :]  # what its workers do is drawn as theirs
+            crew = {name.role: name for name in own if name.operator == operator}
+            tasks = trace.buffers[number].capacity or count
+            parts.append(Part("queues", (crew[QUEUE],), tasks, -1))
+            parts.append(Part(f"{count} workers", (crew[FILL],), count, number))
+            continue
         parts.append(Part(name, tuple(stages[operator]), calls(node, trace.machine.cores), number))
     return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))
 

@@ -1,13 +1,11 @@
 """Advice: every single change to a pipeline, run and ranked by the time it saves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from lessonkit.dataset import Dataset
-from lessonkit.engine.node import Node, swap, walk
+from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, frozen_by_cache
 
@@ -16,6 +14,18 @@ BATCHES = (8, 16, 32, 64)
 MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")  # past each other, one to one
 
 MIXES = "changes the order of the elements"
+SIFTS = "the filter sees other values"
+EXCHANGED = {  # when the first moves before the second; of a map, only if its function can tell
+    ("map", "filter"): SIFTS,
+    ("filter", "map"): SIFTS,
+    ("map", "cache"): FREEZES,
+    ("cache", "map"): "makes the augmentation new in every epoch",
+    ("shuffle", "cache"): FREEZES_ORDER,
+    ("cache", "shuffle"): "makes a new order in every epoch",
+    ("repeat", "shuffle"): "epochs blur",
+    ("shuffle", "repeat"): "keeps epochs apart",
+    ("repeat", "cache"): "keeps all passes in the cache",
+}
 
 Proposal = tuple[str, Dataset, tuple[str, ...]]  # in words, what takes a place, and what it does to the data
 
@@ -51,9 +61,9 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
     >>> from lessonkit import ArtificialDataset
     >>> advise(ArtificialDataset(20))[0]
-    prefetch(1) behind ArtificialDataset: saves 9.500 of 26.500 ms
+    prefetch(1) after ArtificialDataset: saves 9.500 of 26.500 ms
     >>> advise(ArtificialDataset(20).prefetch(1), num_epochs=1)[0]
-    cache behind ArtificialDataset: saves nothing of 17.000 ms
+    cache after ArtificialDataset: saves nothing of 17.000 ms
     """
     now = benchmark(dataset, **options).per_sample
     found = []
@@ -69,8 +79,8 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
 
 def _calls(node: Node) -> int:
-    """How many calls may go on at once in one operator, beside the training loop."""
-    calls = node.arguments.get("num_parallel_calls") or 0
+    """Count the calls that may go on at once in one operator, beside the training loop."""
+    calls = node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers") or 0
     return max(calls, 1) if calls or node.method == "prefetch" else 0
 
 
@@ -78,28 +88,56 @@ def _calls(node: Node) -> int:
 
 
 def changes(dataset: Dataset) -> Iterator[Proposal]:
-    """Make all single changes; some may be worse than nothing."""
+    """Make all single changes to *dataset*; some may be worse than nothing."""
     root = dataset.node
-    for node in walk(root):
+    loaders = [node for node in walk(root) if node.method == "DataLoader"]
+    for node in loaders:  # the rest of advice is for operators that share a process
+        for words, other, effects in loaded(node):
+            yield words, Dataset(swap(root, node, other)), effects
+    for node in () if loaders else walk(root):
         for words, new, effects in [*inserted(node), *parallel(node), *moved(node), *batched(node)]:
             yield words, Dataset(swap(root, node, new.node)), effects
 
 
+def loaded(node: Node) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
+    """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
+    said, base = node.arguments, base_of(node.inputs[0])
+    for count in (0, *CALLS):
+        if count > said["num_workers"]:
+            again = () if base is not None else ("every worker gives every sample, unless they share",)
+            yield f"{count} workers", node.replace(num_workers=count), again if count > 1 else ()
+    if said["num_workers"]:
+        now = 2 if said["prefetch_factor"] is None else said["prefetch_factor"]
+        for factor in (1, 2, 4, 8):
+            if factor != now:
+                yield f"prefetch_factor={factor}", node.replace(prefetch_factor=factor), ()
+        if not said["persistent_workers"]:
+            yield "persistent_workers", node.replace(persistent_workers=True), ()
+        if said["in_order"]:
+            yield "in_order=False", node.replace(in_order=False), (MIXES,)
+    if base is not None and not said["getitems"] and said["batch_size"] is not None:
+        yield "one call for each batch", node.replace(getitems=True), ("the functions get whole batches",)
+    last = node.inputs[0]
+    if base is None or base.method != "cache":
+        cached = Dataset(last).cache().node
+        yield "cache before the workers", node.replace(cached), frozen_by_cache(last)
+
+
 def inserted(node: Node) -> Iterator[Proposal]:
-    """A prefetch or a cache behind a node; a deeper prefetch, or one less."""
-    behind = Dataset(node)
+    """Put a prefetch or a cache after *node*; make one that is there deeper."""
+    before = Dataset(node)
     if node.method == "prefetch":
         size = max(1, node.arguments["buffer_size"])  # AUTOTUNE begins with 1
         for deeper in (2 * size, 4 * size, 8 * size):
             yield f"prefetch({deeper}) for prefetch({size})", Dataset(node.inputs[0]).prefetch(deeper), ()
         return
-    yield f"prefetch(1) behind {node.method}", behind.prefetch(1), ()
+    yield f"prefetch(1) after {node.method}", before.prefetch(1), ()
     if node.method != "cache":
-        yield f"cache behind {node.method}", behind.cache(), frozen_by_cache(node)
+        yield f"cache after {node.method}", before.cache(), frozen_by_cache(node)
 
 
 def parallel(node: Node) -> Iterator[Proposal]:
-    """More calls at once: in a map, in an interleave, or an interleave for a flat_map."""
+    """Make more calls at once: in a map, in an interleave, or in an interleave for a flat_map."""
     before = node.arguments.get("num_parallel_calls")
     if node.method == "map":
         for calls in CALLS:
@@ -118,7 +156,7 @@ def parallel(node: Node) -> Iterator[Proposal]:
 
 
 def moved(node: Node) -> Iterator[Proposal]:
-    """An operator before the one that stands above it."""
+    """Move *node* before the operator that is its input."""
     if node.method not in MOVABLE or not node.inputs or node.inputs[0].method not in MOVABLE:
         return
     above = node.inputs[0]
@@ -129,25 +167,17 @@ def moved(node: Node) -> Iterator[Proposal]:
 
 
 def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
-    """What it does to the data when *node* moves before *above*."""
-    effects = []
-    pair = {above.method, node.method}
-    function = above.arguments.get("map_func") or node.arguments.get("map_func")
-    if pair == {"map", "filter"} and function:
-        effects.append("the filter sees other values")
-    if pair == {"map", "cache"} and (above.arguments.get("random") or node.arguments.get("random")):
-        effects.append(FREEZES if node.method == "map" else "makes the augmentation new in every epoch")
-    if pair == {"shuffle", "cache"}:
-        effects.append(FREEZES_ORDER if node.method == "shuffle" else "makes a new order in every epoch")
-    if pair == {"shuffle", "repeat"}:
-        effects.append("epochs blur" if node.method == "repeat" else "keeps epochs apart")
-    if pair == {"cache", "repeat"} and node.method == "repeat":
-        effects.append("keeps all passes in the cache")
-    return tuple(effects)
+    """Say what it does to the data when *node* moves before *above*."""
+    pair = (node.method, above.method)
+    effect = EXCHANGED.get(pair, "")
+    said = above.arguments | node.arguments
+    if "map" in pair and not said["map_func" if "filter" in pair else "random"]:
+        return ()
+    return (effect,) if effect else ()
 
 
 def batched(node: Node) -> Iterator[Proposal]:
-    """A map of whole batches, where it takes them; or no batches where they only cost time."""
+    """Map whole batches, where a map takes them; or none, where they only cost time."""
     above = node.inputs[0] if node.inputs else node
     if node.method == "batch" and above.method == "map" and above.arguments["batches"]:
         yield "batch before map", Dataset(above.replace(node.replace(*above.inputs))), ()

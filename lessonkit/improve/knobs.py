@@ -1,7 +1,5 @@
 """What would change the total: every stage faster or slower, every knob up and down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +14,7 @@ KNOBS = {
     "prefetch": ("buffer_size",),
     "shuffle": ("buffer_size",),
     "batch": ("batch_size",),
+    "DataLoader": ("batch_size", "num_workers", "prefetch_factor"),
 }
 KNEE = 0.02  # a value within this share of the best one is as good
 

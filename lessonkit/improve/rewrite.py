@@ -1,7 +1,5 @@
 """Rewriting: rules applied to a description until none of them finds anything more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -34,12 +32,11 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
 
     >>> numbers = Dataset.range(6).skip(0).shuffle(3, seed=1).repeat(2)
     >>> rewrite(numbers).dataset
-    Dataset.range(6).shuffle_and_repeat(3, 2, 1)
+    Dataset.range(6).shuffle_and_repeat(3, seed=1, count=2)
     >>> [applied.rule for applied in rewrite(numbers, ["noop_elimination"]).steps]
     ['noop_elimination']
     """
-    if not isinstance(dataset, Dataset):
-        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    check.instance("dataset", dataset, Dataset)
     if isinstance(rules, str) or not (rules is None or isinstance(rules, Iterable)):
         raise TypeError(f"rules={rules!r}: must be a list of names")
     names = None if rules is None else {check.one_of("rules", name, tuple(RULES)) for name in rules}

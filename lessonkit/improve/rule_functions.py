@@ -1,24 +1,17 @@
 """What rewritten operators call: functions made of the functions of several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 from lessonkit.engine.costs import Cost, per_sample
-from lessonkit.engine.element import Bytes, arguments, measure, size_of, split
+from lessonkit.engine.element import Bytes, arguments, nbytes_of, size_of, split, whole
 from lessonkit.engine.machine import work
 
 
 def name_of(map_arguments: dict[str, Any]) -> str:
     """The function of a map by its name, or else by its stage."""
     return str(getattr(map_arguments["map_func"], "__name__", map_arguments["stage"]))
-
-
-def whole(parts: tuple[Any, ...]) -> Any:
-    """The value that was taken apart into a function's arguments."""
-    return parts[0] if len(parts) == 1 else parts
 
 
 def called(map_arguments: dict[str, Any], value: Any) -> Any:
@@ -51,7 +44,7 @@ class Both(Made):
         return called(self.second, called(self.first, whole(parts)))
 
 
-class Judged(NamedTuple):
+class Sifted(NamedTuple):
     """A value, and whether a filter keeps it."""
 
     value: Any
@@ -59,7 +52,7 @@ class Judged(NamedTuple):
 
 
 class Judge(Made):
-    """The call of a map, and the question of the filter behind it.
+    """The call of a map, and the question of the filter after it.
 
     What it gives is not of type tuple, so it arrives in one piece where it is asked.
     """
@@ -69,19 +62,19 @@ class Judge(Made):
         self.map_func = before["map_func"]
         self.predicate = predicate
 
-    def __call__(self, *parts: Any) -> Judged:
+    def __call__(self, *parts: Any) -> Sifted:
         value = whole(parts) if self.map_func is None else self.map_func(*parts)
-        return Judged(value, bool(self.predicate(*arguments(value))))
+        return Sifted(value, bool(self.predicate(*arguments(value))))
 
 
-def kept(judged: Judged) -> bool:
+def kept(sifted: Sifted) -> bool:
     """What the filter asks when a map has judged already."""
-    return judged.kept
+    return sifted.kept
 
 
-def unwrapped(judged: Judged) -> Any:
+def unwrapped(sifted: Sifted) -> Any:
     """The value without the judgement."""
-    return judged.value
+    return sifted.value
 
 
 # ---- costs and sizes ----
@@ -102,7 +95,7 @@ def added(first: Any, second: Any) -> Cost:
 
 
 def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
-    """What is said of sizes behind two maps; of a value that only the first saw, nothing."""
+    """What is said of sizes after two maps; of a value that only the first saw, nothing."""
     before, said = first["nbytes"], second["nbytes"]
     if said is not None or before is None or second["map_func"] is None:
         return before if said is None else said  # type: ignore[no-any-return]
@@ -111,4 +104,4 @@ def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
 
 def nbytes_of_batch(said: Bytes, batch: Any) -> int:
     """The size of a batch, by what was said of the size of each value in it."""
-    return sum(measure(value, said, 0) for value in split(batch))
+    return sum(nbytes_of(value, said, 0) for value in split(batch))

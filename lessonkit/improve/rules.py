@@ -1,7 +1,5 @@
 """The rules by which a pipeline is rewritten; the docstring of each says when it helps or hurts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -95,7 +93,7 @@ def map_fusion(before: Node, node: Node) -> Node | None:
 
 @rule("map", "filter", by_default=False)
 def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
-    """Let the calls of a map also ask what the filter behind it asks.
+    """Let the calls of a map also ask what the filter after it asks.
 
     It helps where the question is expensive and the map has parallel calls, for then
     several elements are judged at once. Otherwise it changes nothing.
@@ -103,22 +101,22 @@ def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
     predicate, said = node.arguments["predicate"], before.arguments["nbytes"]
     if predicate is functions.kept:
         return None
-    nbytes = (lambda judged: said(judged.value)) if callable(said) else said
+    nbytes = (lambda sifted: said(sifted.value)) if callable(said) else said
     judging = before.replace(map_func=Judge(before.arguments, predicate), nbytes=nbytes, batches=False)
     judged = Dataset(node.replace(judging, predicate=functions.kept))
     return judged.map(functions.unwrapped, stage="Unwrap").node
 
 
-@rule("map", by_default=False)
+@rule("map", by_default=True)
 def map_parallelization(node: Node) -> Node | None:
     """Give a map without parallel calls as many as AUTOTUNE finds; the order stays.
 
-    It helps a map that holds the others back, and takes memory. It must not be used on
-    functions with side effects; no rule can see those, so to ask for it is to say there
-    are none.
+    It helps a map that holds the others back, and takes memory. A random map stays as it
+    is. So does, in tf.data, every map that keeps a state or calls back into Python; here
+    no rule can see side effects, so leave it out where a function has some.
     """
     map_func, calls = node.arguments["map_func"], node.arguments["num_parallel_calls"]
-    stays = calls is not None or map_func is functions.unwrapped
+    stays = calls is not None or map_func is functions.unwrapped or node.arguments["random"]
     return None if stays else node.replace(num_parallel_calls=AUTOTUNE)
 
 
@@ -140,10 +138,10 @@ def map_vectorization(before: Node, node: Node) -> Node | None:
 
 @rule("map", "batch", by_default=True)
 def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
-    """Make one operator of a map and the batch behind it.
+    """Make one operator of a map and the batch after it.
 
     Parallel calls, or one, map the elements of a batch and write them into it, and the
-    next batch is made meanwhile. It helps where nothing is made ahead behind the batch,
+    next batch is made meanwhile. It helps where nothing is made ahead after the batch,
     and takes the memory of a batch or more. A map without an order to keep stays.
     """
     if not before.arguments["deterministic"] or node.arguments["num_parallel_calls"] is not None:
@@ -156,7 +154,7 @@ def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
 
 @rule("shuffle", "repeat", by_default=True)
 def shuffle_and_repeat_fusion(before: Node, node: Node) -> Node | None:
-    """Make one operator of a shuffle and the repeat behind it.
+    """Make one operator of a shuffle and the repeat after it.
 
     It goes on filling its buffer with the next pass while it gives what is left of this
     one, and never mixes them: an epoch begins without a stall, and none is blurred. It

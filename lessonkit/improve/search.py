@@ -1,7 +1,5 @@
 """Hill climbing: turn a knob, two or all as long as a run gets faster; then save what is not needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -12,14 +10,13 @@ from lessonkit.engine.node import Node
 FEW = 8  # numbers: all are tried, where one knob is turned alone
 NEAR = 1.02  # times the shortest time: so much longer is as good
 
-Setting = tuple[int, ...]  # a number for each knob
-Key = Callable[[Setting], tuple[float, ...]]  # excess, time, calls, memory, places: the less, the better
+Setting = tuple[int, ...]  # a value for each number
 WORSE = ("takes too much memory", "slower", "no faster, more calls", "no faster, more memory", "no faster")
 BETTER = ("takes less of too much memory", "faster", "fewer calls", "less memory", "fewer places")
 
 
-class Knob(NamedTuple):
-    """A number to be found: 1 to *most*."""
+class Number(NamedTuple):
+    """A number to be found, 1 to *most*: an *argument* of *node*, which people call *name*."""
 
     name: str
     node: Node
@@ -27,23 +24,16 @@ class Knob(NamedTuple):
     most: int
 
     def probes(self, n: int, *, alone: bool) -> list[int]:
-        """Where to look from *n*: nearby, and far off, for a step may lie behind a plain."""
+        """List where to look from *n*: nearby, and far off, for a step may lie after a plain."""
         if alone and self.most <= FEW:
             return list(range(1, self.most + 1))
         near_and_far = (n - 2, n - 1, n // 2, n + 1, n + 2, 2 * n, 4 * n, self.most)
         return [min(max(1, number), self.most) for number in near_and_far]
 
 
-class Result(NamedTuple):
-    """What a setting brings, and what it takes."""
-
-    seconds: float
-    max_bytes: int
-
-
 @dataclass(frozen=True)
-class Step:
-    """Something that was tried: which knobs were turned, from where to where, and what came of it."""
+class Try:
+    """Something that was tried: which *knobs* were turned, from where to where, and what came of it."""
 
     knobs: tuple[str, ...]
     before: Setting
@@ -68,67 +58,61 @@ class Step:
 
 
 class Search:
-    """One search: what was run, and what was tried in which order."""
+    """Search for *numbers*: *run* gives the seconds and bytes of a setting, *memory* the most bytes."""
 
-    def __init__(self, knobs: list[Knob], run: Callable[[Setting], Result], memory: int | None) -> None:
-        self.knobs = knobs
+    def __init__(
+        self, numbers: list[Number], run: Callable[[Setting], tuple[float, int]], memory: int | None
+    ) -> None:
+        self.numbers = numbers
         self.run = run
         self.memory = memory
-        self.results: dict[Setting, Result] = {}
-        self.steps: list[Step] = []
+        self.results: dict[Setting, tuple[float, int]] = {}
+        self.tries: list[Try] = []
+        self.enough = 0.0  # seconds; less is no better
 
     def found(self) -> Setting:
-        """The setting where the search ends: first the fastest, then what is as fast and takes less."""
-        start = (1,) * len(self.knobs)
+        """Return where the search ends: first at the fastest, then at what is as fast and takes less."""
+        start = (1,) * len(self.numbers)
         self.note(start, start, "where the search begins", accepted=True)
-        fastest = self.descend(start, self.slowness)
-        shortest = self.result(fastest).seconds
+        fastest = self.descend(start)
+        self.enough = NEAR * self.results[fastest][0]
+        return self.descend(fastest)
 
-        def price(setting: Setting) -> tuple[float, ...]:
-            excess, seconds, *taken = self.slowness(setting)
-            return (excess, seconds if seconds > shortest * NEAR else shortest, *taken)
+    def excess(self, max_bytes: int) -> int:
+        """Return by how much *max_bytes* are more than there are."""
+        return 0 if self.memory is None else max(0, max_bytes - self.memory)
 
-        return self.descend(fastest, price)
-
-    def result(self, setting: Setting) -> Result:
-        """What comes of a setting; each is run once."""
+    def price(self, setting: Setting) -> tuple[float, ...]:
+        """Return what counts of *setting*, the first thing most: excess, seconds, calls, memory, places."""
         if setting not in self.results:
             self.results[setting] = self.run(setting)
-        return self.results[setting]
+        seconds, max_bytes = self.results[setting]
+        pairs = zip(self.numbers, setting, strict=True)
+        calls = sum(value for number, value in pairs if number.argument == "num_parallel_calls")
+        return self.excess(max_bytes), max(seconds, self.enough), calls, max_bytes, sum(setting)
 
-    def excess(self, setting: Setting) -> int:
-        """The bytes that a setting takes and that there are not."""
-        return 0 if self.memory is None else max(0, self.result(setting).max_bytes - self.memory)
-
-    def slowness(self, setting: Setting) -> tuple[float, ...]:
-        """First it has to fit; then the time counts, and of the same time what it takes."""
-        seconds, max_bytes = self.result(setting)
-        numbers = zip(self.knobs, setting, strict=True)
-        calls = sum(number for knob, number in numbers if knob.argument == "num_parallel_calls")
-        return self.excess(setting), seconds, calls, max_bytes, sum(setting)
-
-    def descend(self, here: Setting, key: Key) -> Setting:
+    def descend(self, here: Setting) -> Setting:
         """Take the best turn as long as one is better: of one knob; if there is none, of more at once."""
         together = 1
         while together <= 3:
             turns = dict.fromkeys(self.turns(here, together))
             new = [there for there in turns if there not in self.results]
-            best = min([here, *turns], key=key)
+            best = min([here, *turns], key=self.price)
             for there in new:
                 if there != best:
-                    also = ", but another turn is better" if key(there) < key(here) else ""
-                    self.note(here, there, self.why(key(here), key(there)) + also)
+                    also = ", but another turn is better" if self.price(there) < self.price(here) else ""
+                    self.note(here, there, self.why(here, there) + also)
             if best == here:
                 together += 1
             else:
-                self.note(here, best, self.why(key(here), key(best)), accepted=True)
+                self.note(here, best, self.why(here, best), accepted=True)
                 here, together = best, 1
         return here
 
     def turns(self, here: Setting, together: int) -> Iterator[Setting]:
-        """Other numbers for one knob, for two, or (*together* is 3) for all alike."""
-        numbers = zip(self.knobs, here, strict=True)
-        probes = [knob.probes(number, alone=together == 1) for knob, number in numbers]
+        """Give other values for one knob, for two, or (*together* is 3) for all alike."""
+        pairs = zip(self.numbers, here, strict=True)
+        probes = [number.probes(value, alone=together == 1) for number, value in pairs]
         if together == 3:
             yield from zip(*probes, strict=True)
             return
@@ -136,26 +120,28 @@ class Search:
             yield from product(*(probes[i] if i in chosen else [here[i]] for i in range(len(here))))
 
     def note(self, here: Setting, there: Setting, why: str, *, accepted: bool = False) -> None:
-        """Take down a step: the knobs that were turned, or all of them at the start."""
-        turns = list(zip((knob.name for knob in self.knobs), here, there, strict=True))
+        """Take down the knobs turned from *here* to *there*, or all of them at the start."""
+        self.price(there)
+        turns = list(zip((number.name for number in self.numbers), here, there, strict=True))
         turned = [turn for turn in turns if turn[1] != turn[2]] or turns
         names, before, after = zip(*turned, strict=True)
-        self.steps.append(Step(names, before, after, *self.result(there), accepted, why))
+        self.tries.append(Try(names, before, after, *self.results[there], accepted, why))
 
-    def why(self, here: tuple[float, ...], there: tuple[float, ...]) -> str:
-        """The first thing in which one setting is better or worse than another."""
-        first = next(i for i, (old, new) in enumerate(zip(here, there, strict=True)) if old != new or i == 4)
-        text = (BETTER if there < here else WORSE)[first]
-        return f"{abs(there[1] / (here[1] or 1) - 1) * 100:.1f} % {text}" if first == 1 else text
+    def why(self, here: Setting, there: Setting) -> str:
+        """Name the first thing in which *there* is better or worse than *here*."""
+        old, new = self.price(here), self.price(there)
+        first = next((i for i in range(4) if old[i] != new[i]), 4)
+        text = (BETTER if new < old else WORSE)[first]
+        return f"{abs(new[1] / (old[1] or 1) - 1) * 100:.1f} % {text}" if first == 1 else text
 
     def reason(self, setting: Setting) -> str:
-        """Why the search ends at *setting*."""
-        if self.excess(setting):
+        """Say why the search ends at *setting*."""
+        seconds, max_bytes = self.results[setting]
+        if self.excess(max_bytes):
             return f"nothing that was tried fits into {self.memory} bytes; this is nearest to it"
         reasons = ["no turn of one knob, of two or of all is faster, or within 2 % and takes less"]
-        numbers = zip(self.knobs, setting, strict=True)
-        reasons += [f"{knob.name} has the most allowed" for knob, number in numbers if number == knob.most]
-        limit = self.result(setting).seconds / NEAR
-        if any(self.excess(tried) and self.result(tried).seconds < limit for tried in self.results):
+        pairs = zip(self.numbers, setting, strict=True)
+        reasons += [f"{number.name} has the most allowed" for number, value in pairs if value == number.most]
+        if any(self.excess(tried.max_bytes) and tried.seconds < seconds / NEAR for tried in self.tries):
             reasons.append(f"what is faster does not fit into {self.memory} bytes")
         return "; ".join(reasons)

@@ -1,7 +1,5 @@
 """What real functions cost: measured on threads, so that the virtual clock can foretell other settings."""
 
-from __future__ import annotations
-
 import threading
 import time
 from bisect import bisect
@@ -16,11 +14,12 @@ from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.element import END
+from lessonkit.engine.costs import identity
+from lessonkit.engine.element import END, whole
 from lessonkit.engine.machine import Meter, current
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.found import Found
-from lessonkit.loops.costs import costing, fit, identity, whole
+from lessonkit.loops.costs import costing, fit
 from lessonkit.loops.remember import Memory
 from lessonkit.words import milliseconds
 
@@ -100,8 +99,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     >>> print(found)  # doctest: +ELLIPSIS
     map: 9 calls of 10... ms, wait
     """
-    if not isinstance(dataset, Dataset):
-        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+    check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)
     calls: dict[Place, list[Call]] = defaultdict(list)
     watched = _changed(dataset.node, lambda node, place: _watched(node, calls, place))

@@ -1,7 +1,5 @@
 """The three-run test of any training loop: the loader alone, the step alone, and both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from itertools import islice, repeat
@@ -15,16 +13,15 @@ from lessonkit import check
 ALL, NOTHING = 0.75, 0.25  # of the shorter run: if more is hidden it counts as all, if less as nothing
 SMALL = 0.1  # of the longer run; it does not matter whether a run as short as this is hidden
 SLOWED = 1.25  # times both runs in a row; who takes longer is slowed down by company
-NOISE = 0.1  # of the longest run: rounds that differ by more are not to be trusted
-ROUNDS = 5  # of the three runs, at most
+ROUNDS = 3  # of the three runs; the medians count
 WIDTH = 90  # characters of a line
 
 ADVICE = {
-    "no overlap": "loader and step take turns: prefetch, or load in workers; if it does that, in processes",
-    "data-bound": "the step waits for the loader: make the slowest part of the loader cheaper or parallel",
-    "compute-bound": "the loader keeps up with the step: stop, a faster loader brings nothing",
-    "bursts or contention": "the loader gives in bursts and its buffer is too shallow, "
-    "or both want the same cores, disk or lock",
+    "no overlap": "loader and step take turns. Load in the background; if threads already do, try processes",
+    "data-bound": "the step waits for the loader. Make its slowest part cheaper, or run several at once",
+    "compute-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
+    "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
+    "both want the same cores, disk or lock",
 }
 
 
@@ -76,11 +73,12 @@ def probe(
     Three runs of *batches*, after *skip* that do not count: the loader alone, the step
     alone on one batch again and again, and both. What counts is the whole time of a run,
     for a loader that gives in bursts has no usual batch. Since the machine may hiccup, all
-    three are repeated until two rounds in a row agree, five times at most, and medians
-    count. The step is really called each time: give it a model that may be trained.
+    is done three times, and medians count. The step is really called each time: give it a
+    model that may be trained.
 
-    *loader* is what a `for` loop goes over, more than once, or a function that makes it.
-    *synchronise* waits until the accelerator has done what *step* only started.
+    *loader* is what a `for` loop goes over, more than once, or a function that makes it;
+    RuntimeError tells that it raised, ValueError that it gave too little. *synchronise* waits
+    until the accelerator has done what *step* only started.
     """
     check.function("step", step)
     check.integer("batches", batches, least=1)
@@ -99,27 +97,13 @@ def probe(
             wait()
             return (clock() - began) / batches, batch
 
-    rounds: list[Verdict] = []
-    while not _settled(rounds):
-        loading, batch = run(_batches(loader, skip + batches, again=bool(rounds)), lambda batch: None)
+    rounds = []
+    for again in range(ROUNDS):
+        loading, batch = run(_batches(loader, skip + batches, again=again > 0), lambda batch: None)
         stepping, _ = run((same for same in repeat(batch)), step)
         both, _ = run(_batches(loader, skip + batches, again=True), step)
         rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
-    return _median(rounds)
-
-
-def _median(rounds: list[Verdict]) -> Verdict:
     return Verdict(*map(median, zip(*rounds, strict=True)))
-
-
-def _settled(rounds: list[Verdict]) -> bool:
-    """Whether the last two rounds agree, with each other and with the medians of all."""
-    if len(rounds) in (0, 1, ROUNDS):
-        return len(rounds) == ROUNDS
-    last, before = rounds[-2:]
-    apart = max(abs(one - other) for one, other in zip(last[:3], before[:3], strict=True))
-    same = last.kind == before.kind == _median(rounds).kind
-    return same and apart <= NOISE * max(last[:3] + before[:3])
 
 
 def _samples(batch: Any) -> int:

@@ -1,7 +1,5 @@
 """What functions returned, kept so that a pipeline can run again without calling them again."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from contextlib import suppress

@@ -5,10 +5,23 @@ from __future__ import annotations
 import string
 import zlib
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
-from lessonkit.engine.recorder import ACCELERATOR, TRAIN, Identity, Name
+from lessonkit.engine.recorder import (
+    ACCELERATOR,
+    CALL,
+    FILL,
+    QUEUE,
+    READY,
+    START,
+    TRAIN,
+    Identity,
+    Name,
+    Site,
+)
 from lessonkit.engine.trace import EMPTY, WAITING, Span, Trace
 from lessonkit.explain.critical_path import Step, chain, ended, last_work
 from lessonkit.explain.idle import Idle, idle_stretches
@@ -86,15 +99,22 @@ def layout(trace: Trace) -> Layout:
     """
     spans, end = trace.spans, ended(trace)
     names = labels(trace)
-    stages = {stage: row for row, stage in enumerate(trace.stages)}
-    work = [(span.start_ns, span.lane, index) for index, span in enumerate(spans) if span.kind not in WAITING]
+    crew = made_by_workers(trace)
+    shown = dict.fromkeys(part for stage in trace.stages for part in (crew or {}).get(stage, (stage,)))
+    stages = {stage: row for row, stage in enumerate(shown)}
+    work = [
+        (span.start_ns, span.lane, index)
+        for index, span in enumerate(spans)
+        if span.kind not in WAITING and span.stage not in crew
+    ]
     # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
     # waits are shown as idle time.
     waits = [
         index
         for index, span in enumerate(spans)
         if span.kind in WAITING
-        and span.stage.role not in ACCELERATOR
+        and span.stage.role not in (*ACCELERATOR, FILL, QUEUE, READY)
+        and span.stage not in crew
         and (span.stage in stages or span.kind != EMPTY)
     ]
     calling = {spans[index].stage for index in waits}
@@ -109,6 +129,11 @@ def layout(trace: Trace) -> Layout:
             lane = free_lane(lanes[row], wanted, start)
             lanes[row][lane] = span.end_ns
             bars.append(Bar(row, lane, start, span.end_ns, "work", names[span.element], index, ""))
+    for bar in sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start")):
+        lanes[bar.row] += [0] * (bar.lane + 1 - len(lanes[bar.row]))
+        lane = free_lane(lanes[bar.row], bar.lane, bar.start)
+        lanes[bar.row][lane] = bar.end
+        bars.append(bar._replace(lane=lane))
     if waits:
         bars += waiting(spans, waits, stages, bars)
     train = next((row for stage, row in stages.items() if stage.role == TRAIN), None)
@@ -123,6 +148,45 @@ def layout(trace: Trace) -> Layout:
         end,
         names,
     )
+
+
+Crew = dict[Name, tuple[Name, ...]]
+
+
+def made_by_workers(trace: Trace) -> Crew:
+    """Say of each stage that a loader's workers work in which rows stand for it: queue, worker, ready."""
+    rows: dict[Site, dict[str, Name]] = {}
+    for name in trace.names:
+        if name.role in (QUEUE, FILL, READY):
+            rows.setdefault(name.place.site, {})[name.role] = name
+    loaders = {site: found for site, found in rows.items() if READY in found}
+    crew: Crew = {}
+    for stage in trace.stages:
+        for site, found in loaders.items():
+            inside = stage.place.site[: len(site)] == site
+            if inside and (stage.place.site != site or stage.role in (START, CALL)):
+                crew[stage] = tuple(found[role] for role in (QUEUE, FILL, READY))
+    return crew
+
+
+def bars_of_workers(trace: Trace, crew: Crew, rows: dict[Name, int], names: list[str]) -> Iterator[Bar]:
+    """Draw a batch as one bar, in the lane of its worker; where it waited, and where a worker starts."""
+    batch_of = {sample: batch for batch, samples in trace.batches.items() for sample in samples}
+    batches: dict[tuple[Name, int, int], list[int]] = {}
+    for index, span in enumerate(trace.spans):
+        if span.role in (QUEUE, READY):
+            row, label = rows[span.stage], names[span.element]
+            yield Bar(row, 0, span.start_ns, span.end_ns, span.kind, label, index, span.place)
+        elif span.stage in crew and span.kind not in WAITING:
+            row = rows[crew[span.stage][1]]
+            if span.role == START:
+                yield Bar(row, span.lane, span.start_ns, span.end_ns, START, "", index, "")
+            else:
+                who = batch_of.get(span.element, span.element)
+                batches.setdefault((crew[span.stage][1], span.lane, who), []).append(index)
+    for (stage, lane, who), indices in batches.items():
+        first, last = trace.spans[indices[0]], trace.spans[indices[-1]]
+        yield Bar(rows[stage], lane, first.start_ns, last.end_ns, "work", names[who], indices[-1], "")
 
 
 def free_lane(ends: list[int], wanted: int, start: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lessonkit.improve.search import Step
+from lessonkit.improve.search import Try
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.pictures.panels import Panel, compose, count_axis, dot, say
 from lessonkit.pictures.style import CARD, PAPER, Picture
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 HEIGHT = 1.7  # inches
 
 
-def plot_search(steps: Sequence[Step]) -> Picture:
+def plot_search(steps: Sequence[Try]) -> Picture:
     """Draw what a search tried, one run after another: a step that was taken is filled, and says its turns.
 
     >>> from lessonkit import AUTOTUNE, ArtificialDataset
     >>> from lessonkit.optimize import autotune
     >>> plot_search(autotune(ArtificialDataset(20).prefetch(AUTOTUNE), most_places=4).steps)
-    search: 4 runs, from 680 ms to 680 ms, 1 taken
+    search: 4 runs from left to right, 680 ms to 680 ms, 1 taken
     """
     if not steps:
         raise ValueError("plot_search: nothing was tried")
     count, colour = len(steps), COLOURS["Read"]
     taken = [place for place, step in enumerate(steps, 1) if step.accepted]  # the first one always is
     first, last = (milliseconds(steps[place - 1].seconds) for place in (1, taken[-1]))
-    words = f"{count} run{'s' * (count != 1)}, from {first} to {last}, {len(taken)} taken"
+    words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}, {len(taken)} taken"
     longest = max(step.seconds for step in steps) or 1
 
     def height_of(place: int) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from lessonkit.engine.recorder import START
 from lessonkit.engine.trace import WAITS, Trace
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.pictures.layout import IDLE, Bar, ink_on, layout
@@ -17,8 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST_NAME = 24
-HATCHES = dict(zip((IDLE, *WAITS), ("////", "////", "\\\\\\\\", "....", "xxxx"), strict=True))
-LACKING = {"////": "input", "\\\\\\\\": "room", "....": "a core", "xxxx": "the interpreter lock"}
+NARROW = 1  # points: hardly more than a pixel
+HATCHES = dict(
+    zip((IDLE, *WAITS, START), ("////", "////", "\\\\\\\\", "....", "xxxx", "--", "++", "oo"), strict=True)
+)
+LACKING = {
+    "////": "waits for input",
+    "\\\\\\\\": "waits for room",
+    "....": "waits for a core",
+    "xxxx": "waits for the interpreter lock",
+    "--": "waits for its worker",
+    "++": "waits for its turn",
+    "oo": "starts",
+}
 OUTLINE: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "clip_on": False, "zorder": 3}
 
 
@@ -46,7 +58,7 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         for one, title in zip(drawn, traces, strict=True)
     ]
     waits = dict.fromkeys(HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds)
-    keys = [{"label": f"waits for {LACKING[hatch]}", "hatch": hatch, **PALE} for hatch in waits]
+    keys = [{"label": LACKING[hatch], "hatch": hatch, **PALE} for hatch in waits]
     if path and longest:
         keys.append(
             {"label": "what decided the time", "facecolor": "none", "edgecolor": INK, "linewidth": 1.8}
@@ -124,6 +136,8 @@ class Timeline:
         from matplotlib.collections import PolyCollection
 
         drawn = PolyCollection(self.corners(bars, 0.015), **how)
+        if any(bar.end - bar.start < NARROW / self.points for bar in bars):
+            drawn.set_snap(False)  # to whole pixels: some of them would get none, and others a whole one
         lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
         drawn.set_linewidth(lines)  # not at once, when it would be worked out twice for each bar
         axes.add_collection(drawn, autolim=False)

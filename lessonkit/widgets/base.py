@@ -19,7 +19,8 @@ from lessonkit.widgets.sandbox import said
 
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
-SCRIPTS = "dom words timeline plumbing view controls pictures tasks explore chart installation saved main"
+SCRIPTS = "dom words timeline plumbing view controls pictures formula placing drawing cover tasks explore"
+SCRIPTS += " heat_map mystery chart installation saved main"
 
 
 class Page(anywidget.AnyWidget):
@@ -61,13 +62,13 @@ class Page(anywidget.AnyWidget):
         """The widget, and what a notebook shows where no widget can run: a picture, or the text."""
         widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         kept = {"text/plain": repr(self)}
-        if picture := self.kept():
+        if picture := self.stored():
             with suppress(ImportError):  # without matplotlib there is none
                 drawn, size = picture._repr_mimebundle_()
                 kept, metadata = drawn | kept, metadata | size
         return widget | kept, metadata
 
-    def kept(self) -> Picture | None:
+    def stored(self) -> Picture | None:
         """The picture that a notebook keeps beside the widget."""
         return plot_timelines(self.runs) if self.runs else None
 

@@ -1,7 +1,5 @@
 """What a learner turns: sliders, choices, switches and cards, from the abbreviations of `interact`."""
 
-from __future__ import annotations
-
 import inspect
 import operator
 from collections.abc import Callable
@@ -39,17 +37,12 @@ class Control:
     start: Any  # a number; of a flag True or False; of cards their numbers in order
 
     def spec(self) -> dict[str, Any]:
-        """What the page has to know."""
-        return {
-            "name": self.name,
-            "label": self.label,
-            "kind": self.kind,
-            "texts": self.texts,
-            "value": self.start,
-        }
+        """Return what the page has to know."""
+        known = {name: getattr(self, name) for name in ("name", "label", "kind", "texts")}
+        return known | {"value": self.start}
 
     def value(self, said: Any) -> Any:
-        """What the page's number stands for."""
+        """Return what a number of the page stands for; raise RefusedError if it is none."""
         if self.kind == "flag" and isinstance(said, bool):
             return said
         if self.kind == "order" and isinstance(said, list) and all(type(card) is int for card in said):
@@ -60,7 +53,7 @@ class Control:
         raise RefusedError(f"{self.name}: there is no such value")
 
     def number(self, value: Any) -> Any:
-        """The number of *value*, on a slider of the nearest to it; raise an error if it has none."""
+        """Return the number of *value*, on a slider of the nearest to it; raise an error if it has none."""
         if self.kind == "flag":
             return bool(value)
         if self.kind == "order":
@@ -75,7 +68,7 @@ class Control:
 
 
 def place(value: Any, values: tuple[Any, ...]) -> int:
-    """Where *value* is among *values*, or else one that equals it; raise ValueError if there is none.
+    """Find *value* among *values*, or else one that equals it; raise ValueError if there is none.
 
     >>> place(True, (1, True)), place(1.0, (2, 1))
     (1, 1)
@@ -89,22 +82,20 @@ def place(value: Any, values: tuple[Any, ...]) -> int:
 
 
 class Slider(NamedTuple):
-    """A range of numbers, what they are counted in, and what to call them."""
+    """A slider from *least* to *most*, with a unit and a label: `slider(1, 8, unit="calls")`."""
 
     least: float
     most: float
-    step: float
+    step: float = 1
     unit: str = ""
     label: str = ""
 
 
-def slider(least: float, most: float, step: float = 1, *, unit: str = "", label: str = "") -> Slider:
-    """A slider with a unit, such as `slider(1, 8, unit="calls")`."""
-    return Slider(least, most, step, unit, label)
+slider = Slider  # as users write it
 
 
 def seconds(least: float, most: float, step: float, *, label: str = "") -> Slider:
-    """A slider whose value is in seconds, and is shown in milliseconds."""
+    """Make a slider whose value is in seconds, and is shown in milliseconds."""
     return Slider(least, most, step, "seconds", label)
 
 
@@ -113,7 +104,7 @@ class Cards(dict[str, Callable[..., Any]]):
 
 
 def cards(**steps: Callable[..., Any]) -> Cards:
-    """Operators whose order the learner changes; the pipeline function gets them as a list, in order."""
+    """Put on cards the *steps* whose order the learner changes; the pipeline function gets a list of them."""
     if len(steps) < 2:
         raise ValueError("cards: there must be two or more, to have an order")
     for name, step in steps.items():
@@ -122,7 +113,7 @@ def cards(**steps: Callable[..., Any]) -> Cards:
 
 
 def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Control]:
-    """The controls of a pipeline function, each starting at the function's own default, if it has one."""
+    """Make the controls *wanted* of a pipeline function, each starting at the function's own default."""
     parameters = inspect.signature(pipeline).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     found = []
@@ -136,7 +127,7 @@ def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Co
 
 
 def started(made: Control, default: Any) -> Control:
-    """A control that starts at the default of the function."""
+    """Start a control at the *default* of the function; raise ValueError if it has no such value."""
     try:
         return replace(made, start=made.number(default))
     except (TypeError, ValueError, OverflowError):
@@ -146,7 +137,7 @@ def started(made: Control, default: Any) -> Control:
 
 
 def control(name: str, given: Any) -> Control:
-    """The control that an abbreviation stands for, as in ipywidgets' `interact`.
+    """Make the control that an abbreviation stands for, as in ipywidgets' `interact`.
 
     >>> control("calls", (1, 4)).texts
     ('1', '2', '3', '4')
@@ -160,8 +151,6 @@ def control(name: str, given: Any) -> Control:
         return Control(name, label, "order", tuple(given.values()), tuple(given), list(range(len(given))))
     if isinstance(given, bool):
         return Control(name, label, "flag", (False, True), (), given)
-    if is_number(given):
-        return ranged(name, label, around(given), given)
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
         whole = all(isinstance(end, Integral) for end in given)
         step = given[2] if len(given) == 3 else 1 if whole else (given[1] - given[0]) / 10
@@ -171,14 +160,8 @@ def control(name: str, given: Any) -> Control:
     raise TypeError(f"{name}={given!r}: must be (min, max), (min, max, step), a list, True or False")
 
 
-def around(number: float) -> Slider:
-    """From minus a number to three times the number, as `interact` has it."""
-    least, most = sorted((-number, 3 * number)) if number else (0, 1)
-    return Slider(least, most, 1 if isinstance(number, Integral) else (most - least) / 40)
-
-
-def ranged(name: str, label: str, given: Slider, start: Any = None) -> Control:
-    """A slider; it starts in the middle if nobody says where."""
+def ranged(name: str, label: str, given: Slider) -> Control:
+    """Make a slider, which starts in the middle; raise ValueError if it has no steps, or too many."""
     least, most, step, *_ = given
     if not all(is_number(end) and abs(end) <= LARGEST for end in given[:3]) or not least < most:
         wrong = shortened(f"{least} to {most}")
@@ -190,17 +173,16 @@ def ranged(name: str, label: str, given: Slider, start: Any = None) -> Control:
         raise ValueError(f"{name}: has {steps} steps, at most {MOST_STEPS} are possible")
     values = tuple(round(least + number * step, DIGITS) for number in range(steps))
     texts = tuple(worded(value, given.unit) for value in values)
-    found = Control(name, label, "range", values, texts, (steps - 1) // 2)
-    return found if start is None else replace(found, start=found.number(start))
+    return Control(name, label, "range", values, texts, (steps - 1) // 2)
 
 
-def chosen(name: str, label: str, given: Any, start: int = 0) -> Control:
-    """One of several values; a dictionary, or pairs, say what each is called."""
+def chosen(name: str, label: str, given: Any) -> Control:
+    """Make a choice of several values; a dictionary, or pairs, say what each is called."""
     pairs = given.items() if isinstance(given, dict) else given
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         pairs = [(getattr(value, "__name__", value), value) for value in pairs]
     texts, values = zip(*pairs, strict=True)
-    return Control(name, label, "choice", values, tuple(shortened(str(text)) for text in texts), start)
+    return Control(name, label, "choice", values, tuple(shortened(str(text)) for text in texts), 0)
 
 
 def is_number(value: Any) -> bool:
@@ -209,7 +191,7 @@ def is_number(value: Any) -> bool:
 
 
 def worded(value: float, unit: str) -> str:
-    """A number with its unit."""
+    """Write a number with its *unit*."""
     if unit == "seconds":
         return milliseconds(value)
     text = str(value) if isinstance(value, int) else f"{float(value):g}"

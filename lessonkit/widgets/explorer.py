@@ -1,7 +1,5 @@
 """`explore`: a pipeline function with controls, and the run that it makes, at once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from time import perf_counter
@@ -14,6 +12,7 @@ from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import Job, bounded, made_by, said
 from lessonkit.widgets.task import Attempt, Task
@@ -35,6 +34,7 @@ class Explore(Page):
         height: int,
         controls: dict[str, Any],
         task: Task | None = None,
+        formula: str = "",
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
@@ -42,8 +42,10 @@ class Explore(Page):
         self.cancelled = threading.Event()  # of the last real run
         self.running: threading.Thread | None = None
         self.start = self.values({control.name: control.start for control in self.controls.values()})
+        self.formula = Formula(formula, pipeline, self.start) if formula else None
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
         state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
+        state["formula"] = self.formula and self.formula.spec(self.controls)
         runs: dict[str, Trace] = {}
         try:
             if pinned is not None:
@@ -70,7 +72,7 @@ class Explore(Page):
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
 
     def code(self, values: Any) -> None:
-        """The pipeline of the moment as programs."""
+        """Send the pipeline of these *values* as programs."""
         made = made_by(self.pipeline, **self.values(values))
         shown = {name: made.options[name] for name in ("train", "step", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
@@ -109,22 +111,20 @@ class Explore(Page):
     # ---- how it is answered ----
 
     def values(self, numbers: Any) -> dict[str, Any]:
-        """What the page's numbers stand for."""
+        """Return what the page's *numbers* stand for; raise RefusedError if they are not all there."""
         if not isinstance(numbers, dict) or set(numbers) != set(self.controls):
             raise RefusedError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
-        """The run for these values, and how the page draws it."""
-        trace = bounded("this pipeline", lambda: self.simulated(values))
+        """Run the pipeline for these *values*; return the run, and how the page draws it."""
+        trace = bounded("this pipeline", lambda: made_by(self.pipeline, **values).simulate())
         drawn = page_data(trace)
+        if self.formula:
+            drawn["formula"] = self.formula.judge(trace, values)
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
-
-    def simulated(self, values: dict[str, Any]) -> Trace:
-        """The run of the pipeline for these values; making and running it together have so much time."""
-        return made_by(self.pipeline, **values).simulate()
 
     def run_real(
         self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None
@@ -152,7 +152,7 @@ class Explore(Page):
             self.tell("stopped", text=said(error), id=id)
 
     def in_words(self) -> str:
-        """Where the controls begin, and what the run there is like."""
+        """Say where the controls begin, and what the run there is like."""
         at = [
             f"{control.label} {control.texts[control.start]}"
             for control in self.controls.values()
@@ -162,7 +162,7 @@ class Explore(Page):
 
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
-    """Each stage, predicted and measured, in words."""
+    """Put each stage in words, as *predicted* and as measured."""
     found = compare(predicted, real)
 
     def cells(row: Any) -> list[str]:
@@ -178,19 +178,24 @@ def explore(
     *,
     pinned: dict[str, Any] | None = None,
     height: int = HEIGHT,
+    formula: str = "",
     **controls: Any,
 ) -> Explore:
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
     It returns a `Dataset`, or one and a dictionary of keywords of `benchmark`. It is called
     for values near the one in use as well, so it should do nothing else than describe.
-    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline.
+    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline. The
+    *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)": its
+    terms light the bars of the stage that has their name, and a bar's end can be dragged.
     """
     if pinned is not None and not isinstance(pinned, dict):
         raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
     if type(height) is not int or height < 1:
         raise TypeError(f"height={height!r}: must be a number of pixels; no control can have this name")
-    return Explore(pipeline, pinned, height, controls)
+    if not isinstance(formula, str):
+        raise TypeError(f"formula={formula!r}: must be a text; no control can have this name")
+    return Explore(pipeline, pinned, height, controls, formula=formula)
 
 
 def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:

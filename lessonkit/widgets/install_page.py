@@ -1,7 +1,5 @@
 """The page of the install check."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lessonkit.widgets.base import Page

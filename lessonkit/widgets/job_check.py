@@ -1,15 +1,13 @@
 """Whether a run still does the job that a challenge gave: what may change is how, not what."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from lessonkit.engine.costs import identity
 from lessonkit.engine.recorder import AHEAD
 from lessonkit.engine.trace import Trace
-from lessonkit.loops.costs import identity
 from lessonkit.widgets.sandbox import Job, shortened
 from lessonkit.widgets.task import CLOSE
 from lessonkit.words import milliseconds

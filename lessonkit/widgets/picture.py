@@ -24,7 +24,7 @@ class Live(Page):
             scene = {"runs": runs, "path": scene["path"]}
         super().__init__("runs" if "runs" in scene else "chart", scene)
 
-    def kept(self) -> Picture:
+    def stored(self) -> Picture:
         return self.picture
 
     def in_words(self) -> str:

@@ -1,4 +1,4 @@
-"""`predict`: the learner commits to an answer, and how sure; only then does the run appear."""
+"""Questions that come before the run: what all have in common, and answers in figures or words."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from math import isclose, isfinite
 from typing import Any
 
+import traitlets
+
+from lessonkit.engine.trace import Trace
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.explorer import HEIGHT
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import job
 from lessonkit.words import number, percent
 
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
@@ -18,39 +20,66 @@ SURE = ("a guess", "fairly sure", "certain")
 SCALES = {"ms": 1000, "%": 100}  # what the page shows for 1 of ours: seconds, shares
 
 
-class Predict(Page):
-    """Ask *question* before the run is shown.
+class Question(Page):
+    """Ask *question*; the learner commits to an answer, and says how sure; only then does the run appear.
 
-    *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
-    `benchmark`. *answer* gets the traces of their runs and returns the right answer: one of the
-    *choices*, or a number, in seconds for the *unit* "ms" and as a share for "%". *wrong* has for
-    each known misconception the answer it leads to, or a function of the traces that gives it, and
-    the sentence that explains it. *why* explains the right answer.
+    Of the runs *traces* the last is shown, over the first; *why* explains the right answer. *spec* is
+    what the page has to know of the kind of answer.
     """
 
     questions = ("commit", "reveal")
+    kept = traitlets.Unicode("").tag(sync=True)  # the page's own: how far the learner is
+
+    def __init__(self, question: str, why: str, traces: Sequence[Trace], spec: dict[str, Any]) -> None:
+        self.question, self.why, self.traces = question, why, list(traces)
+        self.tries: list[list[Any]] = []  # what was said, how sure, and whether it was right
+        super().__init__("predict", {"question": question, "sure": SURE, "height": HEIGHT} | spec)
+
+    def commit(self, said: Any, sure: Any) -> None:
+        """Judge an answer: right, known to be wrong for a reason, or wrong."""
+        if type(sure) is not int or not 0 <= sure < len(SURE):
+            raise RefusedError("say how sure you are")
+        right, shown, answer = self.judge(said)
+        self.tries.append([shown, SURE[sure], right])
+        self.tell("verdict", answer, right=right, tries=self.tries)
+
+    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
+        """Say whether an answer is right, how the learner would write it, and what the page is told."""
+        raise NotImplementedError
+
+    def reveal(self) -> None:
+        """Show the run without an answer."""
+        self.tell("verdict", self.revealed(""), right=True, tries=[])
+
+    def revealed(self, begin: str) -> dict[str, Any]:
+        """Give the reason and the run; of several, the last over the first."""
+        pinned = page_data(self.traces[0]) if len(self.traces) > 1 else None
+        return {"text": f"{begin} {self.why}".strip(), "scene": page_data(self.traces[-1]), "pinned": pinned}
+
+    def in_words(self) -> str:
+        """Ask the question; the answer would spoil it."""
+        return f"Predict: {self.question}"
+
+
+class Predict(Question):
+    """A question whose answer is one of the *choices*, or a number, in seconds for the *unit* "ms"."""
 
     def __init__(
         self,
-        question: str,
-        *pipelines: Any,
-        answer: Callable[..., Any] = lambda trace, *others: trace.duration,
-        unit: str = "ms",
-        choices: Sequence[str] = (),
-        wrong: Sequence[tuple[Any, str]] = (),
-        why: str = "",
+        traces: Sequence[Trace],
+        wrong: Sequence[tuple[Any, str]],
+        answer: Callable[..., Any],
+        unit: str,
+        choices: Sequence[str],
+        **more: Any,
     ) -> None:
-        if not pipelines:
-            raise ValueError("predict: there must be a pipeline to run")
-        self.question, self.unit, self.choices, self.why = question, unit, list(choices), why
+        self.unit, self.choices = unit, list(choices)
         self.scale, self.tolerance = SCALES.get(unit, 1), TOLERANCE if unit in SCALES else 0
-        self.traces = [job(made).simulate() for made in pipelines]
-        self.right = self.checked(answer(*self.traces))
-        self.wrong = self.distinct(wrong)
-        self.tries: list[list[Any]] = []  # what was said, how sure, and whether it was right
+        self.right = self.checked(answer(*traces))
+        self.wrong = self.distinct(wrong, traces)
         limit = f"within {percent(TOLERANCE)}" if self.tolerance and not choices else ""
-        state = {"question": question, "unit": unit, "choices": self.choices, "sure": SURE, "limit": limit}
-        super().__init__("predict", state | {"height": HEIGHT})
+        spec = {"unit": unit, "choices": self.choices, "limit": limit}
+        super().__init__(traces=traces, spec=spec, **more)
 
     def checked(self, value: Any) -> Any:
         """Return a right or a known wrong answer, if it is one of the choices."""
@@ -58,11 +87,11 @@ class Predict(Page):
             raise ValueError(f"answer={value!r}: must be one of {', '.join(self.choices)}")
         return value
 
-    def distinct(self, wrong: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    def distinct(self, wrong: Sequence[tuple[Any, str]], traces: Sequence[Trace]) -> list[tuple[Any, str]]:
         """List the misconceptions that can be told apart; with other numbers two may come to one answer."""
         found = [(self.right, "")]
         for given, text in wrong:
-            value = self.checked(given(*self.traces) if callable(given) else given)
+            value = self.checked(given(*traces) if callable(given) else given)
             if not any(self.alike(value, other) for other, _ in found):
                 found.append((value, text))
         return found[1:]
@@ -75,21 +104,10 @@ class Predict(Page):
         """Write an answer as the learner would."""
         return str(value) if self.choices else f"{number(value * self.scale)} {self.unit}".strip()
 
-    # ---- what the page asks ----
-
-    def commit(self, said: Any, sure: Any) -> None:
-        """Judge an answer: right, known to be wrong for a reason, or wrong."""
-        if type(sure) is not int or not 0 <= sure < len(SURE):
-            raise RefusedError("say how sure you are")
+    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
         value = self.accepted(said)
         right = self.alike(value, self.right)
-        self.tries.append([self.shown(value), SURE[sure], right])
-        answer = self.revealed("Right.") if right else {"text": self.objection(value)}
-        self.tell("verdict", answer, right=right, tries=self.tries)
-
-    def reveal(self) -> None:
-        """Show the run without an answer."""
-        self.tell("verdict", self.revealed(""), right=True, tries=[])
+        return right, self.shown(value), self.revealed("Right.") if right else {"text": self.objection(value)}
 
     def accepted(self, said: Any) -> Any:
         """Return the answer that the page sent, if it is one."""
@@ -110,14 +128,7 @@ class Predict(Page):
         return f"Not {self.shown(value)}. {why}".strip()
 
     def revealed(self, begin: str) -> dict[str, Any]:
-        """Give the right answer and the run; of several, the last over the first."""
-        text = f"{begin} The answer is {self.shown(self.right)}. {self.why}".strip()
-        pinned = page_data(self.traces[0]) if len(self.traces) > 1 else None
-        return {"text": text, "scene": page_data(self.traces[-1]), "pinned": pinned}
+        return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())
 
     def in_words(self) -> str:
-        """Ask the question; the answer would spoil it."""
-        return "\n".join([f"Predict: {self.question}", *(f"- {choice}" for choice in self.choices)])
-
-
-predict = Predict
+        return "\n".join([super().in_words(), *(f"- {choice}" for choice in self.choices)])

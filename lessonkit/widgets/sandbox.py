@@ -1,18 +1,16 @@
 """Running what a pipeline function returns, within limits, and saying in a sentence what went wrong."""
 
-from __future__ import annotations
-
 import builtins
 import io
 import os
 import sys
-import sysconfig
 import threading
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NamedTuple, NoReturn, TextIO
 
+from lessonkit.code.functions import INSTALLED, OURS
 from lessonkit.dataset import Dataset
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
@@ -24,11 +22,6 @@ STUCK = 10.0  # s; a question that takes longer, whatever is done, never ends
 MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is still to be seen
 MOST_SAID = 400  # characters of an error
 ONE_AT_A_TIME = threading.RLock()  # for what all threads share: where is printed to, and `input`
-OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-LIBRARIES = tuple(
-    os.path.join(folder, "").replace("//", "/")  # with which they begin in a browser
-    for folder in (os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
-)
 OPTIONS = ("num_epochs", "train", "step", "load", "machine", "max_elements")
 
 
@@ -112,14 +105,12 @@ def said(error: BaseException) -> str:
     """An error as a sentence, with the line of the learner's code that it came from."""
     text = shortened(words(error))
     frames = traceback.extract_tb(error.__traceback__)
-    ours = bool(frames) and is_ours(frames[-1])
-    sentence = isinstance(error, (ValueError, TookTooLongError)) or (
-        ours and isinstance(error, (TypeError, AttributeError))
-    )
-    if not sentence:
+    is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
+    sentences = (ValueError, TookTooLongError, *((TypeError, AttributeError) if is_ours else ()))
+    if not isinstance(error, sentences):
         text = f"{type(error).__name__}: {text}"
     for frame in reversed(frames):
-        if not is_ours(frame) and not frame.filename.startswith(LIBRARIES) and frame.line:
+        if not frame.filename.startswith(INSTALLED) and frame.line:
             return f"{text} (in {frame.name}, line {frame.lineno}: {shortened(frame.line)})"
     return text
 
@@ -135,8 +126,3 @@ def words(error: BaseException) -> str:
 def shortened(text: str) -> str:
     """The beginning of a text that nobody would read to its end."""
     return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"
-
-
-def is_ours(frame: traceback.FrameSummary) -> bool:
-    """Whether this is lessonkit's own code, whose errors are sentences for the learner."""
-    return frame.filename.startswith(OURS)

@@ -1,7 +1,5 @@
 """A limit on how long a learner's code may take, so that an endless loop ends with a sentence."""
 
-from __future__ import annotations
-
 import _thread
 import ctypes
 import signal

@@ -7,12 +7,13 @@ from lessonkit.engine.operators import (
     combine,
     fused,
     interleave,
+    loader,
     prefetch,
     select,
     shuffle,
     sources,
 )
 from lessonkit.engine.operators import map as map_
-from lessonkit.engine.operators.base import EndlessError, Scope, open_whole
+from lessonkit.engine.operators.base import EndlessError, Scope, Stream, open_whole
 
-__all__ = ["EndlessError", "Scope", "open_whole"]
+__all__ = ["EndlessError", "Scope", "Stream", "open_whole"]

@@ -61,6 +61,9 @@ class Scope(NamedTuple):
 class Stream(ABC):
     """One iteration over an operator's elements. The arguments of its node are its attributes."""
 
+    has_input = False
+    input: Stream
+
     def __init__(self, scope: Scope, node: Node) -> None:
         self.run = scope.run
         self.scope = scope
@@ -69,6 +72,12 @@ class Stream(ABC):
         self.helpers: list[Task] = []
         for name, value in node.arguments.items():  # an object whose __dict__ is used is slower
             setattr(self, name, value)
+        if self.has_input:
+            self.input = self.open_input()
+        self.prepare()
+
+    def prepare(self) -> None:  # noqa: B027 - most need nothing
+        """Make what this iteration needs before the first element is asked for."""
 
     def open_input(self, index: int = 0) -> Stream:
         """Open input number *index*."""
@@ -95,9 +104,7 @@ class Stream(ABC):
 class Transform(Stream):
     """A stream with one input."""
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.input = self.open_input()
+    has_input = True
 
 
 class Buffer:
@@ -149,5 +156,6 @@ def joined(run: Run, parts: list[Element], value: Any) -> Element:
     element.samples = sum(part.samples for part in parts)
     if run.recorder is not None:
         element.key = run.recorder.join([part.key for part in parts])
+    if run.sized:
         element.nbytes = sum(part.nbytes for part in parts)
     return element

@@ -42,10 +42,10 @@ class ParallelBatch(Prefetch):
 
     stage, label = "Batch", "Batch: {} calls"
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        calls = node.arguments["num_parallel_calls"]
-        self.buffer_size = scope.run.machine.cores if calls == AUTOTUNE else calls
-        super().__init__(scope, node)
+    def prepare(self) -> None:
+        calls = self.node.arguments["num_parallel_calls"]
+        self.buffer_size = self.run.machine.cores if calls == AUTOTUNE else calls
+        super().prepare()
 
     def open_input(self, index: int = 0) -> Stream:
         self.opened.append(Batch(self.scope, self.node))

@@ -27,12 +27,11 @@ class Keeping(Transform):
 
     complete = False
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.kept = self.run.store.state(node, Kept)
+    def prepare(self) -> None:
+        self.kept = self.run.store.state(self.node, Kept)
         self.copies: list[Element] = []
-        self.expected = cardinality(node.inputs[0])
-        self.buffer = Buffer(self.run, scope.name("cache", CACHE), None)
+        self.expected = cardinality(self.node.inputs[0])
+        self.buffer = Buffer(self.run, self.scope.name("cache", CACHE), None)
 
     async def next(self) -> Element:
         element = await self.input.next()
@@ -55,9 +54,8 @@ class Keeping(Transform):
 class Replaying(Stream):
     """Gives copies of what is kept; nothing above the cache runs."""
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.elements = iter(self.run.store.state(node, Kept).elements or ())
+    def prepare(self) -> None:
+        self.elements = iter(self.run.store.state(self.node, Kept).elements or ())
 
     async def next(self) -> Element:
         element = next(self.elements, END)

@@ -3,11 +3,9 @@
 import math
 
 from lessonkit.engine.element import END, Element, settle
-from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import (
     PATIENCE,
     EndlessError,
-    Scope,
     Stream,
     Transform,
     attempt,
@@ -23,8 +21,7 @@ class Repeat(Stream):
     count: int | None
     asked = False  # in this pass
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
         self.left = math.inf if self.count is None or self.count < 0 else self.count
         if self.left:
             self.open_input()  # now, so that the parts of a pipeline get their names in its order
@@ -66,9 +63,8 @@ class Concatenate(Transform):
 class Zip(Stream):
     """Gives tuples, until one input ends. Asks each of them also after an error: they stay in step."""
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        for index in range(len(node.inputs)):
+    def prepare(self) -> None:
+        for index in range(len(self.node.inputs)):
             self.open_input(index)
 
     async def next(self) -> Element:

@@ -4,8 +4,7 @@ import math
 from itertools import islice
 
 from lessonkit.engine.element import END, Element, Failure, settle, stack
-from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import Buffer, Scope, joined, operator
+from lessonkit.engine.operators.base import Buffer, joined, operator
 from lessonkit.engine.operators.map import ParallelMap
 
 MOST_BATCHES = 16  # that are put together at once, as in tf.data
@@ -23,8 +22,8 @@ class MapAndBatch(ParallelMap):
     drop_remainder: bool
     asked = False  # somebody waits for a batch
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
+        super().prepare()
         self.at_once = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
         self.buffer = Buffer(self.run, self.buffer.name, MOST_BATCHES * self.batch_size)
 

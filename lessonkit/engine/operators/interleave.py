@@ -45,9 +45,8 @@ class Interleave(Transform):
     turn = 0  # the slot of the cycle that gives the next element
     block = 0  # how many elements it has given in this turn
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.stage = scope.name("Interleave", CALL)
+    def prepare(self) -> None:
+        self.stage = self.scope.name("Interleave", CALL)
         self.cycle = cycle_length(self.cycle_length, self.num_parallel_calls, self.run.machine.cores)
 
     async def open_next(self) -> Stream | None:
@@ -87,8 +86,8 @@ class SequentialInterleave(Interleave):
 
     ended = False
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
+        super().prepare()
         self.slots: list[Stream | None] = [None] * self.cycle
 
     async def next(self) -> Element:
@@ -148,14 +147,14 @@ class ParallelInterleave(Interleave):
     ended = False
     in_vain = 0  # files that have ended since the last element
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
+        super().prepare()
         calls, cores = self.num_parallel_calls, self.run.machine.cores
         self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)
         self.places = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle
-        name = scope.name(f"interleave({self.cycle})", AHEAD)
+        name = self.scope.name(f"interleave({self.cycle})", AHEAD)
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
         self.to_read: deque[int] = deque()  # slots whose file may have places free

@@ -29,10 +29,9 @@ class SequentialMap(Transform):
     stage: Name
     nbytes: Bytes
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
         self.price = price(self.cost, "cost")
-        self.stage = scope.name(self.stage, CALL)
+        self.stage = self.scope.name(self.stage, CALL)
 
     async def next(self) -> Element:
         element = await self.input.next()
@@ -52,7 +51,7 @@ class SequentialMap(Transform):
     async def call(self, element: Element, cost: int) -> None:
         function = self.map_func or (lambda *value: element.value)
         element.value = await self.run.apply(function, element, self.stage, cost, self.kind)
-        if self.run.recorder is not None:
+        if self.run.sized:
             element.nbytes = self.run.measure(element.value, self.nbytes, element.nbytes)
 
 
@@ -74,11 +73,11 @@ class ParallelMap(SequentialMap):
     reading = False
     ended = False
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
+        super().prepare()
         calls = self.num_parallel_calls
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
-        name = scope.name(f"{self.stage}: {self.most} calls", AHEAD)
+        name = self.scope.name(f"{self.stage}: {self.most} calls", AHEAD)
         self.window: deque[Slot] = deque()  # in the order of the inputs
         self.buffer = Buffer(self.run, name, self.most)
         self.room = Gate(self.run, name)  # for a call to begin

@@ -24,10 +24,9 @@ class Prefetch(Transform):
     buffer_size: int
     ended = False
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
-        name = scope.name(self.label.format(self.size), AHEAD)
+        name = self.scope.name(self.label.format(self.size), AHEAD)
         self.ready: deque[Element] = deque()
         self.buffer = Buffer(self.run, name, self.size)
         self.filled = Gate(self.run, name)

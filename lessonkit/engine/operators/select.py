@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.node import Node, cardinality
-from lessonkit.engine.operators.base import PATIENCE, EndlessError, Scope, Transform, operator
+from lessonkit.engine.node import cardinality
+from lessonkit.engine.operators.base import PATIENCE, EndlessError, Transform, operator
 from lessonkit.engine.recorder import CALL
 
 
@@ -16,10 +16,9 @@ class Filter(Transform):
 
     predicate: Callable[..., Any]
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.stage = scope.name("Filter", CALL)
-        self.may_end = cardinality(node.inputs[0]) not in (None, math.inf)
+    def prepare(self) -> None:
+        self.stage = self.scope.name("Filter", CALL)
+        self.may_end = cardinality(self.node.inputs[0]) not in (None, math.inf)
 
     async def next(self) -> Element:
         refused = 0

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from itertools import count, repeat
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import PATIENCE, Buffer, EndlessError, Scope, Stream, operator
+from lessonkit.engine.operators.base import PATIENCE, Buffer, EndlessError, Stream, operator
 from lessonkit.engine.recorder import CHOICE
 
 MOST_PASSES = 3  # in the buffer of a repeated shuffle, as in tf.data; and one that has just begun
@@ -29,22 +28,23 @@ class Shuffle(Stream):
     count: int | None = 1  # passes
     fresh = True  # nothing has come from this pass yet
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.seeds = self.run.store.state(node, self.new_seeds)
+    def prepare(self) -> None:
+        self.seeds = self.run.store.state(self.node, self.new_seeds)
         self.left = math.inf if self.count is None or self.count < 0 else self.count
         self.held: deque[list[Element]] = deque()  # by passes
         self.in_buffer = 0
         if self.left:
             self.open_pass()
             self.random = random.Random(next(self.seeds))
-        self.buffer = Buffer(self.run, scope.name(f"shuffle({self.buffer_size})", CHOICE), self.buffer_size)
+        self.buffer = Buffer(
+            self.run, self.scope.name(f"shuffle({self.buffer_size})", CHOICE), self.buffer_size
+        )
 
     def new_seeds(self) -> Iterator[str]:
         """The seeds of all passes, for all iterations over the same description."""
         seed = self.seed
         if seed is None:
-            seed = 0 if self.run.store.fixed_seed else random.getrandbits(64)
+            seed = self.run.store.base if self.run.store.fixed_seed else random.getrandbits(64)
         passes = count() if self.reshuffle_each_iteration else repeat(0)
         return map("{}:{}".format, repeat(seed), passes)
 

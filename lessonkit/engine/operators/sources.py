@@ -6,8 +6,7 @@ from typing import Any
 
 from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Bytes, Element
-from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import Scope, Stream, operator
+from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.recorder import OPEN, READ, Name
 from lessonkit.engine.signature import fitted
 
@@ -20,19 +19,20 @@ class Source(Stream):
     is_open = False  # as a file is
     read_stage: Name
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
         recorder = self.run.recorder
         if recorder is not None:
-            origin = recorder.identity(scope.origin.key) if scope.origin else None
+            origin = recorder.identity(self.scope.origin.key) if self.scope.origin else None
             outer = origin and (origin.instance, origin.sample)  # the same file in every epoch
-            self.instance, self.epoch = recorder.opened(scope.place, outer)
+            self.instance = recorder.opened(self.scope.place, outer)
+            self.epoch = self.run.current.process.opens(self.instance)
 
     def give(self, value: Any, key: int = 0) -> Element:
         """An element that is the next of this source; its *key*, if it has one already."""
         element = Element(value)
         if self.run.recorder is not None:
             element.key = key or self.next_key()
+        if self.run.sized:
             element.nbytes = self.run.measure(value, self.nbytes, 0)
         self.given += 1
         return element
@@ -68,8 +68,8 @@ class Numbers(Listed):
 
     args: tuple[int, ...]
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
+    def prepare(self) -> None:
+        super().prepare()
         self.values = range(*self.args)
 
 
@@ -83,9 +83,9 @@ class Generated(Source):
     iterator: Iterator[Any] | None = None
     ended = False
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.read_stage = scope.name("Read", READ)
+    def prepare(self) -> None:
+        super().prepare()
+        self.read_stage = self.scope.name("Read", READ)
 
     async def next(self) -> Element:
         if self.ended:
@@ -126,12 +126,12 @@ class SlowFile(Source):
     num_samples: int
     begun = False
 
-    def __init__(self, scope: Scope, node: Node) -> None:
-        super().__init__(scope, node)
-        self.price_of_open = price(node.arguments["open"], "open")
-        self.price_of_read = price(node.arguments["read"], "read")
-        self.open_stage = scope.name("Open", OPEN)
-        self.read_stage = scope.name("Read", READ)
+    def prepare(self) -> None:
+        super().prepare()
+        self.price_of_open = price(self.node.arguments["open"], "open")
+        self.price_of_read = price(self.node.arguments["read"], "read")
+        self.open_stage = self.scope.name("Open", OPEN)
+        self.read_stage = self.scope.name("Read", READ)
 
     async def next(self) -> Element:
         if not self.begun:

@@ -109,7 +109,7 @@ class Runs {
     for (const [title, words, scene] of runs) {
       const said = html("div", { class: "lk-said", "aria-live": "polite" });
       const timeline = new Timeline({ height: 130, onTime() {}, onBar: (bar) => said.replaceChildren(...(bar < 0 ? [] : sentence(scene, bar).flatMap((part) => [part, " "]))) });
-      timeline.least = Math.max(...runs.map(([, , { end }]) => end));
+      timeline.held = Math.max(...runs.map(([, , { end }]) => end));
       timeline.show.path = path;
       el.append(html("div", {}, html("b", {}, title), ` ${words}`), watched(timeline.svg, (width) => timeline.draw(scene, width)), said, html("div", { class: "lk-words" }, scene.summary));
     }

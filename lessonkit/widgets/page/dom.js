@@ -63,6 +63,23 @@ function send(model, question) {
   }
 }
 
+// Gives a function that asks the kernel; *said* tells what went wrong, and an answer goes to *answers* by what it is about.
+function asking(model, said, answers) {
+  let patience = 0;
+  model.on("msg:custom", ({ about, text, ...more }, buffers) => {
+    clearTimeout(patience);
+    if (about === "error" && patience) said.textContent = text;
+    patience = 0;
+    answers[about]?.({ ...more, ...unpack(buffers) });
+  });
+  return (question) => {
+    said.textContent = "…"; // it may be busy
+    clearTimeout(patience);
+    patience = setTimeout(() => (said.textContent = SILENT), PATIENCE);
+    send(model, question);
+  };
+}
+
 function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -22,7 +22,8 @@ class Explore {
       this.runButton,
     );
     if (state.task) this.task = new Task(state.task);
-    el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...this.view.nodes, this.panel);
+    if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
+    el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...(this.formula ? [this.formula.node] : []), ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
     if (state.error) this.refuse(state.error);
     if (state.scene) {
@@ -35,6 +36,7 @@ class Explore {
   turn(name, rest) {
     const { values } = this.controls;
     this.view.real = null;
+    this.formula?.follow(this.view.timeline.bar);
     const near = this.controls.near(name).map((value) => ({ ...values, [name]: value }));
     this.pictures.want(values, rest, near);
   }
@@ -42,7 +44,7 @@ class Explore {
   show(scene) {
     this.refuse("");
     this.task?.judge(scene.verdict);
-    this.view.draw(scene);
+    this.view.draw(this.formula?.show(scene) ?? scene);
   }
 
   // The last good picture stays, and is not to be taken for that of the new values.
@@ -95,6 +97,7 @@ class Explore {
   rest(running) {
     this.running = running; // by this number the kernel speaks of it, for there may be other views of this widget
     this.pictures.paused = this.controls.node.inert = running !== 0;
+    for (const { node } of this.formula?.edges ?? []) node.inert = running !== 0;
     this.stopping = false;
     this.runButton.textContent = running ? "cancel" : "run for real";
     const title = running ? "Cancel the real run" : RUN;

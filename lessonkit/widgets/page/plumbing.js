@@ -2,6 +2,7 @@
 
 const SLOTS = 8; // a larger buffer shows how full it is
 const CALLS = 6; // of a stage with more only those at work are drawn, as many as fit
+const HELD = ["in the queue", "out of turn"]; // they wait, and have a place of their own
 const READY = 3; // of more beside the calls only the number is said
 
 class Plumbing {
@@ -49,7 +50,7 @@ class Plumbing {
     const working = rows.map(() => []), waiting = rows.map(() => null);
     for (let bar = 0; bar < bars.row.length; bar++) {
       if (bars.start[bar] > micros || bars.start[bar] + bars.length[bar] <= micros) continue;
-      if (bars.kind[bar]) waiting[bars.row[bar]] = bar;
+      if (bars.kind[bar] && !HELD.includes(bars.kind[bar])) waiting[bars.row[bar]] = bar;
       else working[bars.row[bar]].push(bar);
     }
     const held = this.held(micros);

@@ -3,23 +3,52 @@
 class Predict {
   constructor(model, el) {
     this.model = model;
-    const { question, unit, choices, sure, limit, height } = JSON.parse(model.get("state"));
+    const { question, unit, choices, place, draw, sure, limit, height } = JSON.parse(model.get("state"));
     const group = unique("answer");
-    this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
+    if (place) this.answer = new Placing(place, () => this.keep());
+    else if (draw) this.answer = new Drawing(draw, () => this.keep());
+    else this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
     this.sure = this.radios(sure, `${group}-s`, "How sure are you?");
     const commit = button("commit", "Commit to this answer", () => this.commit());
+    this.tools = html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" })));
     this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
     this.tries = html("div", { class: "lk-tries" });
     this.height = height;
     this.el = el;
-    el.append(
-      html("div", { class: "lk-card-of lk-predict" },
-        html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
-        this.answer.node, this.sure.node,
-        html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" }))),
-        this.said, this.tries),
-    );
+    this.card = html("div", { class: "lk-card-of lk-predict" },
+      html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
+      this.answer.node, this.sure.node,
+      this.tools, this.said, this.tries);
+    el.append(this.card);
+    this.card.addEventListener("change", () => this.keep());
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
+    model.on("change:kept", () => this.restore());
+    this.restore();
+    this.settle();
+  }
+
+  // A view is made before it has its place in the page.
+  settle() {
+    if (!this.card.isConnected) return setTimeout(() => this.settle(), 50);
+    const around = new Cover(this.card, this.model.widget_manager);
+    if (this.card.dataset.answered !== undefined) return around.open();
+    around.close();
+    return around.lead();
+  }
+
+  // How far the learner is outlives the page, which may be loaded again or open twice: the widget's model has it.
+  keep(verdict) {
+    this.model.set("kept", JSON.stringify({ said: this.answer.get(), sure: this.sure.get(), verdict }));
+    this.model.save_changes();
+  }
+
+  restore() {
+    const { said, sure, verdict } = JSON.parse(this.model.get("kept") || "{}");
+    if (said === undefined || this.card.dataset.answered !== undefined) return;
+    this.answer.set(said);
+    this.sure.set(sure);
+    this.said.textContent = "This is how far you were. You have not committed yet.";
+    if (verdict) this.conclude(...verdict);
   }
 
   radios(texts, name, title) {
@@ -27,14 +56,16 @@ class Predict {
     const labels = texts.map((text, value) => html("label", {}, inputs[value], ` ${text}`));
     const sentences = texts.some((text) => text.length > 20) ? " lk-sentences" : "";
     const node = html("fieldset", { class: `lk-choices${sentences}` }, html("legend", {}, title), ...labels);
-    return { node, get: () => inputs.findIndex((input) => input.checked) };
+    const set = (value) => inputs.forEach((input, place) => (input.checked = place === value));
+    return { node, set, get: () => inputs.findIndex((input) => input.checked) };
   }
 
   field(unit, limit) {
     const input = html("input", { type: "number", step: "any", "aria-label": `Your answer${unit && ` in ${unit}`}`, ...KEYS });
     input.addEventListener("keydown", (event) => event.key === "Enter" && this.commit());
     const node = html("label", { class: "lk-control" }, html("span", {}, "Your answer"), input, html("span", {}, `${unit} `, html("small", {}, limit)));
-    return { node, get: () => (input.value === "" ? -1 : Number(input.value)) };
+    const set = (value) => (input.value = Number.isFinite(value) && value >= 0 ? value : "");
+    return { node, set, get: () => (input.value === "" ? -1 : Number(input.value)) };
   }
 
   commit() {
@@ -57,11 +88,22 @@ class Predict {
     clearTimeout(this.patience);
     if (message.about === "error") this.said.textContent = message.text;
     if (message.about !== "verdict") return;
-    const { text, scene, pinned } = unpack(buffers);
-    this.said.replaceChildren(html("b", { class: message.right ? "lk-right" : "lk-wrong" }, message.right ? "✓ " : "✗ "), text);
-    const tries = message.tries.map(([said, sure, right]) => html("span", { class: right ? "lk-right" : "lk-wrong" }, `${right ? "✓" : "✗"} ${said}, ${sure}`));
-    if (tries.length) this.tries.replaceChildren("Your tries: ", ...tries);
+    const answer = unpack(buffers);
+    if (answer.scene && this.card.dataset.answered === undefined) this.keep([message, answer]); // and so conclude
+    else this.conclude(message, answer);
+  }
+
+  conclude({ right, tries }, { text, scene, pinned, ...more }) {
+    this.said.replaceChildren(html("b", { class: right ? "lk-right" : "lk-wrong" }, right ? "✓ " : "✗ "), text);
+    const tried = tries.map(([said, sure, well]) => html("span", { class: well ? "lk-right" : "lk-wrong" }, `${well ? "✓" : "✗"} ${said}, ${sure}`));
+    if (tried.length) this.tries.replaceChildren("Your tries: ", ...tried);
     if (!scene) return;
+    this.card.dataset.answered = "";
+    this.settle();
+    if (this.answer.correct) {
+      this.answer.correct(more);
+      this.tools.remove(); // there is nothing left to find out
+    }
     if (!this.view) {
       this.view = new View(this.height);
       this.el.append(...this.view.nodes);

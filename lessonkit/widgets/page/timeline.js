@@ -11,7 +11,6 @@ class Timeline {
     this.height = height;
     this.scene = null;
     this.other = null; // a second run on the same axis
-    this.least = 0; // the time that the axis has in any case
     this.time = 0;
     this.bar = -1; // the one that is pointed at
     this.show = { path: false, waits: true, memory: false };
@@ -38,7 +37,7 @@ class Timeline {
   // ---- from time and place to pixels, and back ----
 
   get end() {
-    return Math.max(1, this.least, this.scene.end, this.other?.end ?? 0);
+    return this.held ?? Math.max(1, this.scene.end, this.other?.end ?? 0); // held still under a hand
   }
 
   x(micros) {
@@ -86,7 +85,7 @@ class Timeline {
     this.measure();
     const height = this.height + (this.show.memory ? TRACK : 0);
     attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
-    this.svg.classList.toggle("lk-no-waits", !this.show.waits);
+    this.svg.classList.toggle("lk-no-waits", !this.show.waits || this.held > 0); // under a hand only the kernel knows them
     this.drawNames();
     this.drawAxis();
     this.drawBars();
@@ -262,7 +261,13 @@ class Timeline {
 
   point(bar) {
     this.bar = bar;
-    const lit = bar >= 0 && !this.scene.bars.kind[bar] ? journey(this.scene, bar) : null;
+    this.light(bar >= 0 && !this.scene.bars.kind[bar] ? journey(this.scene, bar) : null);
+    this.ring.style.display = bar >= 0 ? "" : "none";
+    if (bar >= 0) attributes(this.ring, this.box(bar));
+    this.onBar(bar);
+  }
+
+  light(lit) {
     this.svg.classList.toggle("lk-dim", lit !== null && lit.size > 1);
     for (let other = 0; other < this.bars.length; other++) {
       const light = lit !== null && lit.has(other);
@@ -271,9 +276,6 @@ class Timeline {
       this.bars[other].rect.classList.toggle("lk-lit", light);
       this.bars[other].text.classList.toggle("lk-lit", light);
     }
-    this.ring.style.display = bar >= 0 ? "" : "none";
-    if (bar >= 0) attributes(this.ring, this.box(bar));
-    this.onBar(bar);
   }
 
   // To the bar next to the one that is pointed at: in its row, or in a row above or below.

@@ -12,7 +12,7 @@ class View {
     this.figures = html("div", { class: "lk-figures" });
     this.said = html("div", { class: "lk-said", "aria-live": "polite" });
     this.plumbing = new Plumbing();
-    this.timeline = new Timeline({ height, onTime: (at) => this.at(at), onBar: (bar) => this.say(bar) });
+    this.timeline = new Timeline({ height, onTime: (at) => this.at(at), onBar: (bar) => this.point(bar) });
     this.playButton = button("play", "Play", () => this.play());
     this.slower = html("select", { "aria-label": "How many times slower than the run", ...KEYS }, ...SLOWER.map((times) => html("option", { value: times }, `${times}× slower`)));
     this.slower.addEventListener("change", () => (this.chosen = true)); // from then on it is not ours to set
@@ -85,6 +85,11 @@ class View {
 
   at(micros) {
     this.plumbing.at(Math.min(micros, this.scene.end));
+  }
+
+  point(bar) {
+    this.say(bar);
+    this.formula?.follow(bar);
   }
 
   say(bar) {

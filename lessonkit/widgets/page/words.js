@@ -12,12 +12,15 @@ const WAITS = {
   "buffer empty": (place) => `nothing is ready in ${place}`,
   "no core": () => "every core is busy",
   "interpreter lock held": () => "another call holds the interpreter lock",
+  "in the queue": () => "its worker is busy with another batch",
+  "out of turn": () => "it is ready, and a batch before it is not",
 };
 
 function sentence(scene, bar) {
   const { start, length, kind, note, cause } = scene.bars;
   const span = `${time(length[bar])}, from ${time(start[bar])} to ${time(start[bar] + length[bar])}`;
   if (kind[bar] === "idle") return [`The accelerator waits ${span}.`, note[bar] ? `It waits for ${note[bar]}.` : ""];
+  if (kind[bar] === "start") return [`A worker starts: ${span}.`, ""];
   if (kind[bar]) {
     const why = (WAITS[kind[bar]] || (() => kind[bar]))(note[bar]);
     return [`${who(scene, bar)} waits ${span}:`, `${why}.`];

@@ -1,0 +1,116 @@
+"""`DataLoader`: PyTorch's, described over one of our pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import ceil, inf
+from typing import Any
+
+from lessonkit import check
+from lessonkit.dataset import Dataset
+from lessonkit.engine.costs import Cost
+from lessonkit.engine.node import METHODS, Node, base_of, cardinality
+from lessonkit.engine.operators.loader import Handling
+
+FREE = Handling()
+Start = float | Callable[[int, int], float]
+
+
+class DataLoader(Dataset):
+    """Batches of *dataset*, made by worker processes as PyTorch's `DataLoader` makes them.
+
+    The arguments are PyTorch's. With random access, that is a `range` or a list and then maps, or a
+    `cache`, which is filled before the workers start, the data set is map-style. Any other is iterable: each
+    worker runs all of it, unless a function in it asks `get_worker_info`.
+
+    What a model needs beside: *start* is a pair of seconds, in `iter` for each worker, one after another, and
+    from then until it is ready; each may be a function of the epoch and the worker. *collate*, *transfer* to
+    the main process and *pin*, with *pin_memory*, are seconds or functions of the bytes of a batch. With
+    *getitems* the maps are called once for a batch, as a data set with `__getitems__` is. *generator* is a
+    seed. *handling* says what handling processes takes otherwise.
+
+    >>> from lessonkit import benchmark
+    >>> images = Dataset.range(8).map(cost=0.010)
+    >>> list(DataLoader(images, batch_size=3, drop_last=True))
+    [[0, 1, 2], [3, 4, 5]]
+    >>> benchmark(DataLoader(images, batch_size=2, num_workers=2), num_epochs=1).epochs[0].arrivals
+    [0.02, 0.03, 0.04, 0.05]
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[int] | None = None,
+        batch_sampler: Iterable[Sequence[int]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], object] | None = None,
+        multiprocessing_context: str | None = None,
+        generator: int | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        in_order: bool = True,
+        getitems: bool = False,
+        start: tuple[Start, Start] = (0, 0),
+        collate: Cost = 0,
+        transfer: Cost = 0,
+        pin: Cost = 0,
+        handling: Handling = FREE,
+    ) -> None:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"dataset={dataset!r}: must be a Dataset")
+        given = {
+            name: value for name, value in locals().items() if name not in ("self", "dataset", "__class__")
+        }
+        super().__init__(Node("DataLoader", (dataset.node,), checked(dataset.node, given)))
+
+    def __len__(self) -> int:
+        """How many batches there are; for an iterable as PyTorch says, whatever the workers give."""
+        said = self.node.arguments
+        many = cardinality(self.node)
+        if many is None and (samples := cardinality(self.node.inputs[0])) is not None:
+            many = (
+                samples // said["batch_size"]
+                if said["drop_last"]
+                else ceil(samples / (said["batch_size"] or 1))
+            )
+        if many in (None, inf):
+            raise TypeError(f"{self!r}: has no length that is known")
+        return int(many)
+
+
+def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
+    """Check the arguments of a loader over *node*; ValueError if PyTorch does not allow them together."""
+    said = given | check.arguments("DataLoader", given)
+    workers, shuffle, size = said["num_workers"], bool(said["shuffle"]), said["batch_size"]
+    sampler, batches = said["sampler"] is not None, said["batch_sampler"] is not None
+    apart, order = base_of(node) is None, shuffle or sampler
+    refused = {
+        "prefetch_factor: without workers nothing is made ahead": said["prefetch_factor"] is not None
+        and not workers,
+        "persistent_workers: there are no workers to keep": said["persistent_workers"] and not workers,
+        "multiprocessing_context: there are no workers to start": said["multiprocessing_context"]
+        and not workers,
+        "shuffle: an iterable can only be read in its own order": shuffle and apart,
+        "sampler: an iterable cannot be asked for a sample": (sampler or batches) and apart,
+        "sampler: it says the order already, so shuffle must go": sampler and shuffle,
+        "batch_sampler: it says all of batches, so batch_size, shuffle, sampler, drop_last must go": batches
+        and (size != 1 or order or said["drop_last"]),
+        "drop_last: without batches there is no last one to drop": size is None and said["drop_last"],
+        "shuffle: there are no samples": shuffle and cardinality(node) == 0,
+    }
+    for reason, is_so in refused.items():
+        if is_so:
+            raise ValueError(reason)
+    if not isinstance(said["handling"], Handling):
+        raise TypeError(f"handling={said['handling']!r}: must be a Handling")
+    return said
+
+
+METHODS["DataLoader"] = DataLoader

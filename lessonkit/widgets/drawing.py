@@ -1,0 +1,73 @@
+"""A question that is answered by drawing a curve: a figure of a run against the values of a knob."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any
+
+from lessonkit.engine.trace import Trace
+from lessonkit.improve.knobs import KNEE
+from lessonkit.widgets.marks import Marks
+from lessonkit.widgets.prediction import SCALES
+from lessonkit.words import number, percent
+
+NEAR = 0.1  # of the right value, or one step: so exactly is a curve to be drawn
+STEPS = 100  # of the axis
+ROOM = 1.25  # above the highest of all known curves
+
+
+class Drawing(Marks):
+    """A question whose answer is a curve: what *answer* gives for the run with each of *values* of *knob*.
+
+    *wrong* has curves, or functions of all traces that give one. The first value of all is shown.
+    """
+
+    says, well = "gives", f"within {percent(NEAR)}"
+
+    def __init__(
+        self,
+        traces: Sequence[Trace],
+        wrong: Sequence[tuple[Any, str]],
+        answer: Callable[[Trace], float],
+        unit: str,
+        knob: str,
+        values: Sequence[Any],
+        **more: Any,
+    ) -> None:
+        self.knob, self.values, self.unit = knob, values, unit
+        given = [curve(*traces) if callable(curve) else curve for curve, _ in wrong]
+        curves = [[answer(trace) for trace in traces], *given]
+        for curve in curves:
+            if len(curve) != len(values) or not all(isfinite(value) and value >= 0 for value in curve):
+                raise ValueError(f"draw: {curve} must have a number for each of {len(values)} values")
+        self.step = ROOM * max(map(max, curves)) / STEPS or 1.0
+        curve, *known = [[value / self.step for value in curve] for curve in curves]
+        self.right, self.order = curve[1:], range(len(values))
+        self.wrong = [(places[1:], text) for places, (_, text) in zip(known, wrong, strict=True)]
+        best = min(curve) if curve[-1] <= curve[0] else max(curve)
+        self.knee = next(place for place, value in enumerate(curve) if abs(value - best) <= KNEE * best)
+        self.names = [f"{knob}={value}" for value in values[1:]]
+        self.last = [STEPS] * len(self.right)
+        spec = {"knob": knob, "values": [str(value) for value in values], "first": curve[0]}
+        spec |= {"steps": STEPS, "step": self.step * SCALES.get(unit, 1), "unit": unit}
+        shown = [traces[0], traces[self.knee]] if self.knee else [traces[0]]
+        super().__init__(traces=shown, spec={"draw": spec}, **more)
+
+    def near(self, said: int, right: float) -> bool:
+        return abs(said - right) <= max(NEAR * right, 1) * (1 + 1e-9)
+
+    def errs_alike(self, said: int, place: float, right: float) -> bool:
+        """A curve cannot be drawn exactly: to be off to the same side is alike."""
+        return abs(place - right) > 1 and (said > right) == (place > right)
+
+    def shown(self, place: float) -> str:
+        return f"{number(place * self.step * SCALES.get(self.unit, 1))} {self.unit}".strip()
+
+    def remark(self, at: Sequence[int]) -> str:
+        """Say where the curve has its knee, if one can see it."""
+        seen = 0 < self.knee < len(self.right)
+        return f"From {self.names[self.knee - 1]} on, nothing changes." if seen else ""
+
+    def revealed(self, begin: str) -> dict[str, Any]:
+        return super().revealed(begin) | {"knee": self.knee}

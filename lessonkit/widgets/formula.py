@@ -1,0 +1,83 @@
+"""A formula that belongs to a live view: read as text, and worked out for each run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import re
+from collections.abc import Callable
+from math import ceil, isclose
+from typing import Any
+
+from lessonkit.engine.trace import Trace
+from lessonkit.widgets.controls import Control, is_number, worded
+from lessonkit.words import milliseconds
+
+Way = Callable[..., Any]
+SIGNS: dict[Any, Way] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+SIGNS[ast.Div] = operator.truediv
+FUNCTIONS: dict[str, Way] = {"max": max, "min": min, "round_up": lambda number: ceil(number)}
+HEAD = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
+SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
+
+
+class Formula:
+    """What a run should take, by *text*: arguments of *pipeline*, numbers, `+ - * /`, max, min and round_up.
+
+    It says the total in seconds; `per_sample ==` before it, or `total >=` for a bound, change that.
+    With the values at the *start* it must have a value.
+    """
+
+    def __init__(self, text: str, pipeline: Way, start: dict[str, Any]) -> None:
+        head = HEAD.match(text)
+        self.measure, self.sign = head.groups() if head else ("total", "==")
+        self.text = text[head.end() if head else 0 :].strip()
+        try:
+            self.body = ast.parse(self.text, mode="eval").body
+        except SyntaxError:
+            raise ValueError(f"formula={text!r}: must be an expression") from None
+        parameters = inspect.signature(pipeline).parameters.values()
+        self.fixed = {one.name: one.default for one in parameters if is_number(one.default)}
+        self.value(start)
+
+    def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
+        """What the page has to know: words and names in turns, numbers that stay, and the steps of costs."""
+        words = re.split(r"\b([A-Za-z_]\w*)", self.text.replace("*", "·"))
+        fixed = {
+            name: worded(value, "seconds" * isinstance(value, float)) for name, value in self.fixed.items()
+        }
+        costs = [one for one in controls.values() if one.name in words and isinstance(one.values[0], float)]
+        steps = {cost.name: [round(value * 1e6) for value in cost.values] for cost in costs}
+        said = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
+        return {"said": said, "words": words, "fixed": fixed, "steps": steps}
+
+    def value(self, numbers: dict[str, Any]) -> float:
+        """Work it out for *numbers*; raise ValueError for anything but arithmetic."""
+        numbers = self.fixed | numbers
+
+        def of(part: ast.expr) -> Any:
+            match part:
+                case ast.Constant(value=number) if is_number(number):
+                    return number
+                case ast.Name(id=name) if is_number(numbers.get(name)):
+                    return numbers[name]
+                case ast.BinOp(left, sign, right) if type(sign) in SIGNS:
+                    return SIGNS[type(sign)](of(left), of(right))
+                case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
+                    return FUNCTIONS[name](*map(of, given))
+            raise ValueError(f"the formula has no number for {ast.unparse(part)}")
+
+        return float(of(self.body))
+
+    def judge(self, trace: Trace, values: dict[str, Any]) -> dict[str, Any]:
+        """Say its value for these *values*, what the run took, and whether it holds."""
+        try:
+            value = self.value(values)
+        except (ArithmeticError, ValueError, TypeError) as error:
+            return {"value": "?", "holds": False, "said": str(error)}
+        more = (trace.duration if self.measure == "total" else trace.per_sample) - value
+        same = isclose(value, value + more, rel_tol=SAME)
+        apart = f"the run takes {milliseconds(abs(more))} {'more' if more > 0 else 'less'}"
+        holds = same or (more > 0 and self.sign == ">=")
+        return {"value": milliseconds(value), "holds": holds, "said": "as the run" if same else apart}

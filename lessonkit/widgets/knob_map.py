@@ -1,0 +1,73 @@
+"""`heat_map`: two knobs as a map that starts dark; each try lights a square, and the tuner walks over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lessonkit import check
+from lessonkit.engine.trace import Trace
+from lessonkit.improve.search import Number, Search, Setting
+from lessonkit.widgets.base import Page
+from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.sandbox import made_by
+from lessonkit.words import milliseconds
+
+MOST = 12  # numbers of a knob: as many squares as anybody looks at side by side
+
+
+class HeatMap(Page):
+    """Map the time per sample over two *knobs* of *pipeline*, numbers of calls as in `explore`."""
+
+    questions = ("light", "walk")
+
+    def __init__(self, pipeline: Callable[..., Any], /, **knobs: Any) -> None:
+        self.pipeline = check.function("pipeline", pipeline)
+        self.knobs = controls_of(pipeline, knobs)
+        sizes = [len(knob.values) for knob in self.knobs if knob.kind == "range"]
+        if len(sizes) != 2 or len(knobs) != 2 or max(sizes) > MOST:
+            raise TypeError(f"heat_map: takes two knobs, each with a range of at most {MOST} numbers")
+        super().__init__("heat map", {"knobs": [knob.spec() for knob in self.knobs]})
+
+    def run(self, square: Any) -> Trace:
+        """Simulate at a *square*: of each knob the number of a step."""
+        if not isinstance(square, list) or len(square) != 2:
+            raise RefusedError("a square has two numbers")
+        values = {knob.name: knob.value(step) for knob, step in zip(self.knobs, square, strict=True)}
+        return made_by(self.pipeline, **values).simulate()
+
+    def light(self, square: Any) -> None:
+        """Tell the time at a square."""
+        self.tell("walk", {"steps": [told(square, self.run(square).per_sample, "")]})
+
+    def walk(self) -> None:
+        """Tell each step of the search that `autotune` makes, from the first square on."""
+
+        def run(setting: Setting) -> tuple[float, int]:
+            trace = self.run([number - 1 for number in setting])
+            return trace.per_sample, trace.max_bytes
+
+        node = self.run([0, 0]).dataset.node
+        knobs = [Number(knob.name, node, "num_parallel_calls", len(knob.values)) for knob in self.knobs]
+        search = Search(knobs, run, None)
+        search.found()
+        here, steps = dict[str, int](), []
+        for step in search.tries:
+            there = here | dict(zip(step.knobs, step.after, strict=True))
+            here = there if step.accepted else here
+            why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
+            steps.append(told([there[knob.name] - 1 for knob in knobs], step.seconds, why))
+        self.tell("walk", {"steps": steps})
+
+    def in_words(self) -> str:
+        """What there is to light."""
+        across, down = (f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs)
+        return f"A dark map: {across}, {down}. Each square that you light tells its time per sample."
+
+
+def told(square: list[int], seconds: float, why: str) -> list[Any]:
+    """What the page is told of a square."""
+    return [square, seconds, milliseconds(seconds), why]
+
+
+heat_map = HeatMap

@@ -1,0 +1,78 @@
+"""Questions that are answered by hand, mark by mark: bars on a time axis, or points of a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lessonkit.widgets.controls import RefusedError
+from lessonkit.widgets.prediction import Question
+
+Places = Sequence[float]  # of a known answer, in steps of the axis; infinite where it has no such mark
+
+
+class Marks(Question):
+    """A question with a place, in whole steps of an axis, for each mark.
+
+    *wrong* has for each known misconception the places that it leads to, and the sentence that
+    explains it. Which of two marks of one name is which, only their order tells.
+    """
+
+    says: str  # of a mark, before its place
+    well: str  # of marks that are right
+    names: list[str]
+    last: list[int]  # the last step that a mark may be at
+    right: Places
+    order: Places  # that mark speaks first for which this is least
+    wrong: list[tuple[Places, str]]
+
+    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
+        said = self.accepted(said)
+        turns = sorted(range(len(said)), key=lambda mark: (self.names.index(self.names[mark]), said[mark]))
+        at = [said[mark] for mark in turns]
+        wrong = [mark for mark, place in enumerate(at) if not self.near(place, self.right[mark])]
+        text = [f"Right: all are {self.well}."]
+        if wrong:
+            first = min(wrong, key=self.order.__getitem__)
+            right = self.shown(self.right[first])
+            text = [f"{self.names[first]} {self.says} {right}, not {self.shown(at[first])}."]
+            text.append(self.meant(at, first))
+        answer = self.revealed(" ".join(filter(None, [*text, self.remark(at)])))
+        answer["truth"] = [self.right[turns.index(mark)] for mark in range(len(at))]
+        return not wrong, f"{len(at) - len(wrong)} of {len(at)} {self.well}", answer
+
+    def accepted(self, said: Any) -> list[int]:
+        """Return the places that the page sent, if there is one for each mark."""
+        if not isinstance(said, list) or len(said) != len(self.names):
+            raise RefusedError("this question has other marks: run its cell again")
+        for name, place, last in zip(self.names, said, self.last, strict=True):
+            if type(place) is not int or not -1 <= place <= last:
+                raise RefusedError(f"{name} is not at a step of the axis")
+            if place < 0:
+                raise RefusedError(f"{name} has no place yet")
+        return said
+
+    def meant(self, at: Sequence[int], first: int) -> str:
+        """Say why the mark *first* is wrong: the sentence of the nearest misconception that errs alike."""
+        known = [one for one in self.wrong if self.errs_alike(at[first], one[0][first], self.right[first])]
+        away = [sum(abs(here - there) for here, there in zip(at, places, strict=True)) for places, _ in known]
+        return known[away.index(min(away))][1] if known else ""
+
+    def near(self, said: int, right: float) -> bool:
+        """Whether a mark counts as being where it belongs."""
+        return said == right
+
+    def errs_alike(self, said: int, place: float, right: float) -> bool:
+        """Whether a misconception that leads to *place* may be why a mark is where it was *said* to be."""
+        return said == place
+
+    def shown(self, place: float) -> str:
+        """Write a place as the page does."""
+        raise NotImplementedError
+
+    def remark(self, at: Sequence[int]) -> str:
+        """Say what else is to be said of these places."""
+        raise NotImplementedError
+
+    def revealed(self, begin: str) -> dict[str, Any]:
+        return super().revealed(begin) | {"truth": self.right}

@@ -1,0 +1,122 @@
+// A formula and the run that it speaks of are one thing: pointing at a term lights its bars, pointing at a bar
+// lights its term, and dragging the end of one bar turns that cost everywhere.
+
+class Formula {
+  constructor({ said, words, fixed, steps }, controls, view) {
+    Object.assign(this, { fixed, steps, controls, view, lit: "", chosen: {}, terms: [] });
+    [this.value, this.said] = [html("b"), html("span", { "aria-live": "polite" })];
+    const parts = words.map((word) => (word in fixed || word in controls.values ? this.term(word) : html("span", {}, spaced(word))));
+    this.node = html("div", { class: "lk-formula", role: "group", "aria-label": "Formula" }, html("span", {}, said), ...parts, html("span", {}, "="), this.value, this.said);
+    this.edges = Object.keys(steps).map((name) => this.edge(name));
+    view.frame.append(...this.edges.map(({ node }) => node));
+    view.formula = this;
+  }
+
+  lights(name) {
+    const light = (lit) => () => this.view.timeline.point(-1, (this.lit = lit));
+    return { onpointerenter: light(name), onpointerleave: light(""), onfocus: light(name), onblur: light(""), ...KEYS };
+  }
+
+  term(name) {
+    const turner = () => this.edges.find((edge) => edge.name === name && !edge.node.hidden)?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`);
+    const node = html("button", { type: "button", class: "lk-term", onclick: () => turner()?.focus(), ...this.lights(name) }, html("span", {}, spaced(name)), html("b"));
+    this.terms.push({ name, node });
+    return node;
+  }
+
+  // The end of one bar: a slider for the keyboard, and a handle for the hand.
+  edge(name) {
+    const turn = (rest) => () => this.controls.turn(name, Number(input.value), rest);
+    const input = html("input", { type: "range", max: this.steps[name].length - 1, "aria-label": `Length of a bar: ${spaced(name)}`, oninput: turn(false), onchange: turn(true), ...this.lights(name) });
+    const { timeline } = this.view;
+    const press = (event) => {
+      event.preventDefault();
+      node.setPointerCapture(event.pointerId);
+      input.focus({ preventScroll: true });
+      const { x, width } = timeline.box(this.bar(name));
+      timeline.held = timeline.end;
+      this.hand = { name, off: timeline.inside(event)[0] - x - width };
+    };
+    const release = () => this.controls.turn(name, this.controls.values[name], true, (this.hand = timeline.held = undefined));
+    const move = (event) => this.hand && this.drag(timeline.inside(event)[0]);
+    const node = html("div", { class: "lk-edge", onpointerdown: press, onpointermove: move, onlostpointercapture: release }, input);
+    return { name, node, input };
+  }
+
+  // The picture follows the hand in each frame; the kernel is asked as by a slider, once a step.
+  drag(x) {
+    const { name, off } = this.hand, steps = this.steps[name];
+    const bar = this.bar(name, this.scene), { start, length } = this.scene.bars;
+    if (bar < 0) return; // a run without such bars came while the hand was down
+    const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
+    this.hand.cost = Math.max(steps[0], Math.min(steps.at(-1), length[bar] + moved / repeats(this.scene, bar)));
+    const away = steps.map((cost) => Math.abs(cost - this.hand.cost)), near = away.indexOf(Math.min(...away));
+    if (near !== this.controls.values[name]) this.controls.turn(name, near, false);
+    this.view.draw(this.show(this.scene));
+  }
+
+  // What to draw of a run that came: itself, or what the hand makes of it.
+  show(scene) {
+    this.scene = scene;
+    const { value, holds, said } = scene.formula;
+    const text = ` ${holds ? "✓" : "✗"} ${said}`;
+    this.value.textContent = value;
+    if (this.said.textContent !== text) this.said.textContent = text; // or it would be read out again
+    this.said.className = holds ? "lk-right" : "lk-wrong";
+    return this.hand?.cost === undefined ? scene : stretched(scene, this.bars(this.hand.name, scene), this.hand.cost);
+  }
+
+  bars(name, { rows, bars } = this.view.scene) {
+    const row = rows.findIndex(([stage]) => stage.toLowerCase() === spaced(name));
+    return bars.row.map((_, bar) => bar).filter((bar) => bars.row[bar] === row && !bars.kind[bar]);
+  }
+
+  // The bar whose end can be dragged: the one that was pointed at last, or the first.
+  bar(name, scene) {
+    const bars = this.bars(name, scene);
+    return bars[this.chosen[name]] ?? bars[0] ?? -1;
+  }
+
+  // After each drawing, and whenever another bar is pointed at.
+  follow(pointed) {
+    const { values, specs } = this.controls, { timeline } = this.view;
+    const texts = { ...this.fixed, ...Object.fromEntries(specs.map(({ name, texts }) => [name, texts[values[name]] ?? String(values[name])])) };
+    for (const { name, node } of this.terms) {
+      attributes(node, { "aria-label": `${spaced(name)}, ${texts[name]}` }).lastChild.textContent = texts[name];
+      node.classList.toggle("lk-lit", pointed < 0 ? name === this.lit : this.bars(name).includes(pointed));
+    }
+    for (const { name, node, input } of this.edges) {
+      const here = this.bars(name).indexOf(pointed);
+      if (here >= 0) this.chosen[name] = here;
+      const bar = this.bar(name), { x, y, width, height } = bar < 0 ? {} : timeline.box(bar);
+      node.hidden = bar < 0;
+      Object.assign(node.style, { left: `${x + width}px`, top: `${y}px`, height: `${height}px` });
+      attributes(input, { "aria-valuetext": texts[name] }).value = values[name];
+    }
+    if (pointed < 0 && this.lit) timeline.light(new Set(this.bars(this.lit)));
+  }
+}
+
+function spaced(name) {
+  return name.replaceAll("_", " ");
+}
+
+// How many bars of its row, itself among them, had to wait for one another.
+function repeats({ bars }, bar) {
+  let count = 0;
+  for (let at = bar; at >= 0; at = bars.cause[at]) count += bars.row[at] === bars.row[bar];
+  return count;
+}
+
+// A run in which some bars take another time, and each keeps its distance from what it waited for: exact as long as
+// that stays the same.
+function stretched(scene, changed, cost) {
+  const { start, length, cause } = scene.bars, starts = [...start], lengths = [...length];
+  for (const bar of changed) lengths[bar] = cost;
+  for (const bar of start.map((_, bar) => bar).sort((a, b) => start[a] - start[b])) {
+    const before = cause[bar];
+    if (before >= 0) starts[bar] += starts[before] + lengths[before] - start[before] - length[before];
+  }
+  const path = scene.path.map(([from, to, bar]) => (bar < 0 ? [from, to, bar] : [starts[bar], starts[bar] + lengths[bar], bar]));
+  return { ...scene, path, bars: { ...scene.bars, start: starts, length: lengths } };
+}

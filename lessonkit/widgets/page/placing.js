@@ -1,0 +1,183 @@
+// Bars that a learner puts on the axis of a run. They wait in a tray below it, and snap to its steps.
+
+const LANE = 32;
+const HOW = "arrow keys move it, with Shift five steps at a time; Enter puts it down, Escape takes it back, Delete puts it away";
+
+class Placing extends Timeline {
+  constructor({ rows, bars, given, step, steps }, changed) {
+    super({ height: TOP + BOTTOM + GAP * rows.length + LANE * rows.reduce((sum, row) => sum + row[1], 0) });
+    this.scene = { rows, epochs: [], end: step * steps };
+    Object.assign(this, { given, step, changed, picked: -1 });
+    this.places = bars.map(() => -1); // in steps; -1 in the tray
+    this.lanes = bars.map(() => 0);
+    this.bars = bars.map(([row, label, length, name], bar) => {
+      const rect = svg("rect", { rx: 3, fill: rows[row][2], height: LANE - 2 });
+      const text = svg("text", { "text-anchor": "middle", y: LANE / 2 + 3, class: rows[row][3] === "#ffffff" && "lk-white" }, label || name);
+      const node = svg("g", { role: "button", tabindex: 0, onblur: () => this.picked === bar && !this.grip && this.drop(), ...KEYS }, rect, text);
+      return { row, length, name, node, rect, text };
+    });
+    this.tray = svg("text", { x: LEFT - 10, "text-anchor": "end" }, "to place");
+    this.shadow = svg("rect", { class: "lk-shadow", rx: 3 });
+    this.shadow.style.display = "none";
+    this.theirs = svg("g", { class: "lk-theirs" });
+    this.svg.replaceChildren(this.layer.grid, this.layer.names, this.layer.ghosts, this.layer.axis, this.tray, this.shadow, this.theirs, this.layer.bars);
+    this.layer.bars.append(...this.bars.map(({ node }) => node));
+    attributes(this.svg, { role: "group", "aria-label": "Bars to place in time", onpointerup: (event) => this.release(event), onpointercancel: (event) => this.release(event) });
+    this.svg.removeAttribute("tabindex");
+    this.said = html("div", { class: "lk-said", "aria-live": "polite" }, `${bars.length} bars to place. Drag each to where it belongs, or press Enter on it: ${HOW}.`);
+    this.node = html("div", { class: "lk-placing" }, html("div", { class: "lk-frame" }, this.svg), this.said);
+    new ResizeObserver(([{ contentRect: { width } }]) => width && this.draw(this.scene, Math.floor(width))).observe(this.node);
+  }
+
+  point() {} // of these bars nothing is told yet
+
+  get() {
+    return this.places;
+  }
+
+  set(places) {
+    if (!Array.isArray(places) || places.length !== this.bars.length || this.picked >= 0) return;
+    this.places = places.map((place, bar) => (Number.isInteger(place) && place >= 0 ? this.clamp(bar, place) : -1));
+    this.arrange();
+  }
+
+  // The true bars slide over those of the learner, which stay as outlines.
+  correct({ truth }) {
+    const placed = this.bars.map((_, bar) => bar).filter((bar) => this.places[bar] >= 0);
+    if (this.width) this.theirs.replaceChildren(...placed.map((bar) => svg("rect", { rx: 3, ...this.box(bar) })));
+    this.svg.classList.add("lk-slide");
+    this.places = truth;
+    this.node.inert = true;
+    this.tray.textContent = this.said.textContent = "";
+    requestAnimationFrame(() => this.arrange());
+  }
+
+  // ---- drawing ----
+
+  draw(scene, width) {
+    this.width = Math.max(320, width);
+    this.measure();
+    this.bottom = this.floor + BOTTOM; // of the axis; below it is the tray
+    attributes(this.svg, { width: this.width, height: this.bottom + LANE, viewBox: `0 0 ${this.width} ${this.bottom + LANE}` });
+    this.tray.setAttribute("y", this.bottom + LANE / 2 + 3);
+    this.drawNames();
+    this.drawAxis();
+    this.layer.ghosts.replaceChildren(...this.given.map(([row, lane, start, length]) => svg("rect", { fill: scene.rows[row][2], rx: 3, ...this.boxAt(row, lane, start, length) })));
+    this.arrange();
+  }
+
+  arrange() {
+    if (!this.width) return;
+    this.bars.forEach((_, bar) => this.findLane(bar));
+    this.bars.forEach((_, bar) => this.drawBar(bar, this.box(bar)));
+  }
+
+  drawBar(bar, { x, y, width }) {
+    const { name, length, node, rect, text } = this.bars[bar];
+    attributes(rect, { width });
+    attributes(text, { x: width / 2, visibility: width < 7 * text.textContent.length ? "hidden" : "visible" });
+    node.style.transform = `translate(${x}px, ${y}px)`;
+    attributes(node, { "aria-pressed": String(bar === this.picked), "aria-label": `${name}, ${time(length * this.step)}, ${this.where(bar)}` });
+  }
+
+  boxAt(row, lane, start, length) {
+    const x = this.x(start);
+    return { x: x + 0.5, y: this.tops[row] + lane * this.lane + 1, width: Math.max(1, this.x(start + length) - x - 1), height: LANE - 2 };
+  }
+
+  // All bars together are no longer than the axis, so that each has its place in the tray.
+  box(bar) {
+    const { row, length } = this.bars[bar], place = this.places[bar];
+    if (place >= 0) return this.boxAt(row, this.lanes[bar], place * this.step, length * this.step);
+    const before = this.bars.slice(0, bar).reduce((sum, other) => sum + other.length, 0);
+    return { ...this.boxAt(0, 0, before * this.step, length * this.step), y: this.bottom + 1 };
+  }
+
+  // A bar takes the first lane that is free, and the one that is held no other's; with none, it lies on another bar.
+  findLane(bar) {
+    const { row, length } = this.bars[bar], at = this.places;
+    const meets = (other) => at[other] < at[bar] + length && at[bar] < at[other] + this.bars[other].length;
+    const rivals = this.bars.map((_, other) => other).filter((other) => at[other] >= 0 && this.bars[other].row === row && meets(other));
+    const taken = rivals.filter((other) => other !== bar && other !== this.picked && (other < bar || bar === this.picked)).map((other) => this.lanes[other]);
+    const lanes = Array.from({ length: this.scene.rows[row][1] }, (_, lane) => lane);
+    this.lanes[bar] = lanes.find((lane) => !taken.includes(lane)) ?? 0;
+  }
+
+  where(bar) {
+    const place = this.places[bar];
+    return place < 0 ? "not placed yet" : `from ${time(place * this.step)} to ${time((place + this.bars[bar].length) * this.step)}`;
+  }
+
+  // ---- picking up, moving, putting down ----
+
+  clamp(bar, place) {
+    return Math.max(0, Math.min(place, Math.round(this.scene.end / this.step) - this.bars[bar].length));
+  }
+
+  pick(bar) {
+    this.picked = bar;
+    this.before = this.places[bar];
+  }
+
+  put(place, what = "") {
+    const bar = this.picked;
+    this.places[bar] = place < 0 ? -1 : this.clamp(bar, place);
+    this.arrange();
+    this.said.textContent = `${this.bars[bar].name}${what} ${this.where(bar)}.`;
+  }
+
+  drop(place = this.places[this.picked], what = " put down,") {
+    this.put(place, what);
+    this.picked = -1;
+    this.grip = null;
+    this.shadow.style.display = "none";
+    this.arrange();
+    this.changed();
+  }
+
+  key(event) {
+    const bar = this.bars.findIndex(({ node }) => node === event.target), held = bar >= 0 && bar === this.picked;
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] * (event.shiftKey ? 5 : 1);
+    const back = { Enter: this.places[bar], " ": this.places[bar], Escape: this.before, Delete: -1, Backspace: -1 }[event.key];
+    if (held && by) this.put(this.places[bar] + by);
+    else if (held && back !== undefined) this.drop(back);
+    else if (bar >= 0 && (event.key === "Enter" || event.key === " ")) {
+      this.pick(bar);
+      this.put(Math.max(0, this.before), " picked up,");
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  press(event) {
+    const bar = this.bars.findIndex(({ node }) => node.contains(event.target));
+    if (bar < 0 || event.button) return;
+    if (this.picked >= 0) this.drop();
+    this.pick(bar);
+    this.layer.bars.append(this.bars[bar].node); // above all others
+    const [x, y] = this.inside(event), box = this.box(bar);
+    this.grip = [x - box.x, y - box.y];
+    this.svg.setPointerCapture?.(event.pointerId);
+    event.preventDefault();
+  }
+
+  // The bar follows the hand, and its outline shows where it will be put.
+  move(event) {
+    if (!this.grip) return;
+    const [x, y] = this.inside(event), [dx, dy] = this.grip;
+    this.put(y < this.bottom ? Math.round(this.timeAt(x - dx) / this.step) : -1);
+    const box = this.box(this.picked);
+    attributes(this.shadow, box).style.display = "";
+    this.drawBar(this.picked, { ...box, x: x - dx, y: y - dy });
+  }
+
+  release(event) {
+    if (!this.grip) return;
+    const [x, y] = this.inside(event), { node } = this.bars[this.picked];
+    const out = event.type === "pointercancel" || x < 0 || y < 0 || x > this.width || y > this.bottom + LANE;
+    this.layer.bars.append(...this.bars.map((bar) => bar.node)); // the order in which Tab goes through them
+    node.focus({ preventScroll: true });
+    if (out) this.drop(this.before, " was dropped outside and is back,");
+    else this.drop();
+  }
+}

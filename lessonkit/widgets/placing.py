@@ -1,0 +1,101 @@
+"""A question that is answered by placing the bars of a run on its time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from math import gcd, inf
+from typing import Any
+
+from lessonkit.engine.trace import Trace
+from lessonkit.pictures.layout import Bar, ink_on, layout
+from lessonkit.widgets.marks import Marks
+from lessonkit.widgets.page_data import micros
+from lessonkit.words import milliseconds
+
+MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
+
+
+class Placing(Marks):
+    """A question whose answer is when each bar of the *stages* begins in the run *trace*.
+
+    Each of *wrong* has the run that a misconception would be.
+    """
+
+    says, well = "begins at", "in place"
+
+    def __init__(
+        self, trace: Trace, wrong: Sequence[tuple[Trace, str]], stages: Sequence[str], **more: Any
+    ) -> None:
+        self.rows = layout(trace).rows
+        names, found = [row.stage for row in self.rows], bars(trace)
+        if missing := set(stages) - set(names):
+            raise ValueError(f"place={missing.pop()!r}: must be one of {', '.join(names)}")
+        chosen = {name: some for name, some in found.items() if names[some[0].row] in stages}
+        self.names = [name for name, some in chosen.items() for _ in some]
+        self.bars = [bar for some in chosen.values() for bar in some]
+        who, spans = trace.identities, trace.spans
+        self.who = [{who[one] for one in trace.members(spans[bar.span].element)} for bar in self.bars]
+        runs = [trace, *(run for run, _ in wrong)]
+        ends: list[float] = [bar.end for bar in self.bars]
+        known = [[start for name in chosen for start in starts(run, name, len(chosen[name]))] for run in runs]
+        self.step = reduce(gcd, [int(time) for times in [*known, ends] for time in times if time < inf])
+        work = sum(ends) - sum(known[0])  # so long are all bars, one after another
+        steps = int(max(work, *(run.duration * 1e9 for run in runs)) // self.step) + 1
+        if steps > MOST_STEPS:
+            raise ValueError(f"place: {steps} steps of {self.shown(1)} are too many to choose from")
+        self.right, *others = ([time / self.step for time in times] for times in known)
+        self.order = self.right
+        self.wrong = [(places, text) for places, (_, text) in zip(others, wrong, strict=True)]
+        self.lengths = [(bar.end - bar.start) // self.step for bar in self.bars]
+        self.last = [steps - length for length in self.lengths]
+        each = zip(self.bars, self.lengths, self.names, strict=True)
+        given = [bar for name in found if name not in chosen for bar in found[name]]
+        spec = {
+            "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in self.rows],
+            "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
+            "given": [[bar.row, bar.lane, micros(bar.start), micros(bar.end - bar.start)] for bar in given],
+            "step": micros(self.step),
+            "steps": steps,
+        }
+        super().__init__(traces=[trace], spec={"place": spec}, **more)
+
+    def shown(self, place: float) -> str:
+        return milliseconds(place * self.step / 1e9)
+
+    def remark(self, at: Sequence[int]) -> str:
+        """Say what no run could do: work on too many at once, or on what is not yet there."""
+        ends = [place + length for place, length in zip(at, self.lengths, strict=True)]
+        for bar in sorted(range(len(at)), key=at.__getitem__):
+            stage, lanes, _ = self.rows[self.bars[bar].row]
+            at_once = [one for one in range(len(at)) if at[one] <= at[bar] < ends[one]]
+            *most, last = [self.names[one] for one in at_once if self.bars[one].row == self.bars[bar].row]
+            if len(most) >= lanes:
+                room = f"{stage} has {lanes} lane{'s' * (lanes > 1)}"
+                return f"{', '.join(most)} and {last} cannot overlap: {room}."
+            for one, end in enumerate(ends):
+                if end > at[bar] and self.needs(bar, one):
+                    return f"{self.names[bar]} cannot begin before {self.names[one]} has ended."
+        return ""
+
+    def needs(self, bar: int, other: int) -> bool:
+        """Whether *bar* works on what the *other* made: on the same sample, or on one of its file."""
+        first = self.bars[other].row != self.bars[bar].row and self.right[other] < self.right[bar]
+        return first and any(
+            made in (one, one._replace(sample=-1)) for made in self.who[other] for one in self.who[bar]
+        )
+
+
+def bars(trace: Trace) -> dict[str, list[Bar]]:
+    """Give the bars that are work, by their names such as "Read 0"; those of one name in order."""
+    found: dict[str, list[Bar]] = {}
+    laid = layout(trace)
+    for bar in sorted(laid.bars, key=lambda bar: (bar.row, len(bar.label), bar.label, bar.start)):
+        if bar.kind == "work":
+            found.setdefault(f"{laid.rows[bar.row].stage} {bar.label}".strip(), []).append(bar)
+    return found
+
+
+def starts(trace: Trace, name: str, count: int) -> list[float]:
+    """Say when the first *count* bars of one name begin; those that are not there never do."""
+    return [*(bar.start for bar in bars(trace).get(name, [])), *[inf] * count][:count]

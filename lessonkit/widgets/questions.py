@@ -1,0 +1,58 @@
+"""`predict`: a question before the run, answered by a number, a choice, placed bars or a drawn curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lessonkit.widgets.drawing import Drawing
+from lessonkit.widgets.placing import Placing
+from lessonkit.widgets.prediction import Predict, Question
+from lessonkit.widgets.sandbox import job, made_by
+
+
+def predict(
+    question: str,
+    *pipelines: Any,
+    answer: Callable[..., Any] | None = None,
+    unit: str = "ms",
+    choices: Sequence[str] = (),
+    place: Sequence[str] = (),
+    draw: Mapping[str, Sequence[Any]] | None = None,
+    wrong: Sequence[tuple[Any, str]] = (),
+    why: str = "",
+) -> Question:
+    """Ask *question* before the run is shown.
+
+    *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
+    `benchmark`. *why* explains the right answer, and *wrong* has for each known misconception what
+    it leads to, and the sentence that explains it.
+
+    Without more, *answer* gets the traces of the runs and returns the right answer: one of the
+    *choices*, or a number, in seconds for the *unit* "ms" and as a share for "%". In *wrong* are
+    answers, or functions of the traces.
+
+    With *place*, the learner places the bars of these stages on the axis of the one run. In *wrong*
+    are pipelines: the runs that the misconceptions would be.
+
+    With *draw*, such as `draw={"calls": range(1, 9)}`, the one pipeline is a function with such an
+    argument, and the learner draws what *answer* gives for each value; if it is left out, the time per
+    sample. In *wrong* are curves, or functions of the traces that give one.
+    """
+    if not pipelines:
+        raise ValueError("predict: there must be a pipeline to run")
+    if (place or draw) and len(pipelines) > 1:
+        raise ValueError("predict: there must be one pipeline, to place its bars or to draw its curve")
+    about: dict[str, Any] = {"question": question, "why": why}
+    if draw:
+        [(knob, values), *more] = draw.items()
+        if more or len(values) < 2:
+            raise ValueError("draw: must be one name with two or more values")
+        runs = [made_by(pipelines[0], **{knob: value}).simulate() for value in values]
+        return Drawing(runs, wrong, answer or (lambda trace: trace.per_sample), unit, knob, values, **about)
+    traces = [job(made).simulate() for made in pipelines]
+    if place:
+        others = [(job(made).simulate(), text) for made, text in wrong]
+        return Placing(traces[0], others, place, **about)
+    answer = answer or (lambda trace, *others: trace.duration)
+    return Predict(traces, wrong, answer, unit, choices, **about)

@@ -1,0 +1,266 @@
+"""A formula and its bars as one thing, the heat map and the mystery loaders, in a page under a hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import NARROW, Visit, serious_violations
+
+from lessonkit import ArtificialDataset
+from lessonkit.widgets import explore, heat_map, mystery, seconds
+from lessonkit.widgets.base import Page
+
+# A page with one widget, whose kernel answers when this process hands its questions on.
+ALONE = """([esm, css, role, state]) => {
+    document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
+    window.asked = [];
+    const heard = [];
+    const model = { get: (name) => ({ role, state, large: false })[name], on: (_, hear) => heard.push(hear),
+        send: (question) => window.asked.push(question) };
+    const bytes = (text) => text && [new TextEncoder().encode(text)];
+    window.answer = (content, text) => heard.forEach((hear) => hear(content, bytes(text)));
+    const el = document.body.appendChild(document.createElement("div"));
+    return import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })))
+        .then((page) => page.default.render({ model, el }));
+}"""
+LENGTHS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
+    .filter((bar) => !bar.classList.contains("lk-wait") && bar.style.display !== "none")
+    .map((bar) => bar.getBoundingClientRect().width)"""
+LIT = """() => [...document.querySelectorAll("rect.lk-bar.lk-lit")]
+    .map((bar) => bar.dataset.stage).filter((stage, place, all) => all.indexOf(stage) === place)"""
+
+
+class Alone:
+    """A widget in a page of its own; its kernel is asked only when the test says so."""
+
+    def __init__(self, visit: Visit, widget: Page) -> None:
+        self.page, self.widget = visit.page, widget
+        self.page.evaluate(ALONE, [widget._esm, widget._css, widget.role, widget.state])
+        widget.send = self.say
+
+    def say(self, content: Any, buffers: Any = None) -> None:
+        self.page.evaluate(
+            "([content, text]) => answer(content, text)", [content, buffers and buffers[0].decode()]
+        )
+
+    def answer(self) -> None:
+        """Let the kernel answer whatever it is asked, until nothing is left."""
+        while asked := self.page.evaluate("() => asked.splice(0)"):
+            for question in asked:
+                self.widget.hear(self.widget, question, [])
+
+
+def in_turn(samples: int = 3, open: float = 0.030, read: float = 0.015, train: float = 0.010) -> Any:
+    return ArtificialDataset(samples, open=open, read=read), {"num_epochs": 1, "train": train}
+
+
+@pytest.fixture
+def formula(visit: Visit) -> Alone:
+    cost = seconds(0.005, 0.040, 0.001)
+    shown = explore(in_turn, formula="open + samples * (read + train)", open=cost, read=cost, train=cost)
+    alone = Alone(visit, shown)
+    alone.page.locator("rect.lk-bar").first.wait_for()
+    return alone
+
+
+def test_a_term_lights_its_bars_and_a_bar_its_term(formula: Alone) -> None:
+    page, lit = formula.page, formula.page.locator(".lk-term.lk-lit")
+    page.get_by_role("button", name="read, 15 ms").hover()
+    assert page.evaluate(LIT) == ["Read"]
+    page.get_by_role("button", name="train, 10 ms").focus()
+    assert page.evaluate(LIT) == ["Train"]
+    page.locator("rect.lk-bar[data-stage=Open]").hover()
+    assert lit.all_inner_texts() == ["open\n30 ms"]
+
+
+def middle(locator: Any) -> tuple[float, float]:
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.fixture
+def hand(visit: Visit) -> dict[str, Callable[..., None]]:
+    """Mouse and finger: each goes down, moves and goes up."""
+    touch = visit.page.context.new_cdp_session(visit.page)
+
+    def finger(kind: str, *at: float) -> None:
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    mouse = visit.page.mouse
+    return {
+        "mouse": lambda what, *at: {"down": mouse.down, "up": mouse.up}.get(what, lambda: mouse.move(*at))(),
+        "finger": lambda what, *at: finger(
+            {"down": "touchStart", "move": "touchMove", "up": "touchEnd"}[what], *at
+        ),
+    }
+
+
+@pytest.mark.parametrize("which", ["mouse", "finger"])
+@pytest.mark.parametrize("place", [0, 2])
+def test_the_end_of_a_bar_follows_the_hand_while_no_kernel_answers(
+    formula: Alone, hand: Any, which: str, place: int
+) -> None:
+    page, act = formula.page, hand[which]
+    bar, edge = page.locator("rect.lk-bar[data-stage=Read]").nth(place), page.locator(".lk-edge").nth(1)
+    bar.hover()
+    x, y = middle(edge)
+    if which == "mouse":
+        act("move", x, y)
+    act("down", x, y)
+    for moved in (10, 40, 80, 30):
+        act("move", x + moved, y)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert middle(edge)[0] == pytest.approx(x + moved, abs=1)
+        widths = page.evaluate(LENGTHS, "Read")
+        assert widths == pytest.approx([widths[0]] * 3, abs=0.3)  # all reads, not one
+    term = page.locator(".lk-term", has_text="read").inner_text()
+    assert (
+        term == f"read\n{page.get_by_role('slider', name='read', exact=True).get_attribute('aria-valuetext')}"
+    )
+    assert term != "read\n15 ms"
+    act("up", *(() if which == "finger" else (x, y)))
+    assert page.locator(".lk-formula > b").inner_text() == "105 ms"  # of the last run that came
+    formula.answer()
+    numbers = page.locator(".lk-term b").all_inner_texts()
+    opens, count, read, train = (float(text.split()[0]) for text in numbers)
+    total = f"{opens + count * (read + train):g} ms"
+    page.locator(".lk-formula > b", has_text=total).wait_for()
+    assert page.locator(".lk-figures", has_text=total).count() == 1
+    assert page.locator(".lk-formula .lk-right").inner_text().strip() == "✓ as the run"
+
+
+def test_arrow_keys_at_the_end_of_a_bar_turn_the_cost(formula: Alone) -> None:
+    page = formula.page
+    page.get_by_role("button", name="read, 15 ms").press("Enter")  # a term leads to its bar
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="read, 16 ms").wait_for()
+    assert page.get_by_role("slider", name="read", exact=True).get_attribute("aria-valuetext") == "16 ms"
+    formula.answer()
+    page.locator(".lk-formula > b", has_text="108 ms").wait_for()
+    assert page.evaluate(LIT) == ["Read"]
+    page.get_by_role("button", name="samples, 3").press("Enter")  # one that has no control leads nowhere
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_role("button", name="samples, 3").count() == 1
+
+
+def test_a_cost_stays_within_its_slider(formula: Alone, hand: Any) -> None:
+    page, act = formula.page, hand["mouse"]
+    x, y = middle(page.locator(".lk-edge").nth(1))
+    act("move", x, y)
+    act("down")
+    for to, text in ((-500, "5 ms"), (5000, "40 ms")):
+        act("move", x + to, y)
+        assert page.locator(".lk-term", has_text="read").inner_text() == f"read\n{text}"
+    act("up")
+
+
+def test_a_cost_of_nothing_takes_the_bar_out_of_the_hand(visit: Visit, hand: Any) -> None:
+    alone = Alone(
+        visit, explore(in_turn, formula="open + samples * (read + train)", read=seconds(0, 0.020, 0.005))
+    )
+    edge, act = alone.page.locator(".lk-edge"), hand["mouse"]
+    x, y = middle(edge)
+    act("move", x, y)
+    act("down")
+    act("move", x - 500, y)
+    alone.answer()
+    edge.wait_for(state="hidden")  # a bar without length is not drawn
+    act("move", x + 50, y)
+    act("up")
+    alone.page.get_by_role("slider", name="read", exact=True).press("End")
+    alone.answer()
+    edge.wait_for()
+    assert alone.page.locator(".lk-formula > b").inner_text() == "120 ms"
+
+
+# What it does in a real run, and after one, is of the page alone: the kernel's answers are made up.
+def test_during_a_real_run_bars_rest(formula: Alone) -> None:
+    page = formula.page
+    page.get_by_role("button", name="Run this pipeline").click()
+    [question] = page.evaluate("() => asked.splice(0)")
+    assert page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)") == [True] * 3
+    formula.say({"about": "stopped", "id": question["id"], "text": "Enough."})
+    assert page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)") == [False] * 3
+
+
+# ---- the playgrounds ----
+
+
+def two_maps(decode: int = 1, augment: int = 1) -> Any:
+    decoded = ArtificialDataset(20).prefetch(1).map(cost=0.030, num_parallel_calls=decode)
+    return decoded.map(cost=0.030, num_parallel_calls=augment).prefetch(1), {"num_epochs": 1}
+
+
+def lit(page: Any) -> list[str]:
+    """What is to be read on the squares that are not dark."""
+    return [text for text in page.locator(".lk-square").all_inner_texts() if text]
+
+
+def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> None:
+    alone = Alone(visit, heat_map(two_maps, decode=(1, 4), augment=(1, 4)))
+    page = alone.page
+    assert lit(page) == []
+    page.keyboard.press("Tab")
+    for key in (
+        "Enter",
+        "ArrowRight",
+        "Enter",
+        "ArrowUp",
+        "Enter",
+        "ArrowDown",
+        "ArrowDown",
+        "ArrowLeft",
+        "ArrowLeft",
+    ):
+        page.keyboard.press(key)
+        alone.answer()
+    assert lit(page) == ["20 ms", "34.2 ms", "34.2 ms"]
+    assert page.evaluate("() => document.activeElement.ariaLabel") == "decode 1, augment 1: 34.2 ms a sample"
+    page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")  # it strides without a rest
+    page.get_by_role("button", name="Let the tuner walk").click()
+    alone.answer()
+    here = page.locator(".lk-here")
+    assert here.get_attribute("aria-label") == "decode 2, augment 2: 20 ms a sample"
+    assert len(lit(page)) == 16
+
+
+def test_a_loader_is_measured_and_named(visit: Visit) -> None:
+    alone = Alone(visit, mystery(7))
+    page, loader = alone.page, alone.widget.loaders[1]
+    second = page.get_by_role("group", name="Loader 2 of number 7")
+    said = second.locator(".lk-verdict")
+    second.get_by_role("button", name="Buy the time of each stage").click()
+    alone.answer()
+    assert loader.measured("the time of each stage") in second.inner_text()
+    assert second.get_by_role("button", name="Buy the time of each stage").is_disabled()
+    second.get_by_role("button", name="Commit").click()
+    alone.answer()
+    assert said.inner_text() == "Choose what holds it back, and one change."
+    assert page.locator(".lk-timeline").count() == 0
+    second.get_by_label("what holds it back").select_option("2")
+    second.get_by_label("one change").select_option("1")
+    second.get_by_role("button", name="Commit").click()
+    alone.answer()
+    assert loader.verdict("compute-bound", "prefetch eight at the end") in said.inner_text()
+    assert said.inner_text().endswith("You bought 1 of 2 measurements.")
+    assert page.locator(".lk-timeline").count() == 1  # and not that of another loader
+
+
+@pytest.mark.parametrize("width", [1400, NARROW, 390])
+def test_everybody_can_use_them(visit: Visit, width: int, tmp_path: Path) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 1000})
+    cost = seconds(0.005, 0.040, 0.001)
+    for widget in (
+        explore(in_turn, formula="open + samples * (read + train)", read=cost, train=cost),
+        heat_map(two_maps, decode=(1, 4), augment=(1, 4)),
+        mystery(7),
+    ):
+        alone = Alone(visit, widget)
+    page = alone.page
+    page.screenshot(path=tmp_path / "links.png", full_page=True)
+    assert not serious_violations(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,194 @@
+"""`DataLoader` with real processes: the same batches, errors in their places, and nothing left."""
+
+import gc
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lessonkit import DataLoader, Dataset, Machine, benchmark, work
+from lessonkit.engine.operators import forked, loader
+
+pytestmark = pytest.mark.skipif(not forked.FORKS, reason="this system cannot fork safely")
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """No test leaves a process or an open pipe behind."""
+    before = len(os.listdir("/proc/self/fd"))
+    yield
+    deadline = time.monotonic() + 20  # of threads that let go of what they hold
+    while multiprocessing.active_children() and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert multiprocessing.active_children() == []
+    assert len(os.listdir("/proc/self/fd")) <= before + 2  # the resource tracker's, and one of a test's own
+
+
+def outcomes(dataset: Dataset) -> list[Any]:
+    """What `next` gives again and again: batches, and errors by type and first line."""
+    found: list[Any] = []
+    iterator = iter(dataset)
+    while True:
+        try:
+            found.append(next(iterator))
+        except StopIteration:
+            return found
+        except Exception as error:
+            found.append((type(error), str(error).split("\n")[0]))
+
+
+def where(sample: int) -> tuple[int, int]:
+    return sample, os.getpid()
+
+
+def test_batches_are_made_in_other_processes() -> None:
+    batches = list(DataLoader(Dataset.range(8).map(where), 2, num_workers=2))
+    assert [samples for samples, _ in batches] == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    first, second = ({pid for _, pids in batches[turn::2] for pid in pids} for turn in (0, 1))
+    assert len(first) == len(second) == 1
+    assert len({os.getpid()} | first | second) == 3
+
+
+@pytest.mark.parametrize(("stay", "processes"), [(True, 2), (False, 4)])
+def test_persistent_workers_stay_from_epoch_to_epoch(stay: bool, processes: int) -> None:
+    dataset = DataLoader(Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=stay)
+    pids = {pid for _ in range(2) for _, pids in dataset for pid in pids}
+    assert len(pids) == processes
+    trace = benchmark(dataset, 2, 0, clock="real", keep=True)
+    assert len({pid for epoch in trace.epochs for _, pids in epoch.elements for pid in pids}) == processes
+
+
+def test_an_error_comes_in_the_place_of_its_batch() -> None:
+    def fail(sample: int) -> int:
+        if sample == 3:
+            raise KeyError("no such sample")
+        return sample
+
+    dataset = DataLoader(Dataset.range(8).map(fail), 2, num_workers=2)
+    error = (KeyError, "Caught KeyError in DataLoader worker process 1.")
+    assert outcomes(dataset) == [[0, 1], error, [4, 5], [6, 7]]
+
+
+def test_a_worker_that_dies_is_an_error_after_all_that_came_before() -> None:
+    def die(sample: int) -> int:
+        if sample == 5:
+            os._exit(3)
+        return sample
+
+    found = outcomes(DataLoader(Dataset.range(12).map(die), 2, num_workers=2))
+    assert found[:2] == [[0, 1], [2, 3]]
+    kind, said = found[2]
+    assert kind is RuntimeError
+    assert said.endswith("exited unexpectedly")
+    assert found[3:] == [[6, 7], [10, 11]]
+
+
+def test_a_worker_that_is_killed_is_an_error_and_no_hang() -> None:
+    iterator = iter(DataLoader(Dataset.range(100).map(where), 2, num_workers=1))
+    _, pids = next(iterator)
+    os.kill(pids[0], signal.SIGKILL)
+    with pytest.raises(RuntimeError, match="exited unexpectedly"):
+        list(iterator)
+
+
+def test_a_worker_that_hangs_is_an_error_with_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forked, "PATIENCE", 0.05)  # or its end would be waited for
+
+    def hang(sample: int) -> int:
+        time.sleep(1000 * (sample == 2))
+        return sample
+
+    iterator = iter(DataLoader(Dataset.range(4).map(hang), 2, num_workers=1, timeout=0.2))
+    assert next(iterator) == [0, 1]
+    with pytest.raises(RuntimeError, match="timed out after"):
+        next(iterator)
+    iterator.close()
+
+
+def test_what_cannot_travel_is_a_sentence_in_its_place() -> None:
+    def made(sample: int) -> Any:
+        return (lambda: sample) if sample == 2 else sample
+
+    found = outcomes(DataLoader(Dataset.range(6).map(made), 2, num_workers=2))
+    assert found[0] == [0, 1]
+    assert found[1] == (TypeError, "Caught TypeError in DataLoader worker process 1.")
+    assert found[2] == [4, 5]
+
+
+def test_functions_that_only_this_process_knows_reach_the_workers() -> None:
+    secret = 7
+    assert list(DataLoader(Dataset.range(2).map(lambda x: x * secret), 2, num_workers=1)) == [[0, 7]]
+
+
+def test_a_trace_shows_what_each_worker_did() -> None:
+    trace = benchmark(DataLoader(Dataset.range(12).map(cost=0.004), 2, num_workers=2), 1, 0, clock="real")
+    maps = [span for span in trace.work if span.stage == "Map"]
+    assert sorted(span.sample for span in maps) == list(range(12))
+    assert {span.sample for span in maps if span.lane == 1} == {2, 3, 6, 7, 10, 11}
+    assert all(span.end <= trace.duration for span in maps)
+    assert [
+        span.sample for key in trace.arrived[0] for span in maps if span.element in trace.members(key)
+    ] == list(range(12))
+
+
+def test_python_work_runs_side_by_side() -> None:
+    def busy(sample: int) -> int:
+        work(0.002, kind="python")
+        return sample
+
+    dataset = DataLoader(Dataset.range(16).map(busy), 2, num_workers=2)
+    trace = benchmark(dataset, 1, 0, clock="real", machine=Machine(2))
+    spans = sorted((span.start, span.end, span.lane) for span in trace.work if span.stage == "Map")
+    assert any(a[1] > b[0] and a[2] != b[2] for a, b in pairwise(spans))  # of two workers, at once
+
+
+def test_abandoned_loops_leave_nothing() -> None:
+    dataset = DataLoader(Dataset.range(100), 2, num_workers=2)
+    for _ in range(10):
+        assert next(iter(dataset)) == [0, 1]
+
+
+def test_persistent_workers_end_with_their_loader() -> None:
+    dataset = DataLoader(Dataset.range(4), 2, num_workers=2, persistent_workers=True)
+    assert list(dataset) == list(dataset)
+    assert len(multiprocessing.active_children()) == 2
+
+
+def test_ctrl_c_ends_the_workers() -> None:
+    program = """
+import multiprocessing, time
+from lessonkit import DataLoader, Dataset
+try:
+    for batch in DataLoader(Dataset.range(1000).map(cost=0.01), 2, num_workers=2):
+        print(batch, flush=True)
+except KeyboardInterrupt:
+    print(multiprocessing.active_children())
+"""
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "[0, 1]\n"
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.stdout.read().splitlines()[-1] == "[]"
+    assert running.returncode == 0
+
+
+def test_without_fork_the_workers_are_threads_and_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "FORKS", False)
+    dataset = DataLoader(Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=True)
+    with pytest.warns(UserWarning, match="cannot fork safely: the workers are threads"):
+        batches = list(dataset)
+    assert [samples for samples, _ in batches] == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert {pid for _, pids in batches for pid in pids} == {os.getpid()}

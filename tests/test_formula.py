@@ -1,0 +1,185 @@
+"""A formula that belongs to a live view: what it may say, and whether it holds."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessonkit import ArtificialDataset, Dataset
+from lessonkit.widgets import explore, seconds
+from lessonkit.widgets.formula import Formula
+
+COST = seconds(0, 0.040, 0.001)
+COSTS = st.integers(0, 40)
+
+
+def in_turn(
+    samples: int = 3, epochs: int = 2, open: float = 0.030, read: float = 0.015, train: float = 0.010
+) -> Any:
+    return ArtificialDataset(samples, open=open, read=read), {"num_epochs": epochs, "train": train}
+
+
+def ahead(
+    samples: int = 3, buffer: int = 1, open: float = 0.030, read: float = 0.015, train: float = 0.010
+) -> Any:
+    return ArtificialDataset(samples, open=open, read=read).prefetch(buffer), {
+        "num_epochs": 2,
+        "train": train,
+    }
+
+
+def kept(
+    samples: int = 3, epochs: int = 5, read: float = 0.015, map: float = 0.030, train: float = 0.010
+) -> Any:
+    dataset = ArtificialDataset(samples, open=0.030, read=read).map(cost=map).cache()
+    return dataset, {"num_epochs": epochs, "train": train}
+
+
+def lanes(
+    files: int = 8, lanes: int = 2, open: float = 0.300, read: float = 0.015, train: float = 0.010
+) -> Any:
+    numbers = Dataset.range(files)
+    dataset = numbers.interleave(lambda _: ArtificialDataset(3, open=open, read=read), lanes, 1, lanes)
+    return dataset, {"num_epochs": 1, "train": train}
+
+
+def judged(pipeline: Any, formula: str, **numbers: int) -> dict[str, Any]:
+    """What the formula says at a step of each control that is named."""
+    controls: dict[str, Any] = {"samples": (1, 20), "epochs": (1, 5), "buffer": (0, 4), "lanes": (1, 8)}
+    shown = explore(pipeline, formula=formula, **{name: controls.get(name, COST) for name in numbers})
+    said: dict[str, Any] = shown.picture(shown.values(numbers))[1]["formula"]
+    return said
+
+
+SUM = "epochs * (open + samples * (read + train))"
+LARGER = "2 * (open + read + (samples - 1) * max(read, train) + train)"
+WAVES = "max(round_up(files / (3 * lanes)) * (open + 3 * read), open + read + files * 3 * train)"
+
+
+def test_its_value_stands_beside_the_run() -> None:
+    assert judged(in_turn, SUM, read=15) == {"value": "210 ms", "holds": True, "said": "as the run"}
+
+
+def test_one_that_does_not_hold_cannot_hide() -> None:
+    assert judged(ahead, SUM.replace("epochs", "2"), read=15) == {
+        "value": "210 ms",
+        "holds": False,
+        "said": "the run takes 40 ms less",
+    }
+    assert judged(ahead, LARGER, buffer=0)["said"] == "the run takes 40 ms more"
+
+
+def test_a_bound_holds_if_the_run_takes_longer() -> None:
+    said = judged(lanes, f"total >= {WAVES}", lanes=1)
+    assert said == {"value": "690 ms", "holds": True, "said": "the run takes 60 ms more"}
+    assert not judged(lanes, WAVES, lanes=1)["holds"]
+    assert not judged(in_turn, "total >= 1", read=15)["holds"]
+
+
+@given(samples=st.integers(0, 19), epochs=st.integers(0, 4), open=COSTS, read=COSTS, train=COSTS)
+def test_a_sum_holds_for_whatever_takes_turns(**numbers: int) -> None:
+    assert judged(in_turn, SUM, **numbers)["holds"]
+    assert judged(in_turn, "per_sample == open / samples + read + train", **numbers)["holds"]
+
+
+@given(samples=st.integers(0, 19), buffer=st.integers(1, 4), open=COSTS, read=COSTS, train=COSTS)
+def test_the_larger_holds_with_any_buffer(**numbers: int) -> None:
+    assert judged(ahead, LARGER, **numbers)["holds"]
+
+
+@given(samples=st.integers(0, 19), epochs=st.integers(0, 4), read=COSTS, map=COSTS, train=COSTS)
+def test_what_is_before_a_cache_is_paid_once(**numbers: int) -> None:
+    assert judged(kept, "0.030 + samples * (read + map) + epochs * samples * train", **numbers)["holds"]
+
+
+@given(lanes=st.integers(0, 7), open=COSTS, read=COSTS, train=COSTS)
+def test_waves_are_a_bound(**numbers: int) -> None:
+    assert judged(lanes, f"total >= {WAVES}", **numbers)["holds"]
+
+
+# ---- what the page is told ----
+
+
+def test_the_page_gets_words_and_names_in_turns_and_the_steps_of_costs() -> None:
+    shown = explore(
+        in_turn, formula=f"per_sample >= {SUM}", samples=(1, 3), read=seconds(0.005, 0.015, 0.005)
+    )
+    told = json.loads(shown.state)["formula"]
+    assert told["said"] == "per sample ≥"
+    assert told["words"][1::2] == ["epochs", "open", "samples", "read", "train"]
+    assert "".join(told["words"]) == SUM.replace("*", "·")
+    assert told["fixed"] == {
+        "samples": "3",
+        "epochs": "2",
+        "open": "30 ms",
+        "read": "15 ms",
+        "train": "10 ms",
+    }
+    assert told["steps"] == {"read": [5000, 10000, 15000]}
+
+
+def test_without_one_the_page_is_told_of_none() -> None:
+    shown = explore(in_turn, read=COST)
+    assert json.loads(shown.state)["formula"] is None
+    assert "formula" not in json.loads(shown.state)["scene"]
+
+
+# ---- what it may not say ----
+
+WRONG = [
+    "read +",
+    "",
+    "nothing",
+    "print(read)",
+    "__import__('os').getcwd()",
+    "read.real",
+    "max()",
+    "max(read, key=1)",
+    "max(*[1])",
+    "(lambda: 1)()",
+    "[read][0]",
+    "read ** 99999",
+    "read % 2",
+    "-read",
+    "read if read else 1",
+    "'a'",
+    "True",
+    "read < train",
+    "(yes := 1)",
+    "total == read == train",
+    "duration == read",
+]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_anything_but_arithmetic_on_the_arguments_is_refused_at_once(text: str) -> None:
+    with pytest.raises(ValueError, match="formula"):
+        Formula(text, in_turn, {})
+
+
+@given(st.text(max_size=30) | st.text("read+-*/(), max.total=>1", max_size=20))
+def test_any_text_is_a_number_or_is_refused(text: str) -> None:
+    with suppress(ValueError, ArithmeticError):
+        assert isinstance(Formula(text, in_turn, {}).value({}), float)
+
+
+def test_where_there_is_no_number_the_run_is_shown_all_the_same() -> None:
+    def often(calls: Any = 2, read: float = 0.015) -> Any:
+        return ArtificialDataset(read=read).map(cost=0.010, num_parallel_calls=calls)
+
+    shown = explore(often, formula="read / calls", calls=[2, None], read=COST)
+    drawn = shown.picture(shown.values({"calls": 1, "read": 15}))[1]
+    assert drawn["formula"] == {"value": "?", "holds": False, "said": "the formula has no number for calls"}
+    assert drawn["samples"] == 6
+    shown = explore(often, formula="calls / read", calls=[2, None], read=COST)
+    assert shown.picture(shown.values({"calls": 0, "read": 0}))[1]["formula"]["value"] == "?"
+
+
+def test_no_control_may_have_its_name() -> None:
+    with pytest.raises(TypeError, match="no control can have this name"):
+        explore(in_turn, formula=(1, 2))  # type: ignore[arg-type]

@@ -1,0 +1,227 @@
+"""`DataLoader`: what PyTorch's cases do not hold, on the virtual clock."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark, get_worker_info, work
+from lessonkit.analysis import critical_path, limits, memory
+from lessonkit.explain.plumbing import plumbing
+from lessonkit.improve.advise import advise
+from lessonkit.pictures.layout import layout
+from lessonkit.widgets.page_data import page_data
+
+SAMPLES = Dataset.range(24).map(cost=0.010)
+MS = 10**6
+
+
+def arrivals(loader: Dataset, **options: Any) -> list[float]:
+    return [round(time * 1e3, 6) for time in benchmark(loader, 1, **options).epochs[0].arrivals]
+
+
+def test_a_worker_makes_a_whole_batch() -> None:
+    for workers in (1, 2, 4):
+        assert arrivals(DataLoader(SAMPLES, 4, num_workers=workers), train=0)[0] == 40
+
+
+def test_each_process_has_an_interpreter_lock_of_its_own_and_cores_are_shared() -> None:
+    def in_python(sample: int) -> int:
+        work(0.010, kind="python")
+        return sample
+
+    loader = DataLoader(Dataset.range(16).map(in_python), 2, num_workers=2)
+    assert benchmark(loader, 1, 0).duration == 0.080
+    assert benchmark(loader, 1, 0, machine=Machine(1)).duration == 0.160
+    threads = Dataset.range(16).map(in_python, num_parallel_calls=2)
+    assert benchmark(threads, 1, 0).duration == 0.160
+
+
+def test_workers_start_one_after_another_and_get_ready_side_by_side() -> None:
+    loader = DataLoader(SAMPLES, 4, num_workers=3, start=(0.014, 0.007))
+    assert arrivals(loader, train=0)[:3] == [14 * 3 + 40, 14 * 3 + 40, 14 * 3 + 7 + 40]
+    trace = benchmark(loader, 2, 0)
+    stays = benchmark(
+        DataLoader(SAMPLES, 4, num_workers=3, start=(0.014, 0.007), persistent_workers=True), 2, 0
+    )
+    assert trace.duration - stays.duration == pytest.approx(0.049)
+
+
+def test_start_may_depend_on_epoch_and_worker() -> None:
+    loader = DataLoader(SAMPLES, 4, num_workers=2, start=(lambda epoch, worker: 0.1 * epoch, lambda *_: 0.0))
+    first, second = benchmark(loader, 2, 0).epochs
+    assert second.duration - first.duration == pytest.approx(0.2)
+
+
+def test_a_cache_is_filled_before_the_workers_start() -> None:
+    loader = DataLoader(SAMPLES.cache(), 4, num_workers=2)
+    first, second = benchmark(loader, 2, 0.001).epochs
+    assert (round(first.duration, 6), round(second.duration, 6)) == (0.246, 0.006)
+    assert first.elements == second.elements == [[*range(at, at + 4)] for at in range(0, 24, 4)]
+
+
+def test_an_iterable_is_read_by_every_worker_unless_it_asks_which_it_is() -> None:
+    def mine(sample: int) -> bool:
+        info = get_worker_info()
+        return info is None or sample % info.num_workers == info.id
+
+    files = ArtificialDataset(4)
+    assert benchmark(DataLoader(files, 2, num_workers=2), 1).epochs[0].elements == [
+        [0, 1],
+        [0, 1],
+        [2, 3],
+        [2, 3],
+    ]
+    assert benchmark(DataLoader(files.filter(mine), 2, num_workers=2), 1).epochs[0].elements == [
+        [0, 2],
+        [1, 3],
+    ]
+    assert get_worker_info() is None
+
+
+def test_transfer_and_collate_may_depend_on_bytes_recorded_or_not() -> None:
+    samples = Dataset.range(8).map(cost=0.001, nbytes=1000)
+    loader = DataLoader(
+        samples, 4, num_workers=1, transfer=lambda size: size * 1e-6, collate=lambda size: size * 2e-6
+    )
+    recorded, plain = (benchmark(loader, 1, 0, record=record) for record in (True, False))
+    assert recorded.duration == plain.duration == pytest.approx(2 * (0.004 + 0.004 + 0.008))
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_copy_on_a_second_stream_needs_pinned_memory(pinned: bool) -> None:
+    loader = DataLoader(Dataset.range(6), 1, num_workers=1, pin_memory=pinned)
+    trace = benchmark(loader, 1, 0.010, load=0.004, ahead=True)
+    assert trace.duration == (0.064 if pinned else 0.084)
+    assert limits(trace).bound <= trace.duration
+    assert limits(trace).bound == trace.duration
+
+
+def test_pinning_goes_on_beside_training() -> None:
+    loader = DataLoader(Dataset.range(6), 1, num_workers=1, pin_memory=True, pin=0.002)
+    assert benchmark(loader, 1, 0.010).duration == 0.062
+
+
+def test_pictures_have_a_lane_for_each_worker_and_a_bar_for_each_batch() -> None:
+    def cost(sample: int) -> float:
+        return 0.070 if sample == 9 else 0.010
+
+    loader = DataLoader(Dataset.range(24).map(cost=cost), 4, num_workers=3, start=(0.014, 0.007))
+    trace = benchmark(loader, 1)
+    found = layout(trace)
+    rows = {row.stage: number for number, row in enumerate(found.rows)}
+    assert list(rows) == ["Queue", "Worker", "Ready", "Train"]
+    assert found.rows[rows["Worker"]].lanes == 3
+    batches = [bar for bar in found.bars if bar.row == rows["Worker"] and bar.kind == "work"]
+    assert sorted(bar.label for bar in batches) == ["0-3", "12-15", "16-19", "20-23", "4-7", "8-11"]
+    assert [bar.lane for bar in sorted(batches, key=lambda bar: bar.label)] == [0, 0, 1, 2, 1, 2]
+    starts = [bar for bar in found.bars if bar.kind == "start"]
+    assert len(starts) == 6  # in iter(), and until it is ready
+    turns = [bar for bar in found.bars if bar.kind == "out of turn"]
+    assert {bar.label for bar in turns} == {"12-15", "16-19"}  # ready while batch 8-11 is not
+    assert page_data(trace)["parts"][:2] == [["queues", [0], 6, -1], ["3 workers", [1], 3, 0]]
+
+
+def test_everything_explains_a_loader() -> None:
+    loader = DataLoader(SAMPLES, 4, num_workers=2, start=(0.014, 0.007), transfer=0.002)
+    trace = benchmark(loader)
+    path = critical_path(trace)
+    assert path.length == pytest.approx(trace.duration)
+    assert "runtime" not in path.shares
+    assert limits(trace).bound <= trace.duration
+    assert memory(trace).elements.peak <= 4
+    assert [part.name for part in plumbing(trace)] == ["queues", "2 workers", "accelerator"]
+
+
+def test_advice_is_about_the_loader() -> None:
+    found = {
+        advice.change: advice for advice in advise(DataLoader(SAMPLES, 4, num_workers=2, start=(0.01, 0.0)))
+    }
+    assert {"4 workers", "prefetch_factor=4", "persistent_workers", "in_order=False"} < set(found)
+    assert {"one call for each batch", "cache before the workers"} < set(found)
+    assert found["persistent_workers"].saved == pytest.approx(0.020 / 48)
+    assert found["one call for each batch"].effects == ("the functions get whole batches",)
+    assert not any("prefetch(" in change for change in found)
+
+
+def test_a_loader_prints_as_the_program_that_makes_it() -> None:
+    loader = DataLoader(SAMPLES, 4, num_workers=2, persistent_workers=True)
+    assert repr(loader) == (
+        "DataLoader(Dataset.range(24).map(cost=0.01), batch_size=4, num_workers=2, persistent_workers=True)"
+    )
+    names: dict[str, Any] = {}
+    exec(loader.code().rpartition("print")[0], names)
+    assert repr(names["dataset"]) == repr(loader)
+    with pytest.raises(ValueError, match="has no DataLoader"):
+        loader.code("tf.data")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"prefetch_factor": 2}, "prefetch_factor: without workers"),
+        ({"persistent_workers": True}, "persistent_workers: there are no workers"),
+        ({"batch_size": None, "drop_last": True}, "drop_last: without batches"),
+        ({"batch_size": 0}, "batch_size=0: must be 1 or more"),
+        ({"num_workers": -1}, "num_workers=-1"),
+        ({"num_workers": 1, "timeout": -1}, "timeout=-1"),
+        ({"sampler": [0], "shuffle": True}, "sampler: it says the order"),
+        ({"batch_sampler": [[0]], "batch_size": 2}, "batch_sampler: it says all"),
+        ({"num_workers": 1, "multiprocessing_context": "spawn"}, "multiprocessing_context='spawn'"),
+    ],
+)
+def test_what_pytorch_refuses_is_refused(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        DataLoader(SAMPLES, **arguments)
+
+
+def test_an_iterable_cannot_be_shuffled() -> None:
+    with pytest.raises(ValueError, match="shuffle: an iterable"):
+        DataLoader(ArtificialDataset(), shuffle=True)
+
+
+@pytest.mark.parametrize(
+    "argument", ["start", "handling", "collate_fn", "worker_init_fn", "generator", "getitems"]
+)
+def test_arguments_of_a_wrong_type_are_refused(argument: str) -> None:
+    with pytest.raises(TypeError, match=argument):
+        DataLoader(SAMPLES, num_workers=1, **{argument: "x"})  # type: ignore[arg-type]
+
+
+@given(
+    count=st.integers(0, 30),
+    size=st.none() | st.integers(1, 7),
+    workers=st.integers(0, 5),
+    factor=st.none() | st.integers(1, 4),
+    stay=st.booleans(),
+    in_order=st.booleans(),
+    shuffle=st.booleans(),
+    slow=st.integers(1, 9),
+)
+def test_every_sample_comes_once_in_each_epoch_recorded_or_not(
+    count: int,
+    size: int | None,
+    workers: int,
+    factor: int | None,
+    stay: bool,
+    in_order: bool,
+    shuffle: bool,
+    slow: int,
+) -> None:
+    samples = Dataset.range(count).map(cost=lambda sample: 0.02 if sample % slow == 0 else 0.005)
+    arguments: dict[str, Any] = {
+        "num_workers": workers,
+        "in_order": in_order,
+        "shuffle": shuffle and count > 0,
+    }
+    if workers:
+        arguments |= {"prefetch_factor": factor, "persistent_workers": stay}
+    loader = DataLoader(samples, size, **arguments)
+    trace = benchmark(loader)
+    assert trace.duration == benchmark(loader, record=False).duration
+    for epoch in trace.epochs:
+        flat = [sample for batch in epoch.elements for sample in (batch if size else [batch])]
+        assert sorted(flat) == list(range(count))
+        if in_order and not shuffle:
+            assert flat == list(range(count))
