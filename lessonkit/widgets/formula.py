@@ -1,7 +1,5 @@
 """A formula that belongs to a live view: read as text, and worked out for each run."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

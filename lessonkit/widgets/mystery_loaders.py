@@ -1,7 +1,5 @@
 """`mystery`: five slow loaders, drawn from a number; name what holds each back, and one change to make."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 
