@@ -1,13 +1,11 @@
 """A formula that belongs to a live view: read as text, and worked out for each run."""
 
-from __future__ import annotations
-
 import ast
 import inspect
-import operator
 import re
 from collections.abc import Callable
 from math import ceil, isclose
+from operator import add, mul, sub, truediv
 from typing import Any
 
 from lessonkit.engine.trace import Trace
@@ -15,9 +13,8 @@ from lessonkit.widgets.controls import Control, is_number, worded
 from lessonkit.words import milliseconds
 
 Way = Callable[..., Any]
-SIGNS: dict[Any, Way] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
-SIGNS[ast.Div] = operator.truediv
-FUNCTIONS: dict[str, Way] = {"max": max, "min": min, "round_up": lambda number: ceil(number)}
+SIGNS: dict[Any, Way] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
+FUNCTIONS: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
 HEAD = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
 SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
 

@@ -39,7 +39,7 @@ class Formula {
     };
     const release = () => this.controls.turn(name, this.controls.values[name], true, (this.hand = timeline.held = undefined));
     const move = (event) => this.hand && this.drag(timeline.inside(event)[0]);
-    const node = html("div", { class: "lk-edge", onpointerdown: press, onpointermove: move, onlostpointercapture: release }, input);
+    const node = html("div", { class: "lk-edge", title: `Drag to change ${spaced(name)}`, onpointerdown: press, onpointermove: move, onlostpointercapture: release }, input);
     return { name, node, input };
   }
 
