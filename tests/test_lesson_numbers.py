@@ -84,7 +84,7 @@ def workers(count: int, slow: float = 0.020, **arguments: Any) -> Dataset:
 
 # ---- the README, and the pages for teachers ----
 
-FILE, LONG, LONGER = (ArtificialDataset(samples) for samples in (3, 20, 1000))
+SHORT, FILE, LONG, LONGER = (ArtificialDataset(samples) for samples in (2, 3, 20, 1000))
 FAR, LONG_FAR = (ArtificialDataset(samples, open=0.300) for samples in (3, 300))
 FAST = ArtificialDataset(20, read=0.0075)
 BURSTS = ArtificialDataset(read=0.005).repeat(10)
@@ -137,6 +137,7 @@ PAGES: dict[str, list[Claim]] = {
         ("28.3 ms is the end", lambda: [sample_ms(FILE.prefetch(1))]),
     ],
     "docs/teaching/02.md": [
+        ("85 ms with 80", lambda: [ms(both, num_epochs=1) for both in (files(2, SHORT, 2), SHORT)]),
         ("23.1 ms a sample with three", lambda: [sample_ms(files(8, FAR, 3), num_epochs=1)]),
         ("315 ms until the first sample, then 24", lambda: [(at := arrivals(files(8, FAR, 3)))[0], len(at)]),
         ("together 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),

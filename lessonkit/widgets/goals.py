@@ -1,7 +1,5 @@
 """What a challenge may ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """How one process makes a batch of a loader's data set: sample by sample, or with one call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

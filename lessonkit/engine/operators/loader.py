@@ -1,7 +1,5 @@
 """`DataLoader`: worker processes make whole batches ahead of need, as PyTorch's do."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections import deque
@@ -16,7 +14,7 @@ from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, operator
-from lessonkit.engine.operators.cache import Keeping, Kept
+from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.operators.fetch import Fetch, Indices
 from lessonkit.engine.operators.forked import FORKS, Forked
 from lessonkit.engine.operators.worker import Ticket, Worker
@@ -91,7 +89,7 @@ class Sampled(Stream):
             self.kept = self.run.store.state(self.base, Kept)
             if self.kept.elements is None:
                 stream: Any = self.open_input()
-                while not isinstance(stream, Keeping):
+                while not isinstance(stream, Cache):
                     stream = stream.opened[0]
                 while await stream.next() is not END:
                     pass

@@ -1,7 +1,5 @@
 """A worker of a `DataLoader`, as a model: a task with an interpreter and a memory of its own."""
 
-from __future__ import annotations
-
 import traceback
 from collections import deque
 from typing import Any
