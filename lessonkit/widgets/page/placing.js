@@ -50,7 +50,7 @@ class Placing extends Timeline {
     this.places = truth;
     this.node.inert = true;
     this.tray.textContent = this.said.textContent = "";
-    requestAnimationFrame(() => this.arrange());
+    requestAnimationFrame(() => this.width && this.draw(this.scene, this.width));
   }
 
   // ---- drawing ----
@@ -59,7 +59,8 @@ class Placing extends Timeline {
     this.width = Math.max(320, width);
     this.measure();
     this.bottom = this.floor + BOTTOM; // of the axis; below it is the tray
-    attributes(this.svg, { width: this.width, height: this.bottom + LANE, viewBox: `0 0 ${this.width} ${this.bottom + LANE}` });
+    const height = this.bottom + (this.node.inert ? 0 : LANE);
+    attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
     this.tray.setAttribute("y", this.bottom + LANE / 2 + 3);
     this.drawNames();
     this.drawAxis();
