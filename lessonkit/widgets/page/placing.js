@@ -77,7 +77,8 @@ class Placing extends Timeline {
   drawBar(bar, { x, y, width }) {
     const { name, length, node, rect, text } = this.bars[bar];
     attributes(rect, { width });
-    attributes(text, { x: width / 2, visibility: width < 7 * text.textContent.length ? "hidden" : "visible" });
+    const size = Math.min(11.5, (1.6 * width) / text.textContent.length); // pixels, of a letter
+    attributes(text, { x: width / 2, style: `font-size: ${size}px; visibility: ${size < 7 ? "hidden" : "visible"}` });
     node.style.transform = `translate(${x}px, ${y}px)`;
     attributes(node, { "aria-pressed": String(bar === this.picked), "aria-label": `${name}, ${time(length * this.step)}, ${this.where(bar)}` });
   }
