@@ -3,7 +3,7 @@ PYTHON ?= python3
 START = @$(PYTHON) -m tools.start
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab demo test bench notebooks coverage wheel clean
+.PHONY: help setup lab demo site test test-site bench notebooks coverage wheel clean
 
 ## help: list the targets
 help:
@@ -17,9 +17,17 @@ lab:
 demo:
 	$(START) demo $(ARGS)
 
+## site: build the lessons as a site without a server, with Python in the page; ARGS=--serve serves it here
+site:
+	$(START) site $(ARGS)
+
 ## test: set up everything, then run all checks and tests
 test:
 	$(START) test $(ARGS)
+
+## test-site: walk through all lessons on that site, also on a narrow screen
+test-site:
+	$(START) test-site $(ARGS)
 
 ## notebooks: run the notebooks again, and write them back
 notebooks:

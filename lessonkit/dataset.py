@@ -20,7 +20,7 @@ from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.node import METHODS, Description, Node
+from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
 
@@ -322,11 +322,13 @@ class Dataset(Description):
         return self._then("map_and_batch", first | locals())
 
     def unbatch(self) -> Dataset:
-        """Give the parts of each batch one by one.
+        """Give the parts of each batch one by one; ValueError if the elements are known to be single.
 
         >>> list(Dataset.from_list([[1, 2], [3]]).unbatch())
         [1, 2, 3]
         """
+        if element_type(self.node) in SCALARS:
+            raise ValueError(f"unbatch: the elements of {self!r} are single values, not batches")
         return self._then("unbatch", {})
 
     # ---- which elements, and how often ----
@@ -361,6 +363,19 @@ class Dataset(Description):
         [(1, 'a'), (2, 'b')]
         """
         return self._then("enumerate", locals())
+
+    def concatenate(self, dataset: Dataset) -> Dataset:
+        """Give all elements of this one, then all of *dataset*.
+
+        Raises TypeError if the elements are known to be of different types.
+
+        >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
+        [0, 1, 7, 8]
+        """
+        ours, theirs = element_type(self.node), element_type(check.instance("dataset", dataset, Dataset).node)
+        if ours and theirs and ours is not theirs:
+            raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
+        return self._then("concatenate", {}, dataset.node)
 
 
 class ArtificialDataset(Dataset):

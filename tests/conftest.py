@@ -26,6 +26,7 @@ FOR_LEARNERS, sandbox.MOST_SECONDS = sandbox.MOST_SECONDS, 60.0
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The tests in a browser and the others can be run side by side: tools/tests.py."""
+    parser.addoption("--site", choices=("first", "all"), default="first")
     parser.addoption("--browser", choices=("with", "only", "without"), default="with")
 
 

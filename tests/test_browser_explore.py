@@ -176,7 +176,7 @@ def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> No
 def alone(visit: Visit) -> Any:
     """A page with nothing but the program that gets pictures."""
     for name in ("dom", "pictures"):
-        visit.page.add_script_tag(path=HERE / f"{name}.js")
+        visit.page.add_script_tag(content=(HERE / f"{name}.js").read_text(encoding="utf-8"))
     return visit.page
 
 

@@ -97,7 +97,7 @@ def test_the_program_builds_the_same_pipeline() -> None:
         text = dataset.code()
         again = built(text)
         assert repr(again) == repr(dataset)
-        if "zip" not in text:  # what is used twice has a cache of its own each
+        if not ("zip" in text or "concatenate" in text):  # what is used twice has a cache of its own each
             ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
             assert ours.duration == theirs.duration, text
             assert [epoch.elements for epoch in ours.epochs] == [epoch.elements for epoch in theirs.epochs]

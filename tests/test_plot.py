@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
 from random_pipelines import pipeline
 from random_runs import COSTS
 
@@ -21,15 +20,12 @@ from lessonkit.analysis import curve, knobs
 from lessonkit.improve.knobs import Curve
 from lessonkit.improve.search import Try
 from lessonkit.optimize import autotune
+from lessonkit.pictures.curve import plot_curve
+from lessonkit.pictures.memory import plot_memory
+from lessonkit.pictures.search import plot_search
 from lessonkit.pictures.style import INK, PAPER, QUIET, WAIT, Picture, png
-from lessonkit.plot import (
-    plot_curve,
-    plot_memory,
-    plot_search,
-    plot_timeline,
-    plot_timelines,
-    plot_waterfall,
-)
+from lessonkit.pictures.timeline import plot_timeline, plot_timelines
+from lessonkit.pictures.waterfall import plot_waterfall
 from lessonkit.widgets import classroom
 
 STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]
@@ -39,11 +35,12 @@ def run(count: int = 6, epochs: int = 1) -> Trace:
     return benchmark(ArtificialDataset(count, nbytes=1000).prefetch(1), epochs)
 
 
-def texts(picture: Figure) -> list[str]:
+def texts(shown: Picture) -> list[str]:
     """All that is written in a picture and that is not the number of an axis."""
-    shown = [text.get_text() for axes in picture.axes for text in axes.texts]
+    picture = shown.figure
+    written = [text.get_text() for axes in picture.axes for text in axes.texts]
     keys = [text.get_text() for legend in picture.legends for text in legend.get_texts()]
-    return [text.strip() for text in shown + keys]
+    return [text.strip() for text in written + keys]
 
 
 @pytest.fixture
@@ -88,7 +85,7 @@ def test_a_timeline_says_what_it_shows() -> None:
     assert shown.count("0") == shown.count("1") == shown.count("2") == 2
     assert shown[-2:] == ["waits for input", "what decided the time"]
     assert "waits for Open" in shown
-    assert [tick.get_text() for tick in picture.axes[0].get_xticklabels()][:2] == ["0 ms", "20"]
+    assert [tick.get_text() for tick in picture.figure.axes[0].get_xticklabels()][:2] == ["0 ms", "20"]
 
 
 def test_lanes_are_counted_and_epochs_are_marked() -> None:
@@ -105,7 +102,7 @@ def test_each_kind_of_waiting_has_its_key() -> None:
 
 def test_timelines_share_their_time() -> None:
     picture = plot_timelines({"naive": run(9), "short": run(3)})
-    assert [axes.get_xlim() for axes in picture.axes] == [(0, 175), (0, 175)]
+    assert [axes.get_xlim() for axes in picture.figure.axes] == [(0, 175), (0, 175)]
     assert repr(picture) == (
         "timeline: naive: 9 samples in 175 ms, 19.4 ms a sample; "
         "short: 3 samples in 85 ms, 28.3 ms a sample, 0.69 times as fast as naive"
@@ -113,14 +110,14 @@ def test_timelines_share_their_time() -> None:
 
 
 def test_long_runs_are_shown_in_seconds() -> None:
-    long, short = (plot_timeline(run(count)).axes[0] for count in (700, 200))
+    long, short = (plot_timeline(run(count)).figure.axes[0] for count in (700, 200))
     assert long.get_xlim()[1] == pytest.approx(10.54)
     assert short.get_xlim()[1] == pytest.approx(3040)
     assert [axes.get_xticklabels()[0].get_text() for axes in (long, short)] == ["0 s", "0 ms"]
 
 
 def test_a_timeline_has_few_artists_however_many_bars() -> None:
-    few, many = (plot_timeline(run(count), path=True).axes[0] for count in (5, 150))
+    few, many = (plot_timeline(run(count), path=True).figure.axes[0] for count in (5, 150))
     assert len(many.collections) == len(few.collections) == 2
     work = many.collections[0]
     assert isinstance(work, PolyCollection)
@@ -130,7 +127,7 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
 def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
     for cost, fades in ((0.0001, True), (0.050, False)):
         trace = benchmark(ArtificialDataset(20).map(cost=cost), 1)
-        bars = plot_timeline(trace).axes[0].collections[0]
+        bars = plot_timeline(trace).figure.axes[0].collections[0]
         assert (bars.get_snap() is False) == fades
 
 
@@ -178,7 +175,7 @@ def test_a_search_says_what_it_took() -> None:
     picture = plot_search(searched())
     assert repr(picture) == "search: 4 runs from left to right, 1880 ms to 1010 ms, 2 taken"
     assert {"Map 1, prefetch 1: 1880 ms", "Map 1 -> 2: 1010 ms"} <= set(texts(picture))
-    dots = [line.get_markerfacecolor() for line in picture.axes[0].lines if line.get_marker() == "o"]
+    dots = [line.get_markerfacecolor() for line in picture.figure.axes[0].lines if line.get_marker() == "o"]
     assert [dot == "#ffffff" for dot in dots] == [not step.accepted for step in searched()]
     with pytest.raises(ValueError, match="nothing was tried"):
         plot_search([])

@@ -81,8 +81,8 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
         return getattr(dataset, name)(lambda x: build(op["source"], x), **options)
     if name == "zip":
         return Dataset.zip(dataset, *(build(part) for part in op.get("sources") or [op["source"]]))
-    if name == "concatenate":  # which is no operator of ours
-        return Dataset.range(2).flat_map([dataset, build(op["source"])].__getitem__)
+    if name == "concatenate":
+        return dataset.concatenate(build(op["source"]))
     if name == "shuffle":
         return dataset.shuffle(op["buffer"], op.get("seed"), op.get("reshuffle", True))
     if name == "batch":

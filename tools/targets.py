@@ -57,10 +57,14 @@ class Target(NamedTuple):
 
     says: str
     runs: tuple[tuple[str, ...], ...]
-    extras: tuple[str, ...] = ("demo", "test")
+    extras: tuple[str, ...] | None = (
+        "demo",
+        "test",
+    )  # None: it needs nothing that would have to be installed
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",), ("tools.tests",))
+SITE_WALK = ("pytest", "tests/test_browser_site.py", "--site=all")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}"))
 TARGETS = {
     "setup": Target("Everything is set up.", ()),
@@ -68,6 +72,8 @@ TARGETS = {
     "demo": Target("Voilà serves the lessons without their code; Ctrl+C ends it.", (VOILA,), ("demo",)),
     "test": Target("All checks and tests run now.", CHECKS),
     "coverage": Target("All tests run now, and their coverage is measured.", (("pytest", "--cov"),)),
+    "site": Target("The lessons become a site of static files, in build/site.", (("tools.site",),), None),
+    "test-site": Target("All lessons are walked through on the site.", (SITE_WALK,)),
     "wheel": Target("A wheel is built, and tried in an empty environment.", (("tools.wheel",),)),
     "bench": Target("All benchmarks run now; this takes more than eight minutes.", (("benchmarks",),)),
     "notebooks": Target("All notebooks run now, and are stored.", (("tools.notebooks",),)),
@@ -194,8 +200,9 @@ def alone() -> Iterator[None]:
 
 
 def run(module: str, *arguments: str) -> int:
-    """Run a *module* in .venv; return what it returns."""
-    child = subprocess.Popen([str(PYTHON), "-m", module, *arguments], cwd=ROOT, env=environment())
+    """Run a *module* in .venv, or without it where nothing had to be installed; return what it returns."""
+    python = str(PYTHON) if PYTHON.exists() else sys.executable
+    child = subprocess.Popen([python, "-m", module, *arguments], cwd=ROOT, env=environment())
     while True:
         with suppress(KeyboardInterrupt):  # it has heard this as well, and may ask whether it is meant
             return child.wait()
@@ -211,7 +218,8 @@ def main(given: list[str]) -> int:
         stop(LOCKED)
     try:
         with alone():
-            set_up(target.extras)
+            if target.extras is not None:
+                set_up(target.extras)
     except OSError as error:
         stop(cause(str(error)))
     except KeyboardInterrupt:

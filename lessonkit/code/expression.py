@@ -39,7 +39,8 @@ class Expression:
 
     def parameters(self, node: Node) -> list[str]:
         """Write the arguments of *node* that are not what they are by default: the first in its place."""
-        texts = ["".join(self.calls(part)) for part in node.inputs if node.method in AROUND]
+        inputs = node.inputs if node.method in AROUND else node.inputs[1:]
+        texts = ["".join(self.calls(part)) for part in inputs]
         if node.method == "zip" and len(texts) == 1:
             texts = [f"({texts[0]},)"]
         known = inspect.signature(METHODS[node.method]).parameters

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
+SCALARS = (bool, int, float, complex, str, bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +114,16 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
             return math.inf  # as in tf.data, also where nobody knows whether there is anything to repeat
         case "skip" if count < 0:
             return 0
+        case "concatenate" if math.inf in many:
+            return math.inf
     if None in many:
         return None
     result: Any = many[0]
     match node.method:
         case "zip":
             return min(many)
+        case "concatenate":
+            return sum(many)
         case "take" if count > 0:
             return min(result, count)
         case "repeat" | "shuffle_and_repeat":
@@ -158,3 +163,24 @@ def base_of(node: Node) -> Node | None:
     while node.method == "map" and node.arguments["num_parallel_calls"] is None:
         node = node.inputs[0]
     return node if node.method in ("range", "from_list", "cache") else None
+
+
+def element_type(node: Node) -> type | None:
+    """What the elements are, where the description alone can tell."""
+    return told(node, _element_type)  # type: ignore[no-any-return]
+
+
+def _element_type(node: Node, before: list[type | None]) -> type | None:
+    if node.method in ("range", "ArtificialDataset"):
+        return int
+    if node.method in ("zip", "enumerate"):
+        return tuple
+    if node.method == "from_list":
+        types = {type(value) for value in node.arguments["values"]}
+        return types.pop() if len(types) == 1 else None
+    changes = ("DataLoader", "flat_map", "interleave", "unbatch")
+    if not before or node.method in changes or node.arguments.get("map_func"):
+        return None
+    if node.method in ("batch", "map_and_batch"):
+        return list if before[0] in SCALARS else None
+    return before[0]

@@ -54,11 +54,6 @@ class Limits:
         return self.bounds[0].reason
 
     @property
-    def closeness(self) -> float:
-        """How close the run is to its bound: 1 is as fast as can be."""
-        return self.bound / self.duration if self.duration else 1.0
-
-    @property
     def most(self) -> float:
         """How many times faster any change to the pipeline can make the run, at most."""
         if not self.headspace:
@@ -77,8 +72,8 @@ def limits(trace: Trace) -> Limits:
     >>> found = limits(benchmark(ArtificialDataset(20, open=0, read=0.005), num_epochs=1))
     >>> found
     Limits(duration=0.3, headspace=0.2)
-    >>> found.bound, f"{found.closeness:.0%}", round(found.most, 3)
-    (0.205, '68%', 1.5)
+    >>> found.bound, round(found.most, 3)
+    (0.205, 1.5)
     >>> found.reason
     'The accelerator has to wait for the first element, and then to do all its work.'
     """

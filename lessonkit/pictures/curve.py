@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING
 
 from lessonkit.improve.knobs import Curve
 from lessonkit.pictures.layout import COLOURS
-from lessonkit.pictures.panels import Panel, compose, count_axis, say
+from lessonkit.pictures.panels import Panel, compose, count_axis, dot, say
 from lessonkit.pictures.style import INK, Picture, inches
 from lessonkit.words import milliseconds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 HEIGHT = 2.3  # inches
 
@@ -46,4 +49,12 @@ def plot_curve(curve: Curve) -> Picture:
             say(axes, value, y - 0.16, f"  {milliseconds(time)}", weight=weight)
 
     title = f"{curve.knob.name} of {curve.knob.node.method}"
-    return compose([Panel(HEIGHT, title, words, (), draw)], f"curve: {words}")
+    dots = [
+        dot(value, time, milliseconds(time), f"{curve.knob.name}={value}: {milliseconds(time)} a sample")
+        | {"marked": value == curve.knee}
+        for value, time in zip(values, times, strict=True)
+    ]
+    line = {"kind": "line", "points": [*zip(values, times, strict=True)]}
+    lane = {"height": 180, "top": max(times), "marks": [line, *dots]}
+    scene = {"title": title, "words": words, "from": values[0], "to": values[-1], "lanes": [lane]}
+    return Picture(f"curve: {words}", scene, lambda: compose([Panel(HEIGHT, title, words, (), draw)]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from matplotlib.axes import Axes
+from itertools import accumulate, pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.explain.memory import memory
@@ -12,6 +12,9 @@ from lessonkit.pictures.layout import colours_of
 from lessonkit.pictures.panels import Panel, compose, level, name, time_axis
 from lessonkit.pictures.style import DASHED, INK, PAPER, QUIET, Picture
 from lessonkit.words import milliseconds, size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TRACK = 0.44  # inches, for a buffer
 BYTES = 1.2  # inches, for the bytes of all
@@ -76,4 +79,34 @@ def plot_memory(trace: Trace) -> Picture:
     if rooms:
         dashed = "dashed: as many as there is room for"
         panels.insert(0, Panel(TRACK * len(rooms), "elements held", dashed, list(rooms), draw_elements))
-    return compose(panels, f"memory: {words}")
+    lanes = [
+        stairs(text, kept.elements.steps[text], end, room) | {"colour": colours[text]}
+        for text, room in rooms.items()
+    ]
+    if peak:
+        lanes.append(stairs("bytes", total(kept.bytes.steps), end, None) | {"text": size(peak)})
+    scene = {"title": "held", "words": words, "from": 0, "to": end, "seconds": True, "lanes": lanes}
+    return Picture(f"memory: {words}", scene, lambda: compose(panels))
+
+
+def stairs(name: str, steps: list[tuple[float, int]], end: float, room: int | None) -> dict[str, Any]:
+    """Return the lane of what *name* held, up to the *end*, with a line at its *room*."""
+    most = max((held for _, held in steps), default=0)
+    text = f"at most {most}" + (f" of {room}" if room else "")
+    marks: list[dict[str, Any]] = [
+        {"kind": "area", "points": [(0, 0), *steps, (end, steps[-1][1] if steps else 0)]}
+    ]
+    if room:
+        marks.append({"kind": "line", "points": [(0, room), (end, room)], "dashed": True})
+    return {"name": name, "text": text, "height": 54, "top": max(room or 0, most), "marks": marks}
+
+
+def total(steps: dict[str, list[tuple[float, int]]]) -> list[tuple[float, int]]:
+    """Add up what all held, at each time at which that changed."""
+    changes = [
+        (time, now - before)
+        for each in steps.values()
+        for (_, before), (time, now) in pairwise([(0, 0), *each])
+    ]
+    changes.sort(key=itemgetter(0))
+    return [*zip((time for time, _ in changes), accumulate(change for _, change in changes), strict=True)]

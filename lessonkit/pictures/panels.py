@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
+from lessonkit.pictures.style import EDGE, GRID, INK, PAPER, QUIET, inches, style
 
-from lessonkit.pictures.style import EDGE, GRID, INK, PAPER, QUIET, Picture, inches, style
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 HEAD, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
 
@@ -27,18 +27,17 @@ class Panel(NamedTuple):
     draw: Callable[[Axes], None]
 
 
-def compose(panels: list[Panel], words: str, keys: Sequence[Patch] = ()) -> Picture:
-    """Put *panels* below each other, against one horizontal axis, and a legend of *keys* below them.
+def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
+    """Put *panels* below each other, against one horizontal axis, and a legend of *keys* below them."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
-    *words* say what the picture shows, for readers that cannot see it.
-    """
     left = 0.28 + 0.074 * max((len(name) for panel in panels for name in panel.names), default=6)
     width = inches()
     high = top = sum(panel.height + HEAD for panel in panels) + (0.68 if keys else 0.42)
     axes: Axes | None = None
     with style():
-        picture = Picture((width, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
-        picture.words = words
+        picture = Figure((width, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
         for panel in panels:
             top -= HEAD + panel.height
             place = (left / width, top / high, 1 - (left + RIGHT) / width, panel.height / high)
@@ -54,8 +53,13 @@ def compose(panels: list[Panel], words: str, keys: Sequence[Patch] = ()) -> Pict
         if keys:
             how: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (left / width, 0.1 / high)}
             how |= {"ncols": 9, "frameon": False, "borderaxespad": 0, "borderpad": 0}
-            picture.legend(handles=list(keys), fontsize=8.5, labelcolor=QUIET, **how)
+            picture.legend(handles=[Patch(**key) for key in keys], fontsize=8.5, labelcolor=QUIET, **how)
     return picture
+
+
+def dot(x: float, y: float, text: str, say: str) -> dict[str, Any]:
+    """Return a point of a scene, with *text* beside it, and what is said where one points at it."""
+    return {"kind": "dot", "points": [(x, y)], "text": text, "say": say}
 
 
 def heading(axes: Axes, panel: Panel, room: float) -> None:
@@ -88,6 +92,8 @@ def level(axes: Axes, y: float, text: str) -> None:
 
 def count_axis(axes: Axes, height: float) -> None:
     """Set up a horizontal axis of whole numbers, with the line of 0 ms at *height*."""
+    from matplotlib.ticker import MaxNLocator
+
     axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     axes.axhline(height, color=QUIET, linewidth=0.8)
     level(axes, height, "0 ms")
@@ -95,6 +101,8 @@ def count_axis(axes: Axes, height: float) -> None:
 
 def time_axis(axes: Axes, longest: float) -> float:
     """Set up an axis for *longest* seconds, with numbers; return how many of its units a second is."""
+    from matplotlib.ticker import MaxNLocator
+
     unit, scale = ("s", 1) if longest >= 10 else ("ms", 1e3)
     axes.set_xlim(0, longest * scale or 1)
     axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))

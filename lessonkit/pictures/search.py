@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING
 
 from lessonkit.improve.search import Try
 from lessonkit.pictures.layout import COLOURS
-from lessonkit.pictures.panels import Panel, compose, count_axis, say
+from lessonkit.pictures.panels import Panel, compose, count_axis, dot, say
 from lessonkit.pictures.style import CARD, PAPER, Picture
 from lessonkit.words import milliseconds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 HEIGHT = 1.7  # inches
 
@@ -52,4 +54,13 @@ def plot_search(steps: Sequence[Try]) -> Picture:
             step = steps[place - 1]
             say(axes, x, y - 0.17, f"{step.turns}: {milliseconds(step.seconds)}", ha=side, bbox=CARD)
 
-    return compose([Panel(HEIGHT, "search", words, (), draw)], f"search: {words}")
+    dots = []
+    for place, step in enumerate(steps, 1):
+        told = f"{step.turns}: {milliseconds(step.seconds)}"
+        text, verdict = (told, "taken") if step.accepted else ("", "not taken")
+        dots.append(dot(place, step.seconds, text, f"{told}, {verdict}") | {"hollow": not step.accepted})
+    stairs = [(place, steps[place - 1].seconds) for place in (*taken, taken[-1])]
+    line = {"kind": "steps", "points": [*stairs[:-1], (count, stairs[-1][1])]}
+    lane = {"height": 170, "top": longest, "marks": [line, *dots]}
+    scene = {"title": "search", "words": words, "from": 1, "to": count, "lanes": [lane]}
+    return Picture(f"search: {words}", scene, lambda: compose([Panel(HEIGHT, "search", words, (), draw)]))

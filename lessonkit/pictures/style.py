@@ -1,15 +1,22 @@
-"""How every picture looks: colours, sizes, and a figure that a notebook shows once."""
+"""How every picture looks: colours, sizes, and a picture that a notebook shows once.
+
+Only who draws imports matplotlib: a page draws a picture from its scene, and needs none.
+"""
 
 from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from lessonkit.pictures.layout import Large
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # A notebook stores one picture and shows it on light and on dark pages. On a transparent ground
 # dark text vanishes on one of them, and greys that can be read on both are weak on each. So a
@@ -27,40 +34,55 @@ CARD: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of
 
 def inches() -> float:
     """Return the width of a picture: all are as wide on the page, so fewer inches make all larger."""
-    return WIDTH / LARGE if Picture.large else WIDTH
+    return WIDTH / LARGE if Large.on else WIDTH
 
 
-class Picture(Figure):
-    """A figure that pyplot does not know: a notebook shows it once, and nobody has to close it."""
+@dataclass(repr=False)
+class Picture:
+    """What is to be seen: in *words*, as a *scene* of plain data, and as a figure that *draw* makes."""
 
-    words = ""
-    large = False  # all that are drawn from now on
+    words: str
+    scene: dict[str, Any]
+    draw: Callable[[], Figure] = field(compare=False)
 
     def __repr__(self) -> str:
         return self.words
 
+    @cached_property
+    def figure(self) -> Figure:
+        """The figure, which pyplot does not know: a notebook shows it once, and nobody has to close it."""
+        return self.draw()
+
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Give a notebook more dots than it shows, so that the picture is sharp on every screen."""
-        width, height = self.get_size_inches()
+        width, height = self.figure.get_size_inches()
         size = {"width": PIXELS, "height": round(PIXELS * height / width)}
         return {"image/png": png(self), "text/plain": self.words}, {"image/png": size}
 
 
-def png(figure: Figure) -> bytes:
-    """Return *figure* as a file: the same bytes for the same trace, for it holds no date or version."""
+def png(picture: Picture) -> bytes:
+    """Return *picture* as a file: the same bytes for the same trace, for it holds no date or version."""
     stream = io.BytesIO()
     with style(), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes, and nobody can do anything about it.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         quick = {"compress_level": 4}  # packed less than usual: a little larger, and sooner there
-        dots = DOTS / figure.get_figwidth()
-        figure.savefig(stream, format="png", dpi=dots, metadata={"Software": None}, pil_kwargs=quick)
+        figure = picture.figure
+        figure.savefig(
+            stream,
+            format="png",
+            dpi=DOTS / figure.get_figwidth(),
+            metadata={"Software": None},
+            pil_kwargs=quick,
+        )
     return stream.getvalue()
 
 
 @contextmanager
 def style() -> Iterator[None]:
     """Draw as matplotlib does by itself, whatever a learner's own settings are."""
+    import matplotlib as mpl
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams["hatch.linewidth"] = 0.8

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
-
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.patches import Patch, PathPatch
-from matplotlib.path import Path
+from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.recorder import START
 from lessonkit.engine.trace import WAITS, Trace
@@ -19,6 +13,9 @@ from lessonkit.pictures.layout import IDLE, Bar, ink_on, layout
 from lessonkit.pictures.panels import Panel, compose, name, say, time_axis
 from lessonkit.pictures.style import CARD, DASHED, INK, PALE, PAPER, QUIET, WAIT, Picture, inches
 from lessonkit.words import milliseconds, number, samples
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LONGEST_NAME = 24
 NARROW = 1  # points: hardly more than a pixel
@@ -61,11 +58,14 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         for one, title in zip(drawn, traces, strict=True)
     ]
     waits = dict.fromkeys(HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds)
-    keys = [Patch(label=LACKING[hatch], hatch=hatch, **PALE) for hatch in waits]
+    keys = [{"label": LACKING[hatch], "hatch": hatch, **PALE} for hatch in waits]
     if path and longest:
-        keys.append(Patch(label="what decided the time", facecolor="none", edgecolor=INK, linewidth=1.8))
+        keys.append(
+            {"label": "what decided the time", "facecolor": "none", "edgecolor": INK, "linewidth": 1.8}
+        )
     told = [f"{panel.title}: {panel.words}" if panel.title else panel.words for panel in panels]
-    return compose(panels, f"timeline: {'; '.join(told)}", keys)
+    scene = {"runs": dict(traces), "path": path, "words": [panel.words for panel in panels]}
+    return Picture(f"timeline: {'; '.join(told)}", scene, lambda: compose(panels, keys))
 
 
 def summary(title: str, traces: Mapping[str, Trace], path: bool) -> str:
@@ -99,6 +99,9 @@ class Timeline:
 
     def draw(self, axes: Axes) -> None:
         """Draw bars, names, labels and epochs."""
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
         self.scale = time_axis(axes, self.longest) / 1e9  # to a nanosecond
         self.points = axes.get_position().width * inches() * 72 / (self.longest * 1e9 or 1)  # to a nanosecond
         work = [bar for bar in self.bars if bar.kind == "work"]
@@ -120,6 +123,8 @@ class Timeline:
 
     def corners(self, bars: list[Bar], inset: float) -> Any:
         """Return the four corners of each bar; *inset* keeps it from its neighbours."""
+        import numpy as np
+
         tops = np.array([self.tops[bar.row] + bar.lane * self.lane for bar in bars])
         left = np.array([bar.start for bar in bars]) * self.scale
         right = np.array([bar.end for bar in bars]) * self.scale
@@ -128,6 +133,8 @@ class Timeline:
 
     def boxes(self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any) -> None:
         """Draw bars with lines around them, thinner around narrow bars, of which they would leave nothing."""
+        from matplotlib.collections import PolyCollection
+
         drawn = PolyCollection(self.corners(bars, 0.015), **how)
         if any(bar.end - bar.start < NARROW / self.points for bar in bars):
             drawn.set_snap(False)  # to whole pixels: some of them would get none, and others a whole one

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import suppress
+from importlib.resources import files
 from typing import Any
 
 import anywidget
 import traitlets
 
 from lessonkit.engine.trace import Trace
+from lessonkit.pictures.layout import Large
 from lessonkit.pictures.style import Picture
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.page_data import packed
 from lessonkit.widgets.sandbox import said
 
-HERE = Path(__file__).parent / "page"
+HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
 SCRIPTS = "dom words timeline plumbing view controls pictures formula placing drawing cover tasks explore"
-SCRIPTS += " heat_map mystery installation saved main"
+SCRIPTS += " heat_map mystery chart installation saved main"
 
 
 class Page(anywidget.AnyWidget):
@@ -38,7 +40,7 @@ class Page(anywidget.AnyWidget):
 
     def __init__(self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None) -> None:
         self.runs = runs or {}
-        super().__init__(role=role, state=packed(state), large=Picture.large)
+        super().__init__(role=role, state=packed(state), large=Large.on)
         self.on_msg(self.hear)
 
     def hear(self, _: Any, content: Any, buffers: Any) -> None:
@@ -60,10 +62,15 @@ class Page(anywidget.AnyWidget):
         """The widget, and what a notebook shows where no widget can run: a picture, or the text."""
         widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         kept = {"text/plain": repr(self)}
-        if self.runs:
-            picture, size = plot_timelines(self.runs)._repr_mimebundle_()
-            kept, metadata = picture | kept, metadata | size
+        if picture := self.stored():
+            with suppress(ImportError):  # without matplotlib there is none
+                drawn, size = picture._repr_mimebundle_()
+                kept, metadata = drawn | kept, metadata | size
         return widget | kept, metadata
+
+    def stored(self) -> Picture | None:
+        """The picture that a notebook keeps beside the widget."""
+        return plot_timelines(self.runs) if self.runs else None
 
     def __repr__(self) -> str:
         """The same on every run, for a notebook keeps it."""
@@ -76,4 +83,4 @@ class Page(anywidget.AnyWidget):
 
 def classroom(on: bool = True) -> None:
     """Show everything from now on in large type and with thick bars, for a projector."""
-    Picture.large = on
+    Large.on = on

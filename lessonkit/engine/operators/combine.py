@@ -1,4 +1,4 @@
-"""`repeat`, `zip` and `enumerate`: passes and data sets, put together."""
+"""`repeat`, `concatenate`, `zip` and `enumerate`: passes and data sets, put together."""
 
 import math
 
@@ -41,6 +41,22 @@ class Repeat(Stream):
                 self.open_input()
                 self.asked = False
         raise EndlessError(f"repeat: {PATIENCE} passes in a row gave nothing")
+
+
+@operator("concatenate")
+class Concatenate(Transform):
+    """Gives all of one data set, then all of the other."""
+
+    in_first = True
+
+    async def next(self) -> Element:
+        element = await self.input.next()
+        if element is END and self.in_first:
+            self.in_first = False
+            self.close()
+            self.input = self.open_input(1)
+            return await self.input.next()
+        return element
 
 
 @operator("zip")

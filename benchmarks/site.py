@@ -1,0 +1,109 @@
+"""The lessons as a site: how long until there is something to read and to turn, and how much is fetched."""
+
+import gzip
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from urllib.parse import unquote, urlsplit
+
+from benchmarks.measure import limited, line
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SITE = ROOT / "build" / "site"
+LESSON = "notebooks/index.html?path=00_start_here.ipynb"
+SECONDS, FRESH = 900, 3  # for all; browsers that have never been there
+STEPS = 30
+# From a value that the slider gets until the picture has changed, as the page itself sees it.
+STEP = """async ({steps, pause}) => {
+    const knob = "input[type=range]:not([aria-label='Time in the run'])";
+    const alive = (one) => one.querySelector(knob) && one.querySelector("rect.lk-bar");
+    const view = [...document.querySelectorAll(".lk")].find(alive);
+    const input = view.querySelector(knob), picture = view.querySelector("svg.lk-timeline"), took = [];
+    for (let step = 0; step < steps; step++) {
+        const up = step % 8 < 4 ? 1 : -1;
+        const seen = new Promise((resolve) => {
+            const watch = new MutationObserver(() => requestAnimationFrame(() => resolve(performance.now())));
+            watch.observe(picture, {attributes: true, childList: true, subtree: true});
+        });
+        const began = performance.now();
+        input.value = Number(input.value) + up * Number(input.step || 1);
+        for (const kind of ["input", "change"]) input.dispatchEvent(new Event(kind, {bubbles: true}));
+        took.push(await seen - began);
+        await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+    return took;
+}"""
+
+
+def rows(quick: bool) -> Iterator[str]:
+    """The lines on the site; nothing where it cannot be built or there is no browser."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from browser import Browser, missing, run_all
+    from servers import HOST, free_port, process
+
+    if missing():
+        yield line(f"site: {missing()}", "", "", "", "", "")
+        return
+    yield from building()
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "lessons").symlink_to(SITE)
+        port = free_port()
+        command = [sys.executable, "-m", "http.server", str(port), "--bind", HOST, "--directory", folder]
+        address = f"http://{HOST}:{port}/lessons/"
+        with process(command, {}, Path(folder, "log")):
+            first: list[tuple[float, float]] = []
+            again: list[tuple[float, float]] = []
+            for _ in range(1 if quick else FRESH):
+                with closing(Browser()) as browser:
+                    for took in (first, again):
+                        with browser.visit(SECONDS) as visit:
+                            began = perf_counter()
+                            visit.page.goto(address + LESSON)
+                            visit.page.locator(".jp-RenderedMarkdown h1").first.wait_for()
+                            read = perf_counter() - began
+                            visit.page.locator("rect.lk-bar").first.wait_for(timeout=SECONDS * 1e3)
+                            took.append((read, perf_counter() - began))
+                            visit.page.wait_for_timeout(25_000)  # the worker keeps what was fetched
+                            if took is first:
+                                fetched, elsewhere = {*visit.requests}, visit.elsewhere()
+                            else:
+                                run_all(visit.page, SECONDS)
+                                steps = visit.page.evaluate(STEP, {"steps": STEPS, "pause": 400})
+            reads, bars = zip(*first, strict=True)
+            yield limited("text and stored pictures visible", median(reads), 3, "s")
+            yield limited("first live bar", median(bars), 10, "s")
+            yield limited("first live bar, second visit", median(bar for _, bar in again), 7, "s")
+            yield limited("first lesson over the wire, compressed", compressed(fetched) / 1e6, 16, "MB")
+            yield limited("slider step until seen, median", median(steps), 20, "ms")
+            yield limited("slider step until seen, 95th percentile", quantiles(steps, n=20)[-1], 40, "ms")
+            yield limited("requests to other hosts", len(elsewhere), 0, "")
+
+
+def building() -> Iterator[str]:
+    """How long `make site` takes with an empty cache, and again after a change."""
+    cache = ROOT / "build" / "cache"
+    aside = cache.with_name("cache.aside")
+    if cache.exists():
+        cache.rename(aside)
+    try:
+        for what, limit in (("first time", 60), ("again", 15)):
+            shutil.rmtree(SITE, ignore_errors=True)
+            began = perf_counter()
+            subprocess.run([sys.executable, "-m", "tools.site"], cwd=ROOT, check=True, capture_output=True)
+            yield limited(f"make site, {what}", perf_counter() - began, limit, "s")
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def compressed(addresses: set[str]) -> int:
+    """Return how many bytes the files of the site among *addresses* are, as a server compresses them."""
+    paths = {SITE / unquote(urlsplit(one).path).removeprefix("/lessons/") for one in addresses}
+    paths |= {*SITE.glob("python-*/*")}  # what Python's own thread asks for
+    return sum(len(gzip.compress(path.read_bytes())) for path in paths if path.is_file())

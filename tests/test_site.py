@@ -1,0 +1,157 @@
+"""Building the site: what is fetched and held against its sum, and the sentence for all that can go wrong."""
+
+import http.server
+import json
+import subprocess
+import sys
+import urllib.error
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tools.site import __main__ as command
+from tools.site import fetch, pages, python
+
+
+@pytest.fixture
+def pip(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What pip answers, in its place."""
+    answer: dict[str, Any] = {"returncode": 1, "stderr": ""}
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(**answer))
+    return answer
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What npm's registry sends, in its place: bytes, or an error to raise."""
+    answer: dict[str, Any] = {"sends": b""}
+
+    class Sent:
+        def __enter__(self) -> "Sent":
+            if isinstance(answer["sends"], Exception):
+                raise answer["sends"]
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def read(self) -> Any:
+            return answer["sends"]
+
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", "https://npm.example/all")
+    monkeypatch.setattr("urllib.request.urlopen", lambda address, **_: answer.update(asked=address) or Sent())
+    return answer
+
+
+def test_every_part_has_one_version_and_its_sum() -> None:
+    lines = fetch.PARTS.read_text().splitlines()
+    parts = [line for line in lines if not line.startswith("#")]
+    assert all(len(line.partition("--hash=sha256:")[2]) == 64 and line.count("==") == 1 for line in parts)
+    assert len(parts) == len({line.split("==")[0] for line in parts}) == 20
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE", "its sum is another one"),
+        ("NewConnectionError: Failed to establish a new connection", "The package index cannot be reached"),
+        ("OSError: [Errno 28] No space left on device", "The disk is full"),
+    ],
+)
+def test_pip_fails_in_a_sentence(pip: dict[str, Any], tmp_path: Path, said: str, sentence: str) -> None:
+    pip["stderr"] = said
+    with pytest.raises(SystemExit, match=sentence):
+        fetch.wheels(tmp_path)
+
+
+def test_half_a_wheel_is_fetched_again(tmp_path: Path, pip: dict[str, Any]) -> None:
+    (tmp_path / "comm-0.2.3-py3-none-any.whl").write_bytes(b"half of it")
+    with pytest.raises(SystemExit):
+        fetch.wheels(tmp_path)
+    assert "comm==0.2.3" in (tmp_path / "missing.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("sends", "sentence"),
+    [
+        (b"half of it", "its sum is another one. It was not kept"),
+        (urllib.error.URLError("no route"), "npm's registry cannot be reached"),
+        (TimeoutError(), "npm's registry cannot be reached"),
+        (urllib.error.HTTPError("", 503, "", None, None), "npm's registry answers 503"),  # type: ignore[arg-type]
+    ],
+)
+def test_pyodide_fails_in_a_sentence(
+    registry: dict[str, Any], tmp_path: Path, sends: Any, sentence: str
+) -> None:
+    registry["sends"] = sends
+    with pytest.raises(SystemExit, match=sentence):
+        fetch.pyodide(tmp_path)
+    assert registry["asked"] == f"https://npm.example/all/pyodide/-/pyodide-{fetch.PYODIDE}.tgz"
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_in_the_cache_is_not_fetched(
+    registry: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / f"pyodide-{fetch.PYODIDE}.tgz"
+    there.write_bytes(b"all of it")
+    monkeypatch.setattr(fetch, "PYODIDE_SUM", fetch.sum_of(b"all of it"))
+    assert fetch.pyodide(tmp_path) == there
+    assert "asked" not in registry
+
+
+def test_without_npm_its_file_names_the_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NPM_CONFIG_REGISTRY", "npm_config_registry"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert fetch.registry() == fetch.NPM
+    (tmp_path / ".npmrc").write_text("fund=false\nregistry = https://npm.example\n")
+    assert fetch.registry() == "https://npm.example/"
+
+
+def test_a_site_that_fails_leaves_the_one_from_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text("from before")
+    monkeypatch.setattr(command, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(fetch, "wheels", lambda cache: {})
+    monkeypatch.setattr(fetch, "pyodide", lambda cache: cache / "nothing.tgz")
+
+    def pack(wheels: Any, archive: Any, folder: Path, cache: Path) -> None:
+        folder.mkdir(parents=True)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(python, "pack", pack)
+    monkeypatch.setattr(sys, "argv", ["site", "--to", str(site)])
+    with pytest.raises(SystemExit, match="The disk is full"):
+        command.main()
+    assert (site / "index.html").read_text() == "from before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "site"]
+
+
+def test_a_taken_port_says_so(tmp_path: Path) -> None:
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as taken:
+        port = taken.server_port
+        with pytest.raises(SystemExit, match=f"Port {port} is taken: choose another one"):
+            command.serve(tmp_path, port)
+
+
+def test_a_full_disk_is_seen_before_anything_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10))
+    monkeypatch.setattr(fetch, "wheels", lambda cache: pytest.fail("fetched"))
+    with pytest.raises(SystemExit, match="The disk is full"):
+        command.build(tmp_path / "site")
+
+
+def test_the_title_of_a_lesson_is_its_heading(tmp_path: Path) -> None:
+    lesson = tmp_path / "x.ipynb"
+    lesson.write_text(json.dumps({"cells": [{"source": ["# 03 Parallel map: as fast as\n", "Text"]}]}))
+    assert pages.title(lesson) == "Parallel map: as fast as"

@@ -1,0 +1,106 @@
+"""Builds the lessons as a site of static files into build/site, and serves it on this computer if asked.
+
+    python -m tools.site [--serve [PORT]] [--to FOLDER]
+
+What is fetched is kept in build/cache, so a second time needs no network. A site that could not be
+completed is never left: the one from before stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import http.server
+import json
+import os
+import shutil
+from pathlib import Path
+from time import perf_counter
+
+from tools import targets
+from tools.site import fetch, pages, python
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CACHE = ROOT / "build" / "cache"
+SITE = ROOT / "build" / "site"
+PORT = 8000
+ROOM = 200e6  # bytes, with what is fetched and the site from before
+MADE_OF = ("lessonkit", "notebooks", "tools/site")
+
+
+def build(to: Path = SITE) -> None:
+    """Build the site, unless it is there already and made of the same."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    inputs = {"inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)), "node": shutil.which("node")}
+    if (to / "built.json").exists() and json.loads((to / "built.json").read_text()) == inputs:
+        targets.say(f"The site in {shown(to)} is up to date.")
+        return
+    began = perf_counter()
+    if shutil.disk_usage(CACHE).free < ROOM:
+        targets.stop(targets.FULL)
+    wheels, archive = fetch.wheels(CACHE), fetch.pyodide(CACHE)
+    new, old = to.with_name(to.name + ".new"), to.with_name(to.name + ".old")
+    for left in (new, old):
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        targets.say("Packing Python.")
+        python.pack(wheels, archive, new / "python", CACHE)
+        (new / "python").rename(new / f"python-{pages.sum_of(new / 'python')}")
+        targets.say("Putting the pages together.")
+        pages.assemble(wheels, new)
+        (new / "built.json").write_text(json.dumps(inputs), encoding="utf-8")
+        if to.exists():
+            to.rename(old)
+        new.rename(to)
+    finally:
+        for left in (new, old):
+            shutil.rmtree(left, ignore_errors=True)
+    size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file())
+    targets.say(f"The site is in {shown(to)}: {size / 1e6:.0f} MB, after {perf_counter() - began:.0f} s.")
+
+
+def shown(path: Path) -> str:
+    """Return a path as one would type it here."""
+    return os.path.relpath(path)
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Serves files, and says nothing of each."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def serve(folder: Path, port: int) -> None:
+    """Serve *folder* on this computer alone, until Ctrl+C."""
+    try:
+        server = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", port), functools.partial(Files, directory=str(folder))
+        )
+    except OSError:
+        targets.stop(f"Port {port} is taken: choose another one, as in: make site ARGS='--serve {port + 1}'")
+    targets.say(f"The lessons are at http://127.0.0.1:{server.server_port}/ ; Ctrl+C ends it.")
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+
+
+def main() -> None:
+    """Build, and serve if asked."""
+    parser = argparse.ArgumentParser(prog="make site", description="Build the lessons as a site.")
+    parser.add_argument("--serve", nargs="?", type=int, const=PORT, metavar="PORT", help="serve it here")
+    parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="build it into FOLDER")
+    asked = parser.parse_args()
+    try:
+        build(asked.to.resolve())
+    except OSError as error:
+        targets.stop(targets.cause(str(error)))
+    except KeyboardInterrupt:
+        targets.stop("Stopped.")
+    if asked.serve is not None:
+        serve(asked.to.resolve(), asked.serve)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+// Runs Pyodide once, imports what a lesson imports, and keeps what was compiled for it:
+//     node compile.mjs FOLDER RESULT
+// FOLDER has the runtime, python_stdlib.zip and packages.zip. Our own package is left out: it changes often, and is small.
+import { readFileSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const [folder, result] = process.argv.slice(2);
+const { loadPyodide } = await import(pathToFileURL(`${folder}/pyodide.mjs`));
+const python = await loadPyodide({
+  indexURL: `${folder}/`,
+  env: { PYTHONPATH: "/lib/packages.zip" },
+  fsInit: async (fs) => fs.writeFile("/lib/packages.zip", readFileSync(`${folder}/packages.zip`)),
+});
+python.runPython(`
+import pyodide_kernel, anywidget, lessonkit.analysis, lessonkit.widgets
+import importlib.util, marshal, struct, sys, zipfile, zipimport
+
+# A module that says itself that it is current: the archive is written only once.
+HEAD = importlib.util.MAGIC_NUMBER + struct.pack("<I", 1) + bytes(8)
+with zipfile.ZipFile("/compiled.zip", "w") as compiled:
+    for name, module in sorted(sys.modules.items()):
+        spec = getattr(module, "__spec__", None)
+        loader = getattr(spec, "loader", None)
+        if spec and isinstance(loader, zipimport.zipimporter) and spec.origin.endswith(".py") and not name.startswith("lessonkit"):
+            archive = "packages.zip" if "packages" in loader.archive else "python_stdlib.zip"
+            inside = spec.origin.removeprefix(loader.archive + "/")
+            compiled.writestr(f"{archive}/{inside}c", HEAD + marshal.dumps(loader.get_code(spec.name)))
+`);
+writeFileSync(result, python.FS.readFile("/compiled.zip"));
+process.exit(0);

@@ -1,0 +1,199 @@
+// The line above a lesson: what is loading, which copy is open, and how to get at one's work.
+
+import { allWork, keep, saved, zip } from "./work.js";
+
+const here = new URL(".", import.meta.url);
+const path = new URLSearchParams(location.search).get("path") ?? "";
+const LATE = 60000; // ms without a word of Python
+const OFTEN = 10000; // ms from one save to the next
+const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"];
+
+// ---- the line ----
+
+const line = document.createElement("div");
+const words = document.createElement("span");
+const bar = document.createElement("progress");
+line.id = "lessons-line";
+words.setAttribute("role", "status");
+bar.setAttribute("aria-label", "How much of Python is here");
+line.append(link("All lessons", here.href), words, bar);
+document.body.prepend(line);
+
+function link(text, href) {
+  return Object.assign(document.createElement("a"), { textContent: text, href });
+}
+
+function button(text, act) {
+  const node = Object.assign(document.createElement("button"), { textContent: text, onclick: act });
+  line.append(node);
+  return node;
+}
+
+function say(text, done) {
+  words.textContent = text;
+  if (done) bar.remove();
+}
+
+// ---- versions of a lesson ----
+
+// Only cells with text count, and only their text: a copy that was run is no change of one's own.
+function digest(notebook) {
+  const texts = (notebook?.cells ?? []).map((cell) => [].concat(cell.source).join("").trim());
+  let [a, b] = [7, 9];
+  for (const letter of texts.filter(Boolean).join("\0")) {
+    a = Math.imul(a ^ letter.codePointAt(0), 2654435761);
+    b = Math.imul(b ^ letter.codePointAt(0), 1597334677);
+  }
+  return `${a >>> 0}-${b >>> 0}`;
+}
+
+async function published() {
+  const answer = await fetch(new URL(`files/${path}`, here), { cache: "no-cache" }).catch(() => null);
+  return answer?.ok ? answer.json() : null; // a file of the learner's own is not published
+}
+
+const mine = path.replace(/(\.\w+)$/, " (mine)$1");
+const key = `lessons ${here.pathname}${path}`;
+let lesson = null, older = false;
+
+// Before the page opens the lesson: a saved copy without changes gives way to a newer version.
+async function choose() {
+  const files = await saved();
+  if (!files) return say("This browser keeps nothing here: download your work before you leave.");
+  const copy = files.get(path);
+  lesson = await published();
+  if (!lesson) return undefined;
+  const now = digest(lesson), before = recall(key);
+  if (copy && before && before !== now) {
+    if (digest(copy.content) !== before) older = true;
+    else await keep([[path, null]]);
+  }
+  if (!older) recall(key, now);
+  if (older) {
+    button("Open the new version, and keep mine beside it", async () => {
+      await panel()?.context.save();
+      const current = (await saved()).get(path);
+      await keep([[mine, { ...current, name: mine, path: mine }], [path, null]]);
+      recall(key, now);
+      location.reload();
+    });
+  } else if (files.has(mine)) line.append(link("My earlier copy", `?path=${encodeURIComponent(mine)}`));
+  return undefined;
+}
+
+function recall(name, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(name);
+    localStorage.setItem(name, value);
+  } catch {
+    // The browser keeps nothing; that was said.
+  }
+  return null;
+}
+
+export const ready = choose().catch((error) => console.warn(error));
+
+// ---- Python ----
+
+// Asked for at once, so that they are here when the page has come so far as to want them.
+async function fetchPython() {
+  const { python } = document.getElementById("lessons-script").dataset;
+  let here_ = 0, all = 0;
+  const answers = await Promise.all(BIG.map((name) => fetch(new URL(`${python}/${name}`, here))));
+  for (const answer of answers) all += Number(answer.headers.get("content-length"));
+  const show = () => {
+    if (all) Object.assign(bar, { max: all, value: here_ });
+    say(`Loading Python: ${(here_ / 1e6).toFixed(0)}${all ? ` of ${(all / 1e6).toFixed(0)}` : ""} MB`);
+  };
+  await Promise.all(answers.map(async (answer) => {
+    const reader = answer.body.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      here_ += part.value.length;
+      if (!started) show();
+    }
+  }));
+}
+
+let started = "";
+new BroadcastChannel("lessons").onmessage = ({ data }) => {
+  if (started === "done") return;
+  bar.removeAttribute("value");
+  say(`${(started = data)} …`);
+};
+
+function panel() {
+  return window.jupyterapp?.shell.currentWidget;
+}
+
+const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function start() {
+  if (typeof WebAssembly !== "object") return say("This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here.", true);
+  fetchPython().catch((error) => console.warn(error));
+  const late = setTimeout(() => say("Python has not started. Load the page again; if that does not help, try another browser.", true), LATE);
+  while (!panel()?.sessionContext?.session?.kernel) await soon(50);
+  await panel().context.ready;
+  const { kernel } = panel().sessionContext.session;
+  // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new kernel has none.
+  kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
+  drawSaved().catch((error) => console.warn(error));
+  await kernel.info;
+  kernel.statusChanged.connect((_, status) => {
+    if (status === "restarting") say("Python starts again …");
+    else if (status === "idle" && words.textContent.startsWith("Python starts")) say("Python is ready again: run the cells.");
+  });
+  await runFirst().catch(() => 0); // the learner has run them already
+  clearTimeout(late);
+  started = "done";
+  say(older ? "This is your copy of an earlier version of this lesson." : "Python is ready. Your work is kept in this browser.", true);
+  return undefined;
+}
+
+// The widgets that were saved with a lesson need no Python to be seen; JupyterLab would wait for it.
+async function drawSaved() {
+  const { content, context } = panel();
+  for (let tries = 0; context.model.getMetadata("widgets") && tries < 100; tries++) {
+    const renderer = inside(content).find((one) => one._manager?.promise);
+    if (renderer) return (await renderer._manager.promise).restoreWidgets(context.model, { loadKernel: false, loadNotebook: true });
+    await soon(100);
+  }
+  return undefined;
+}
+
+function inside(widget) {
+  return [widget, ...[...(widget.children?.() ?? [])].flatMap(inside)];
+}
+
+// What a learner has changed is not run without being asked for: it may never end.
+async function runFirst() {
+  const { content, context, sessionContext } = panel();
+  const { cells } = context.model.toJSON();
+  if (!lesson || digest({ cells }) !== digest(lesson)) return;
+  const drawn = (cell) => (cell.outputs ?? []).some(({ data }) => data?.["image/png"]);
+  const first = lesson.cells.findIndex(drawn);
+  // One by one and not by a command, which would scroll to where it is: somebody is reading.
+  for (const cell of content.widgets.slice(0, first + 1)) {
+    if (cell.model.type === "code") await cell.constructor.execute(cell, sessionContext);
+  }
+}
+
+// Not before Python is there: until then JupyterLab has not read the widgets that were saved, and would save none.
+function save() {
+  const { context } = panel() ?? {};
+  if (started === "done" && context?.model.dirty) context.save();
+}
+setInterval(save, OFTEN);
+document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
+
+button("Run all cells", () => jupyterapp.commands.execute("notebook:run-all-cells"));
+button("Download all my work", async () => {
+  const { context } = panel();
+  if (context.model.dirty) await context.save();
+  const files = await allWork();
+  if (files.length) zip(files, "my-lessons.zip");
+  else say("There is nothing yet: run or change a cell first.");
+});
+if (path) start();
+navigator.serviceWorker?.ready.then(({ active }) => {
+  setTimeout(() => active.postMessage(performance.getEntriesByType("resource").map(({ name }) => name)), 20000);
+});

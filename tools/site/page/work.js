@@ -1,0 +1,84 @@
+// What a learner has saved, in this browser's own storage, where JupyterLite puts it; and all of it as one file.
+
+const here = new URL(".", import.meta.url);
+const NAME = `JupyterLite Storage - ${here.pathname}`;
+
+// Opens what is there and makes nothing: an empty one would be in JupyterLite's way.
+function open() {
+  return new Promise((resolve, reject) => {
+    const asked = indexedDB.open(NAME);
+    asked.onupgradeneeded = () => asked.transaction.abort();
+    asked.onsuccess = () => resolve(asked.result);
+    asked.onerror = () => (asked.error.name === "AbortError" ? resolve(null) : reject(asked.error));
+  });
+}
+
+function done(request) {
+  return new Promise((resolve, reject) => Object.assign(request, { onsuccess: () => resolve(request.result), onerror: () => reject(request.error) }));
+}
+
+// Returns the saved files by path; null if the browser keeps nothing.
+export async function saved() {
+  try {
+    const storage = await open();
+    if (!storage?.objectStoreNames.contains("files")) return new Map();
+    const files = storage.transaction("files").objectStore("files");
+    const [keys, values] = await Promise.all([done(files.getAllKeys()), done(files.getAll())]);
+    storage.close();
+    return new Map(keys.map((key, place) => [key, values[place]]));
+  } catch {
+    return null;
+  }
+}
+
+// Puts files at paths, and takes those away for which there is null.
+export async function keep(changes) {
+  const storage = await open();
+  const files = storage.transaction("files", "readwrite").objectStore("files");
+  await Promise.all(changes.map(([path, file]) => done(file ? files.put(file, path) : files.delete(path))));
+  storage.close();
+}
+
+// Returns all saved files as names and bytes.
+export async function allWork() {
+  const files = [...((await saved()) ?? new Map()).values()].filter(({ type }) => type !== "directory");
+  return files.map(({ path, content, format }) => {
+    const text = typeof content === "string" ? content : JSON.stringify(content, null, 1);
+    const bytes = format === "base64" ? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)) : new TextEncoder().encode(text);
+    return [path, bytes];
+  });
+}
+
+const CRC = Array.from({ length: 256 }, (_, number) => {
+  for (let bit = 0; bit < 8; bit++) number = number & 1 ? (number >>> 1) ^ 0xedb88320 : number >>> 1;
+  return number;
+});
+
+// Gives the learner one archive, in which nothing is compressed.
+export function zip(files, name) {
+  const parts = [], list = [];
+  let offset = 0;
+  for (const [path, bytes] of files) {
+    const title = new TextEncoder().encode(path);
+    const crc = ~bytes.reduce((sum, byte) => CRC[(sum ^ byte) & 255] ^ (sum >>> 8), -1);
+    const about = [20, 0x800, 0, 0, 0x21]; // version, names in UTF-8, not compressed, and a date that is always the same
+    const head = record(0x04034b50, about, [crc, bytes.length, bytes.length], [title.length, 0]);
+    parts.push(head, title, bytes);
+    list.push(record(0x02014b50, [20, ...about], [crc, bytes.length, bytes.length], [title.length, 0, 0, 0, 0], [0, offset]), title);
+    offset += head.length + title.length + bytes.length;
+  }
+  const size = list.reduce((sum, part) => sum + part.length, 0);
+  const end = record(0x06054b50, [0, 0, files.length, files.length], [size, offset], [0]);
+  const address = URL.createObjectURL(new Blob([...parts, ...list, end], { type: "application/zip" }));
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+// Numbers of a zip's header: a mark of four bytes, then by turns groups of two and of four bytes each.
+function record(mark, ...groups) {
+  const bytes = [mark, mark >>> 8, mark >>> 16, mark >>> 24];
+  groups.forEach((group, turn) => {
+    for (const value of group) bytes.push(value, value >>> 8, ...(turn % 2 ? [value >>> 16, value >>> 24] : []));
+  });
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,188 @@
+"""Puts JupyterLite's pages together: its application, the extensions, the lessons, and what is ours."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import shutil
+import tarfile
+import zipfile
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+APPS = ("notebooks", "tree")  # the lessons one by one, and the list of files
+UNUSED = re.compile(
+    r"\.map$|^build/(lab|consoles|edit|repl)/|^(lab|consoles|edit|repl|doc)/|^rspack|^package.json$"
+)
+EXTENSIONS = re.compile(r".*\.data/data/share/jupyter/labextensions/(.*)")
+UNUSED_EXTENSION = re.compile(r"\.(map|orig)$|/pypi/|licenses")
+SETTINGS = {
+    # A lesson that is opened again is drawn from what was saved, without a kernel.
+    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
+    "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
+}
+ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
+DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
+
+
+def assemble(wheels: dict[str, Path], folder: Path) -> None:
+    """Put the pages into *folder*, which has Python in it already."""
+    unpack_application(wheels["jupyterlite-core"], folder)
+    extensions = [
+        unpack_extension(wheels[name], folder)
+        for name in ("jupyterlite-pyodide-kernel", "jupyterlab-widgets", "anywidget")
+    ]
+    copy_lessons(folder)
+    python = next(folder.glob("python-*")).name
+    config = json.loads((folder / "jupyter-lite.json").read_text(encoding="utf-8"))
+    config["jupyter-config-data"] |= {
+        "appName": "Lessons",
+        "appUrl": "./index.html",
+        "contentsAllJsonFile": "all.json",
+        "exposeAppInBrowser": True,
+        "faviconUrl": "./notebooks/favicon.ico",
+        "federated_extensions": extensions,
+        "enableMemoryStorage": True,  # where the browser keeps nothing, a lesson runs all the same
+        "settingsOverrides": SETTINGS,
+        "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": kernel(python)},
+    }
+    write(folder / "jupyter-lite.json", config)
+    write(folder / "build" / "schemas" / "all_federated.json", schemas(folder))
+    translations = folder / "api" / "translations"
+    english = {"displayName": "English", "nativeName": "English"}
+    write(translations / "all.json", {"data": {"en": english}, "message": ""})
+    write(translations / "en.json", {"data": {}, "message": ""})
+    add_ours(folder, python)
+
+
+def kernel(python: str) -> dict[str, Any]:
+    """Tell the kernel where its Python is, and that all packages are there already."""
+    there = ["micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython"]
+    return {
+        "pyodideUrl": f"./{python}/start.mjs",
+        "disablePyPIFallback": True,
+        "pipliteUrls": [],
+        "loadPyodideOptions": {"packages": there},
+    }
+
+
+def unpack_application(wheel: Path, folder: Path) -> None:
+    """Unpack JupyterLite's application without its maps and the parts that nobody opens here."""
+    with zipfile.ZipFile(wheel) as outer:
+        (name,) = (name for name in outer.namelist() if name.endswith(".tgz"))
+        content = outer.read(name)
+    with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+        for member in tar:
+            path = member.name.removeprefix("package/")
+            taken = tar.extractfile(member) if member.isfile() and not UNUSED.search(path) else None
+            if taken:
+                target = folder / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(taken.read())
+
+
+def unpack_extension(wheel: Path, folder: Path) -> dict[str, str]:
+    """Unpack the extension of JupyterLab in a *wheel*; return how the page loads it."""
+    name = ""
+    with zipfile.ZipFile(wheel) as archive:
+        for path in archive.namelist():
+            found = EXTENSIONS.match(path)
+            if not found or UNUSED_EXTENSION.search(path):
+                continue
+            target = folder / "extensions" / found[1]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(archive.read(path))
+            if target.name == "package.json":
+                name, about = found[1].removesuffix("/package.json"), json.loads(target.read_bytes())
+    told = about["jupyterlab"]["_build"]
+    return {"name": name, "load": told["load"], "extension": told["extension"]}
+
+
+def schemas(folder: Path) -> list[dict[str, Any]]:
+    """List the settings of the extensions, as the page asks for them."""
+    found = []
+    for path in sorted((folder / "extensions").rglob("schemas/*/*/*.json")):
+        plugin = path.as_posix().partition("/schemas/")[2].removesuffix(".json")
+        name = ":".join(plugin.rsplit("/", 1))
+        schema = json.loads(path.read_bytes())
+        found.append({"id": name, "raw": "{}", "schema": schema, "settings": {}, "version": ""})
+    return found
+
+
+def copy_lessons(folder: Path) -> None:
+    """Copy the notebooks as they are, and what is beside them, and list them."""
+    (folder / "files").mkdir()
+    (folder / "api" / "contents").mkdir(parents=True)
+    empty = dict.fromkeys(("content", "format", "hash", "hash_algorithm", "mimetype", "size"))
+    empty |= {"created": DATE, "last_modified": DATE, "writable": True}
+    listed = []
+    for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in (".ipynb", ".py")):
+        shutil.copy(path, folder / "files" / path.name)
+        kind = "notebook" if path.suffix == ".ipynb" else "file"
+        about = {"name": path.name, "path": path.name, "type": kind, "size": path.stat().st_size}
+        listed.append(empty | about)
+    root = {"name": "", "path": "", "type": "directory", "format": "json", "content": listed}
+    write(folder / "api" / "contents" / "all.json", empty | root)
+
+
+def add_ours(folder: Path, python: str) -> None:
+    """Add our scripts and style, the first page, and the worker that keeps files for the next visit."""
+    (folder / "service-worker.js").rename(folder / "jupyterlite-worker.js")
+    for path in (HERE / "page").iterdir():
+        if path.suffix in (".js", ".css"):
+            shutil.copy(path, folder)
+    icons = folder / "static" / "favicons"
+    icons.mkdir(parents=True)
+    for name in ICONS:
+        shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
+    entries = "\n".join(
+        f'<li><a href="notebooks/index.html?path={quote(path.name)}">{escape(title(path))}</a></li>'
+        for path in sorted((folder / "files").glob("*.ipynb"))
+    )
+    first = (HERE / "page" / "index.html").read_text(encoding="utf-8")
+    (folder / "index.html").write_text(first.replace("LESSONS", entries), encoding="utf-8")
+    page = folder / "notebooks" / "index.html"
+    text = page.read_text(encoding="utf-8")
+    style = '<link rel="stylesheet" href="../site.css">'
+    script = f'<script type="module" id="lessons-script" data-python="{python}" src="../site.js"></script>'
+    for old, new in {
+        "</title>": f"</title>{style}{script}",
+        "<title>Jupyter Notebook - Notebooks": "<title>Lesson",
+        "await import(": "await (await import('../site.js')).ready; await import(",
+    }.items():
+        assert text.count(old) == 1, old  # another version of JupyterLite has another page
+        text = text.replace(old, new)
+    page.write_text(text, encoding="utf-8")
+    worker = folder / "service-worker.js"
+    worker.write_text(worker.read_text(encoding="utf-8").replace("VERSION", sum_of(folder)), encoding="utf-8")
+
+
+def title(lesson: Path) -> str:
+    """Return the heading of a lesson, without its number, which the list has."""
+    cells = json.loads(lesson.read_bytes())["cells"]
+    heading = re.search(r"^# (?:\d+ )?(.+)", "".join(cells[0]["source"]), re.M)
+    return heading[1] if heading else lesson.stem
+
+
+def write(path: Path, content: Any) -> None:
+    """Write JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def sum_of(*folders: Path) -> str:
+    """Return a short name for what is in *folders*."""
+    summed = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            if "__pycache__" not in path.parts and path.suffix not in (".md", ".swp"):
+                summed.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return summed.hexdigest()[:12]
