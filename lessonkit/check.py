@@ -25,7 +25,7 @@ class Of(NamedTuple):
 
 
 def integer(name: str | Of, value: Any, *, least: int | None = None, auto: bool = False) -> int:
-    """`value` as an int of at least `least`; with `auto`, AUTOTUNE is allowed too.
+    """Return *value* as an int of at least *least*; with *auto*, AUTOTUNE is allowed too.
 
     >>> integer("cycle_length", 0, least=1, auto=True)
     Traceback (most recent call last):
@@ -42,7 +42,7 @@ def integer(name: str | Of, value: Any, *, least: int | None = None, auto: bool 
 
 
 def seconds(name: str | Of, value: Any) -> float:
-    """`value` as a finite number of seconds, not negative."""
+    """Return *value* as a finite number of seconds, not negative."""
     allowed = f"must be a number of seconds, 0 or more{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")
@@ -53,12 +53,12 @@ def seconds(name: str | Of, value: Any) -> float:
 
 
 def nanoseconds(name: str | Of, value: Any) -> int:
-    """`value` seconds, checked, as the whole nanoseconds that the clocks count in."""
+    """Return *value* seconds as the whole nanoseconds that the clocks count in."""
     return round(seconds(name, value) * 1e9)
 
 
 def cost(name: str, value: Any) -> Any:
-    """`value` as seconds, or as a function of the element that gives seconds."""
+    """Return *value* as seconds, or as a function of the element that gives seconds."""
     return value if callable(value) else seconds(name, value)
 
 
@@ -93,7 +93,7 @@ name_of_stage = must_be("a name", lambda value: isinstance(value, str) and value
 
 
 def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """`value` as one of a few words."""
+    """Return *value*, which must be one of the words *allowed*."""
     if value not in allowed:
         raise ValueError(f"{name}={value!r}: must be one of {', '.join(allowed)}")
     return str(value)
@@ -108,7 +108,7 @@ def unsaid(check: Check, default: Any = None) -> Check:
 
 
 def bytes_of(name: str, value: Any) -> Any:
-    """The size of an element as a number, or as a function of the element."""
+    """Return the size of an element as a number, or as a function of the element."""
     return value if callable(value) else integer(name, value, least=0)
 
 
@@ -172,6 +172,6 @@ ARGUMENTS: dict[str, Check] = {
 
 
 def arguments(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of *method* among what is *given*, each as the rule of its name wants it."""
+    """Check the arguments of *method* among what is *given*, each by the rule of its name."""
     checks = {name: ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name) for name in given}
     return {name: check(name, given[name]) for name, check in checks.items() if check}

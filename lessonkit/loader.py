@@ -1,7 +1,5 @@
 """`DataLoader`: PyTorch's, described over one of our pipelines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil, inf
 from typing import Any

@@ -2,7 +2,7 @@
 
 
 def milliseconds(seconds: float, digits: int | None = None) -> str:
-    """A time, in seconds only if it is long; with *digits* never, so that times can be compared.
+    """Write a time, in seconds only if it is long; with *digits* never, so that times can be compared.
 
     >>> milliseconds(0.0175), milliseconds(0.21), milliseconds(13.35), milliseconds(0.04444444)
     ('17.5 ms', '210 ms', '13.35 s', '44.4 ms')
@@ -13,7 +13,7 @@ def milliseconds(seconds: float, digits: int | None = None) -> str:
 
 
 def percent(share: float, digits: int | None = None) -> str:
-    """A share of a whole.
+    """Write a share of a whole.
 
     >>> percent(0.28571), percent(1.0), percent(0.5)
     ('28.6 %', '100 %', '50 %')
@@ -22,7 +22,7 @@ def percent(share: float, digits: int | None = None) -> str:
 
 
 def size(nbytes: float, digits: int | None = None) -> str:
-    """How much memory.
+    """Write an amount of memory.
 
     >>> size(800), size(400_000), size(3_200_000)
     ('800 B', '400 kB', '3.2 MB')
@@ -35,7 +35,7 @@ def size(nbytes: float, digits: int | None = None) -> str:
 
 
 def samples(count: int) -> str:
-    """How many samples.
+    """Write a number of samples.
 
     >>> samples(1), samples(20)
     ('1 sample', '20 samples')
@@ -44,7 +44,7 @@ def samples(count: int) -> str:
 
 
 def number(value: float, digits: int | None = None) -> str:
-    """At most one digit behind the point, or as many as are asked for, and none that says nothing.
+    """Write at most one digit after the point, or as many as *digits*, and none that says nothing.
 
     With *digits* a half is rounded up, so that two numbers and their difference agree.
 

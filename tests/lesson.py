@@ -31,6 +31,7 @@ SERIES = (
     "06_ordering",
     "07_optimisers",
     "08_put_it_together",
+    "09_workers",
 )
 WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]
 

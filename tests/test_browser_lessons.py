@@ -16,7 +16,9 @@ from lessonkit.widgets.base import Page
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.prediction import SCALES, Predict
+from lessonkit.widgets.marks import Marks
+from lessonkit.widgets.placing import Placing
+from lessonkit.widgets.prediction import SCALES, Predict, Question
 
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
@@ -69,21 +71,64 @@ def turns(one: Explore) -> bool:
 
 
 def predict(walk: Walk) -> None:
-    """A wrong answer, which is explained, and then the right one, which shows the run."""
-    asked, shown = walk.first(Predict)
-    said = shown.locator(".lk-verdict")
-    shown.get_by_label("fairly sure").check()
+    """Every question of the main path: a wrong answer is explained, and in the end nothing is covered."""
+    cells = walk.lesson.cells
+    further = next(place for place, cell in enumerate(cells) if cell.source.startswith("## Further"))
+    main = {cell.id for cell in cells[:further]}
+    for cell, asked in walk.lesson.widgets(Question):
+        if cell in main:
+            shown = walk.shown(cell)
+            assert walk.page.get_by_text("Covered until you commit").first.is_visible()
+            assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
+            shown.get_by_label("fairly sure").check()
+            if isinstance(asked, Predict):
+                say(asked, shown)
+            elif isinstance(asked, Marks):
+                mark(asked, shown)
+            walk.is_picture_of(shown, asked.traces[-1])
+    walk.page.get_by_text("Covered until you commit").first.wait_for(state="hidden")
+
+
+def say(asked: Predict, shown: Any) -> None:
+    """A wrong answer, and then the right one."""
     value, text = asked.wrong[0]
     for answer, words in (value, text), (asked.right, "Right."):
-        assert shown.locator(".lk-timeline").count() == 0
         if asked.choices:
             shown.get_by_label(answer, exact=True).check()
         else:
             field = shown.get_by_role("spinbutton")
             field.fill(f"{answer * SCALES.get(asked.unit, 1):.6g}")
-        shown.get_by_role("button", name="Commit to this answer").click()
-        said.get_by_text(words).wait_for()
-    walk.is_picture_of(shown, asked.traces[-1])
+        commit(shown, words)
+
+
+def mark(asked: Marks, shown: Any) -> None:
+    """What the first misconception would place or draw, by keyboard."""
+    places, text = asked.wrong[0]
+    for number, (place, right, last) in enumerate(zip(places, asked.right, asked.last, strict=True)):
+        to = round(place if place <= last else right)  # it may have no such bar
+        if isinstance(asked, Placing):
+            bar = shown.locator(".lk-placing g[role=button]").nth(number)
+            press(bar, "Enter", "Shift+ArrowRight", to // 5, "ArrowRight", to % 5, "Enter")
+        else:
+            point = shown.get_by_role("slider").nth(number)
+            point.press("Enter")  # it begins where the one before it is
+            here = int(point.get_attribute("aria-valuenow"))
+            page, arrow = ("PageUp", "ArrowUp") if to > here else ("PageDown", "ArrowDown")
+            press(point, page, abs(to - here) // 10, arrow, abs(to - here) % 10)
+    commit(shown, text)
+
+
+def press(node: Any, *keys: Any) -> None:
+    """Press keys, each as often as the number after it says."""
+    for key, times in zip(keys, [*keys[1:], 1], strict=True):
+        for _ in range(times if isinstance(times, int) else 1):
+            if isinstance(key, str):
+                node.press(key)
+
+
+def commit(shown: Any, words: str) -> None:
+    shown.get_by_role("button", name="Commit to this answer").click()
+    shown.locator(".lk-verdict").get_by_text(words).wait_for()
 
 
 def play(walk: Walk) -> None:
@@ -166,9 +211,9 @@ def test_the_main_path_of_a_lesson(name: str, desk: Visit, lab: Server) -> None:
     open_next(page, found.path)
     assert all(page.evaluate(PICTURES)), "a picture that is kept does not show"
     run_all(page, RUN)
-    page.locator(".lk").nth(sum(isinstance(one, Page) for one in found.values.values()) - 1).wait_for(
-        state="attached"
-    )
+    page.locator(".lk:not(.lk-note)").nth(
+        sum(isinstance(one, Page) for one in found.values.values()) - 1
+    ).wait_for(state="attached")
     walk = Walk(found, page)
     predict(walk)
     play(walk)

@@ -273,3 +273,19 @@ def test_08_the_fewest_points_of_the_open_challenge_are_those_of_its_solution() 
     assert min(found.values())[0] == 18.6375
     fastest = min(found.values(), key=lambda points_and_time: points_and_time[1])
     assert fastest[0] > 20
+
+
+# ---- 09 workers ----
+
+
+def test_09_four_workers_that_stay_with_one_ticket_each_in_any_order_are_the_only_ones_in_time() -> None:
+    found = passing(lesson("09_workers").values["challenge-task"])
+    assert found == [{"workers": 4, "prefetch_factor": 1, "persistent_workers": True, "in_order": False}]
+
+
+def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() -> None:
+    kitchen = lesson("09_workers").names["kitchen"]
+    for workers in (5, 6):
+        dataset, options = kitchen(workers, 1, True, False)
+        found = judged("09_workers", "challenge-task", dataset, **options)
+        assert {name for name, goal in found.items() if not goal.met} == {"worker processes", "memory"}

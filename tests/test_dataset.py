@@ -56,7 +56,7 @@ def test_repr_is_the_code_that_builds_it() -> None:
         Dataset.zip(NUMBERS, (NUMBERS.take(3), NUMBERS)).enumerate(5),
         Dataset.zip((NUMBERS,)).map(None, 2, False, cost=0.5),
         NUMBERS.batch(2, True, 3, False).shuffle(3, 1, None),
-        NUMBERS.concatenate(NUMBERS.skip(2)).shard(2, 1).repeat(),
+        NUMBERS.skip(2).shard(2, 1).repeat(),
         ArtificialDataset(5, open=per_sample(0.1), read=straggler(0.1, every=3, slow=1.0)).cache(),
         NUMBERS.batch(2).unbatch().map(cost=0.5, kind="native", stage="Decode", nbytes=10),
     ],
@@ -106,13 +106,10 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: NUMBERS.shuffle(-1), ValueError, "buffer_size=-1: must be 1 or more"),
     (lambda: NUMBERS.shuffle(2, seed="x"), TypeError, "seed='x': must be an integer"),
     (lambda: NUMBERS.batch(0), ValueError, "batch_size=0: must be 1 or more"),
-    (lambda: NUMBERS.unbatch(), ValueError, "unbatch: the elements of Dataset.range(10) are single values"),
     (lambda: NUMBERS.repeat("x"), TypeError, "count='x': must be an integer"),
     (lambda: NUMBERS.take(None), TypeError, "count=None: must be an integer"),
     (lambda: NUMBERS.shard(0, 0), ValueError, "num_shards=0: must be 1 or more"),
     (lambda: NUMBERS.shard(3, 3), ValueError, "index=3: must be 0 to 2, as num_shards is 3"),
-    (lambda: NUMBERS.concatenate(3), TypeError, "dataset=3: must be a Dataset"),
-    (lambda: NUMBERS.concatenate(Dataset.from_list(["a"])), TypeError, "must have elements of type int"),
     (lambda: Dataset.zip(), TypeError, "datasets=None: must be data sets"),
     (lambda: Dataset.zip(NUMBERS, datasets=NUMBERS), TypeError, "datasets: must not be given beside"),
     (lambda: Dataset.zip(datasets=3), TypeError, "datasets=3: must be data sets"),
@@ -177,7 +174,7 @@ METHODS = [
     "shuffle",
     "repeat",
 ]
-METHODS += ["take", "skip", "shard", "enumerate", "concatenate"]
+METHODS += ["take", "skip", "shard", "enumerate"]
 
 
 @given(st.sampled_from(METHODS), st.lists(ANYTHING, max_size=4), st.booleans())
@@ -211,8 +208,6 @@ def test_builders_refuse_or_build_whatever_they_are_given(
         (NUMBERS.batch(4, drop_remainder=True).unbatch(), 8),
         (NUMBERS.batch(4).unbatch(), None),
         (NUMBERS.shard(3, 1), 3),
-        (NUMBERS.concatenate(NUMBERS), 20),
-        (NUMBERS.concatenate(NUMBERS.repeat()), math.inf),
         (Dataset.zip(NUMBERS, NUMBERS.take(3)), 3),
         (NUMBERS.filter(square), None),
         (NUMBERS.repeat().filter(square), math.inf),

@@ -252,7 +252,7 @@ def test_more_operators_than_can_run_are_refused_in_a_sentence() -> None:
     dataset = Dataset.range(3)
     for _ in range(4000):
         dataset = dataset.take(-1)
-    assert len(dataset.concatenate(dataset).code()) > 8000
+    assert len(Dataset.zip(dataset, dataset).code()) > 8000
     inner = Dataset.range(1).flat_map(lambda x: dataset)
     for run in (lambda: benchmark(dataset), lambda: list(dataset), lambda: list(inner)):
         with pytest.raises(RecursionError, match="4000 operators in a row: more than Python can nest"):

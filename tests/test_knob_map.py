@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from pages import JSON, Said
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, straggler
+from lessonkit import AUTOTUNE, ArtificialDataset, benchmark
 from lessonkit.optimize import autotune
-from lessonkit.widgets import challenge, goals, heat_map
+from lessonkit.widgets import heat_map
 
 
 def two_maps(decode: int = 1, augment: int = 1) -> Any:
@@ -105,51 +105,3 @@ def test_a_pipeline_that_fails_says_so() -> None:
 def test_knobs_that_make_no_map_are_refused(knobs: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match="takes two knobs, each with a range of at most 12 numbers"):
         heat_map(two_maps, **knobs)
-
-
-# ---- the challenge of the lesson: the tuner sets the numbers, the learner places the operators ----
-
-MEMORY = 2_000_000
-SHARDS = ArtificialDataset(80, read=straggler(0.005, every=8, slow=0.040), nbytes=100_000)
-GROW: dict[str, Any] = {"cost": 0.002, "stage": "Grow", "nbytes": lambda _: 800_000}
-TASK = challenge(
-    "Place the operators.",
-    goals=[
-        goals.per_sample(at_most=0.0105),
-        goals.in_memory(at_most=MEMORY),
-        goals.same_job(SHARDS.map(**GROW), num_epochs=1),
-    ],
-)
-
-
-def placed(before: int, calls: int | None, after: int, places: int = AUTOTUNE) -> Dataset:
-    """So many prefetches before Grow and after it."""
-    dataset: Dataset = SHARDS
-    for _ in range(before):
-        dataset = dataset.prefetch(places)
-    dataset = dataset.map(**GROW, num_parallel_calls=calls)
-    for _ in range(after):
-        dataset = dataset.prefetch(places)
-    return dataset
-
-
-def passes(dataset: Dataset) -> bool:
-    return bool(TASK.check(lambda: (dataset, {"num_epochs": 1})).passed)
-
-
-def test_the_tuner_alone_is_held_up_by_the_memory() -> None:
-    found = autotune(placed(0, None, 1), Machine(cores=2), MEMORY, num_epochs=1)
-    assert "does not fit" in found.reason
-    assert round(benchmark(found.dataset, num_epochs=1).per_sample, 7) == 0.0132125
-
-
-def test_only_a_prefetch_of_small_samples_lets_the_tuner_pass() -> None:
-    settings = itertools.product((0, 1), (None, AUTOTUNE), (0, 1))
-    tuned = {s: autotune(placed(*s), Machine(cores=2), MEMORY, num_epochs=1).dataset for s in settings}
-    found = {setting for setting, dataset in tuned.items() if passes(dataset)}
-    assert found == {(1, None, 1), (1, AUTOTUNE, 0), (1, AUTOTUNE, 1)}
-
-
-def test_no_number_replaces_the_place() -> None:
-    settings = itertools.product((None, 1, 2, 4), (0, 1), range(1, 9))
-    assert not [setting for setting in settings if passes(placed(0, *setting))]

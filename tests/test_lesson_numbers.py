@@ -3,6 +3,7 @@
 They stand in the README and in the pages for teachers, or a lesson only puts them in words.
 """
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -13,7 +14,16 @@ from typing import Any
 import pytest
 from lesson import lesson
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, per_sample
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Handling,
+    Machine,
+    benchmark,
+    per_sample,
+)
 from lessonkit.analysis import memory
 from lessonkit.optimize import autotune
 from lessonkit.widgets import goals
@@ -55,14 +65,26 @@ def guide(**tools: Any) -> Any:
     return benchmark(dataset, **options)
 
 
+def tutorial(order: str) -> list[float]:
+    """The seconds of the table at the end of PyTorch's tutorial, with its tools in an order of lesson 09."""
+    of = lesson("09_workers").names
+    return list(of["in_turn"](of[order]))
+
+
 def saved(before: dict[str, Any], **tools: Any) -> float:
     """How many ms the guide's pipeline becomes shorter by further tools."""
     return float(guide(**before).duration - guide(**before | tools).duration) * 1e3
 
 
+def workers(count: int, slow: float = 0.020, **arguments: Any) -> Dataset:
+    """The twelve batches of lesson 09, of which one may have a slow image."""
+    images = Dataset.range(48).map(cost=lambda image: slow if image == 5 else 0.020)
+    return DataLoader(images, 4, num_workers=count, start=(0.012, 0.006), **arguments)
+
+
 # ---- the README, and the pages for teachers ----
 
-FILE, LONG, LONGER = (ArtificialDataset(samples) for samples in (3, 20, 1000))
+SHORT, FILE, LONG, LONGER = (ArtificialDataset(samples) for samples in (2, 3, 20, 1000))
 FAR, LONG_FAR = (ArtificialDataset(samples, open=0.300) for samples in (3, 300))
 FAST = ArtificialDataset(20, read=0.0075)
 BURSTS = ArtificialDataset(read=0.005).repeat(10)
@@ -96,6 +118,8 @@ PAGES: dict[str, list[Claim]] = {
         ("finds 25.25 ms a sample", lambda: [sample_ms(TUNED)]),
         ("operator would give 18.5", lambda: [sample_ms(BETTER)]),
         ("13.35 s become 5.05", lambda: [guide().duration, guide(**BEST).duration]),
+        ("328 ms in place of 1080", lambda: [ms(workers(count), num_epochs=1) for count in (4, 0)]),
+        ("batch comes 48 ms later", lambda: [arrivals(workers(4))[0] - arrivals(workers(0))[0]]),
     ],
     "docs/teaching/00.md": [
         ("busy 28.6 %", lambda: [busy(FILE)]),
@@ -113,6 +137,7 @@ PAGES: dict[str, list[Claim]] = {
         ("28.3 ms is the end", lambda: [sample_ms(FILE.prefetch(1))]),
     ],
     "docs/teaching/02.md": [
+        ("85 ms with 80", lambda: [ms(both, num_epochs=1) for both in (files(2, SHORT, 2), SHORT)]),
         ("23.1 ms a sample with three", lambda: [sample_ms(files(8, FAR, 3), num_epochs=1)]),
         ("315 ms until the first sample, then 24", lambda: [(at := arrivals(files(8, FAR, 3)))[0], len(at)]),
         ("together 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),
@@ -152,6 +177,18 @@ PAGES: dict[str, list[Claim]] = {
         ("5.05 s with 10.8", lambda: [(run := guide(**BEST)).duration, run.max_bytes / 1e6]),
         ("limit is 2.5 s", lambda: [ms(Dataset.range(500), num_epochs=1, train=0.005) / 1e3]),
     ],
+    "docs/teaching/09.md": [
+        ("works in these 128 ms", lambda: [arrivals(workers(4))[0]]),
+        ("six take 292 ms and twelve 344", lambda: [ms(workers(count), num_epochs=1) for count in (6, 12)]),
+        ("changes nothing: 598 ms", lambda: [ms(workers(4, 0.300), num_epochs=1)]),
+        ("498 with two and", lambda: [ms(workers(4, 0.300, in_order=False), num_epochs=1)]),
+        (
+            "and 418 with one",
+            lambda: [ms(workers(4, 0.300, in_order=False, prefetch_factor=1), num_epochs=1)],
+        ),
+        ("Four workers save 20.3 s", lambda: [(told := tutorial("TOLD"))[0] - told[1]]),
+        ("and 1.1 when they come third", lambda: [(other := tutorial("OTHER"))[2] - other[3]]),
+    ],
 }
 
 
@@ -173,6 +210,7 @@ MISTAKES = {
     "04_cache": {"195", "435"},
     "05_vectorise": {"25.2"},
     "07_optimisers": {"37.5", "60"},
+    "09_workers": {"20", "68", "80", "98"},
 }
 
 
@@ -226,3 +264,48 @@ def test_without_parallel_maps_the_best_pipeline_of_08_takes_as_long_with_four_t
 def test_the_better_order_of_07_holds_no_more_than_the_tuned_one() -> None:
     tuned, better = (memory(benchmark(dataset)).elements.peak for dataset in (TUNED, BETTER))
     assert better <= tuned
+
+
+# ---- the tutorial of PyTorch in 09 ----
+
+TUTORIAL = json.loads((ROOT / "tests/data/torch_tutorial.json").read_text(encoding="utf-8"))
+
+
+def test_the_stated_costs_of_09_give_the_table_of_the_tutorial() -> None:
+    first, *later = tutorial("TOLD")
+    said = [times for _, times in lesson("09_workers").names["TOLD"].values()]
+    assert first == pytest.approx(32, rel=0.02)
+    assert [first / seconds for seconds in later] == pytest.approx(said, rel=0.10)
+
+
+@pytest.mark.parametrize("row", TUTORIAL["rows"], ids=lambda row: row["name"])
+def test_what_the_loaders_of_the_tutorial_took_on_pytorch_is_what_the_model_says(row: dict[str, Any]) -> None:
+    def model(row: dict[str, Any]) -> float:
+        count = row["num_workers"]
+        loader = DataLoader(
+            Dataset.range(512).map(cost=TUTORIAL["sleep"]),
+            batch_size=32,
+            num_workers=count,
+            persistent_workers=row["persistent_workers"],
+            getitems=row["getitems"],
+            start=(row["iter"] / max(count, 1), 0),
+            handling=Handling(stop=row["end"]),
+        )
+        return benchmark(loader, num_epochs=10, train=0.015, record=False).duration
+
+    without = TUTORIAL["rows"][0]
+    assert model(without) / model(row) == pytest.approx(without["seconds"] / row["seconds"], rel=0.15)
+
+
+def test_no_tool_of_the_tutorial_has_a_value_of_its_own() -> None:
+    told, other = tutorial("TOLD"), tutorial("OTHER")
+    assert told[0] == other[0]
+    assert told[-1] == other[-1]
+    assert told[0] - told[1] > 15 * (other[2] - other[3])  # four workers, first and third
+
+
+def test_four_workers_after_the_one_call_made_it_slower_on_pytorch() -> None:
+    seconds = {row["name"]: row["seconds"] for row in TUTORIAL["rows"]}
+    told = f"{seconds['one call first']:.1f} s into {seconds['one call, then four workers']:.1f}"
+    assert told == "3.3 s into 3.8"
+    assert told in lesson("09_workers").prose

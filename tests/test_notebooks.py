@@ -18,7 +18,8 @@ from lesson import CONTROLS, NOTEBOOKS, SERIES, WRITTEN, lesson, run
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.prediction import SCALES, Predict
+from lessonkit.widgets.marks import Marks
+from lessonkit.widgets.prediction import SCALES, Predict, Question
 from tools.notebooks import text_of
 
 PARTS = [
@@ -238,7 +239,7 @@ def test_every_setting_of_every_lab_has_a_picture(name: str) -> None:
                 break
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, asked: Predict, said: Any) -> tuple[str, dict[str, Any]]:
+def answers(monkeypatch: pytest.MonkeyPatch, asked: Question, said: Any) -> tuple[str, dict[str, Any]]:
     """What a prediction is told."""
     heard: list[tuple[str, dict[str, Any]]] = []
     with monkeypatch.context() as patch:
@@ -271,6 +272,26 @@ def test_every_prediction_explains_what_is_wrong(name: str, monkeypatch: pytest.
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
         if asked.choices:
             assert len(asked.wrong) == len(asked.choices) - 1, f"{cell}: a wrong choice has no explanation"
+
+
+@each
+def test_every_misconception_that_is_placed_or_drawn_is_explained(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for cell, asked in lesson(name).widgets(Marks):
+        right = [round(place) for place in asked.right]
+        about, verdict = answers(monkeypatch, asked, right)
+        assert (about, verdict["right"]) == ("verdict", True), cell
+        assert asked.wrong, f"{cell}: no misconception is explained"
+        assert len({sentence for _, sentence in asked.wrong}) == len(asked.wrong), cell
+        for places, sentence in asked.wrong:
+            there = zip(places, right, asked.last, strict=True)  # a bar that it has not cannot be placed
+            said = [round(place if place <= last else usual) for place, usual, last in there]
+            about, verdict = answers(monkeypatch, asked, said)
+            assert (about, verdict["right"]) == ("verdict", False), (cell, sentence)
+            assert f" {sentence} " in verdict["text"], (cell, sentence)
+        for nonsense in (*NONSENSE, [0] * (len(right) + 1), [*right[:-1], -1], [*right[:-1], 10**9]):
+            assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
 
 
 @each

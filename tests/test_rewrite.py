@@ -168,13 +168,13 @@ def test_fusing_two_maps_of_one_call_each_is_slower() -> None:
     assert (ms(apart), ms(fused)) == (1520, 2280)
 
 
-def test_fused_map_works_through_both_stages_one_after_the_other() -> None:
-    apart = FILE.map(lambda x: x + 1, cost=0.020, stage="Decode").map(cost=lambda x: x / 1e3, stage="Augment")
+def test_a_fused_map_does_the_work_of_both_in_one_call() -> None:
+    apart = FILE.map(lambda x: x + 1, cost=0.020, stage="Decode").map(abs, cost=0.001, stage="Augment")
     fused = once(apart, "map_fusion")
     before, after = benchmark(apart), benchmark(fused)
     assert elements(after) == elements(before)
-    assert after.stages == before.stages == ["Open", "Read", "Decode", "Augment", "Train"]
-    assert [span[:4] for span in after.spans] == [span[:4] for span in before.spans]
+    assert after.duration == before.duration
+    assert after.stages == ["Open", "Read", "Decode and Augment", "Train"]
 
 
 def test_costs_for_each_sample_add_up() -> None:
@@ -189,7 +189,8 @@ def test_costs_for_each_sample_add_up() -> None:
         FILE.map(num_parallel_calls=1).map(abs),
         FILE.map(abs, num_parallel_calls=1).map(abs, num_parallel_calls=2),
         FILE.map(num_parallel_calls=2, deterministic=False).map(num_parallel_calls=2),
-        FILE.map(cost=per_sample(1), stage="Decode").map(cost=1),
+        FILE.map(cost=lambda x: 1).map(cost=1),
+        FILE.map(cost=1, kind="native").map(cost=1),
     ],
     ids=repr,
 )
@@ -383,9 +384,9 @@ def test_fused_operators_print_the_code_that_builds_them() -> None:
 
 
 def test_fused_function_has_the_names_of_its_parts() -> None:
-    apart = Dataset.range(3).map(abs, stage="Decode").map(cost=0.1, stage="Augment")
+    apart = Dataset.range(3).map(abs, cost=0.1).map(str)
     fused = once(apart, "map_fusion")
-    assert repr(fused) == "Dataset.range(3).map(abs_and_Augment, cost=0.1, stage='Augment')"
+    assert repr(fused) == "Dataset.range(3).map(abs_and_str, cost=0.1)"
 
 
 def test_two_maps_in_one_are_random_if_one_of_them_was() -> None:

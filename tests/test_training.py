@@ -34,7 +34,7 @@ def test_step_is_called_with_each_element_as_it_is_and_what_it_returns_means_not
         trained.append(element)
         return 5.0  # a loss
 
-    trace = benchmark(Dataset.range(2).enumerate(), 1, clock=clock, step=step)
+    trace = benchmark(Dataset.zip(Dataset.range(2), Dataset.range(2)), 1, clock=clock, step=step)
     assert trained == [(0, 0), (1, 1)]
     assert trace.duration < 5
 

@@ -20,7 +20,7 @@ def code(node: Node) -> str:
 
 
 class Expression:
-    """Writes a pipeline; what writes it in another language or as a whole program goes on from here."""
+    """Write a pipeline; what writes it in another language or as a whole program goes on from here."""
 
     begin = "Dataset."
 

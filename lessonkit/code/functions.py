@@ -191,7 +191,7 @@ def free_names(function: FunctionType, node: ast.AST) -> dict[str, Any]:
 
 
 def nested(scope: SymbolTable) -> Iterator[SymbolTable]:
-    """Every scope in a scope, beginning with itself."""
+    """Give every scope in *scope*, beginning with itself."""
     yield scope
     for part in scope.get_children():
         yield from nested(part)

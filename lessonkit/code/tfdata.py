@@ -107,7 +107,7 @@ class Writer(Expression):
         return f"tf.{'ragged.' * is_ragged}constant({literal(rows)}, {types.pop()})"
 
     def generator(self, node: Node) -> str:
-        """Write a generator function."""
+        """Write the generator of *node*, with its arguments."""
         args = node.arguments["args"] or ()
         read = self.functions.text(function_of(node), "generator" * bool(args))
         given = ", ".join(self.functions.text(arg) for arg in args)
@@ -189,7 +189,7 @@ class Writer(Expression):
 
 
 def example(node: Node) -> Any:
-    """Return an element of a pipeline; if none comes out, what it would be like."""
+    """Return the first element of *node*; if none comes out, what it would be like."""
     for element in made(node, 1)[0]:
         return element
     parts = tuple(example(part) for part in node.inputs)
@@ -206,7 +206,7 @@ def made(node: Node, most: int) -> tuple[list[Any], int]:
 
 
 def function_of(node: Node) -> Any:
-    """Return the function of a node, without what it was measured to cost: it takes its own time."""
+    """Return the function of *node*, without what it was measured to cost: it takes its own time."""
     function = next(node.arguments[name] for name in FUNCTIONS if name in node.arguments)
     return function.fn if type(function).__name__ == "costing" else function
 

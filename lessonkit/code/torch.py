@@ -53,7 +53,6 @@ PLACES = {  # how an operator changes an iterator of samples; the others have no
     "enumerate": "enumerate({samples}, {start})",
     "shard": "islice({samples}, {index}, None, {num_shards})",
     "zip": "zip({inputs})",
-    "concatenate": "chain({inputs})",
 }
 
 
@@ -164,7 +163,7 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
             texts.insert(0, text)
     whole = "\n\n\n".join(texts)
     imports = sorted({"import time", *writer.functions.imports})
-    for module, names in ("itertools", ("chain", "islice")), ("torch.utils.data", TORCH):
+    for module, names in ("itertools", ("islice",)), ("torch.utils.data", TORCH):
         if used := [name for name in names if re.search(rf"\b{name}\b", whole)]:
             imports.append(f"from {module} import {', '.join(used)}")
     imports += ["import torch"] * ("torch.Generator" in whole)

@@ -178,11 +178,8 @@ def _element_type(node: Node, before: list[type | None]) -> type | None:
     if node.method == "from_list":
         types = {type(value) for value in node.arguments["values"]}
         return types.pop() if len(types) == 1 else None
-    if (
-        not before
-        or node.method in ("DataLoader", "flat_map", "interleave", "unbatch")
-        or node.arguments.get("map_func")
-    ):
+    changes = ("DataLoader", "flat_map", "interleave", "unbatch")
+    if not before or node.method in changes or node.arguments.get("map_func"):
         return None
     if node.method in ("batch", "map_and_batch"):
         return list if before[0] in SCALARS else None

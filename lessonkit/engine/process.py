@@ -1,7 +1,5 @@
 """A process that a pipeline runs in: it has an interpreter lock and a memory of its own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, NamedTuple
 

@@ -17,18 +17,18 @@ class TensorSpec:
 def signature(types: Any, shapes: Any, specs: Any) -> Any:
     """Check what is said of elements, and return it as a structure of specs; None if nothing is said."""
     if types is not None and specs is None:
-        specs = _joined(types, shapes)
+        specs = _paired(types, shapes)
     elif types is not None or shapes is not None:
         raise TypeError("output_types: must come with output_shapes, and not beside output_signature")
     return None if specs is None else leaves(_checked, specs)
 
 
-def _joined(types: Any, shapes: Any) -> Any:
+def _paired(types: Any, shapes: Any) -> Any:
     if not isinstance(types, (tuple, dict)):
         return TensorSpec(shapes, types)
     if shapes is not None and not fits(shapes, types):
         raise TypeError(f"output_shapes={shapes!r}: must have the structure of output_types={types!r}")
-    return like(types, (_joined(types[name], shapes and shapes[name]) for name in names(types)))
+    return like(types, (_paired(types[name], shapes and shapes[name]) for name in names(types)))
 
 
 def _checked(spec: Any) -> Any:

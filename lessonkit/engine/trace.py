@@ -139,11 +139,6 @@ class Trace:
                 )
             raise AttributeError(f"a trace has no {name}")
 
-    @property
-    def recorded(self) -> bool:
-        """Whether there is more than durations."""
-        return self.recorder is not None
-
     def _records(self) -> Recorder:
         if self.recorder is None:
             raise ValueError("this run was not recorded: run it again without record=False")

@@ -8,7 +8,7 @@ from lessonkit.words import percent
 
 @dataclass(frozen=True)
 class Compared:
-    """A stage of two runs: how often it worked, and the mean seconds of a time; zeros if never."""
+    """A stage of two runs: how often it worked in each, and the mean seconds; zeros if never."""
 
     stage: str
     predicted: tuple[int, float]
@@ -46,10 +46,10 @@ class Comparison:
 
 
 def compare(predicted: Trace, real: Trace) -> Comparison:
-    """Each stage of a predicted run beside that of a real one.
+    """Lay each stage of the *predicted* run beside that of the *real* one.
 
     The real time of a function in Python includes its waits for the interpreter lock,
-    which nobody sees from outside; a prediction has them apart, as waits.
+    which nobody sees from outside; a prediction counts them as waits, apart.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> naive, quicker = (benchmark(ArtificialDataset(), train=train) for train in (0.010, 0.008))

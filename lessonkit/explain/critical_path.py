@@ -48,7 +48,7 @@ class CriticalPath:
 
 
 def critical_path(trace: Trace) -> CriticalPath:
-    """The work that decided how long *trace* took: faster work elsewhere would change nothing.
+    """Find the work that decided how long *trace* took: faster work elsewhere would change nothing.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> path = critical_path(benchmark(ArtificialDataset(3).prefetch(1), num_epochs=1))
@@ -64,7 +64,7 @@ def critical_path(trace: Trace) -> CriticalPath:
 
 
 def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
-    """The share of each stage in the whole, largest first."""
+    """Add up the share of each stage in a whole of *end* nanoseconds, largest first."""
     times: dict[str, int] = {}
     for step in steps:
         times[step.stage] = times.get(step.stage, 0) + step.end_ns - step.start_ns
@@ -73,12 +73,12 @@ def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
 
 
 def ended(trace: Trace) -> int:
-    """When the run was over, in nanoseconds."""
+    """Return when the run of *trace* was over, in nanoseconds."""
     return round(trace.duration * 1e9)
 
 
 def last_work(spans: list[Span], end: int) -> int:
-    """The index of the work that ended last, -1 if there is none.
+    """Find the work that ended last, by *end*, and return its index; -1 if there is none.
 
     On threads a learner's function may come back when the run is over: that decides nothing.
     """
@@ -87,7 +87,7 @@ def last_work(spans: list[Span], end: int) -> int:
 
 
 def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
-    """What the time from *start* to *end* went into, back along the causes from span *index*."""
+    """Follow the causes back from span *index*: list what the time from *start* to *end* went into."""
     steps = []
     while index >= 0 and end > start:
         span = spans[index]

@@ -28,7 +28,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Bound:
-    """A time, in seconds, that the run can not go below, and why."""
+    """A time in *seconds* that the run cannot go below, and the *reason*."""
 
     name: str
     seconds: float
@@ -37,7 +37,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run can not beat, the highest bound first; times in seconds."""
+    """The bounds that a run cannot beat, the highest first; times in seconds."""
 
     duration: float
     headspace: float  # the time if all elements were already there
@@ -50,13 +50,8 @@ class Limits:
 
     @property
     def reason(self) -> str:
-        """Why it can not be shorter."""
+        """Why it cannot be shorter."""
         return self.bounds[0].reason
-
-    @property
-    def closeness(self) -> float:
-        """How close the run is to its bound: 1 is as fast as can be."""
-        return self.bound / self.duration if self.duration else 1.0
 
     @property
     def most(self) -> float:
@@ -77,8 +72,8 @@ def limits(trace: Trace) -> Limits:
     >>> found = limits(benchmark(ArtificialDataset(20, open=0, read=0.005), num_epochs=1))
     >>> found
     Limits(duration=0.3, headspace=0.2)
-    >>> found.bound, f"{found.closeness:.0%}", round(found.most, 3)
-    (0.205, '68%', 1.5)
+    >>> found.bound, round(found.most, 3)
+    (0.205, 1.5)
     >>> found.reason
     'The accelerator has to wait for the first element, and then to do all its work.'
     """
@@ -145,12 +140,12 @@ class Needs:
         ]
 
     def needed(self, span: Span) -> tuple[int, ...]:
-        """The samples that a piece of work is on, if one of them was trained on."""
+        """Return the samples that the work of *span* is on, if one of them was trained on."""
         samples = self.members(span.element)
         return samples if any(sample in self.copies for sample in samples) else ()
 
     def way(self, arrival: Arrival) -> tuple[int, int]:
-        """When the samples of an element are read at best, and when it can arrive."""
+        """Return when the samples of an element are read at best, and when it can arrive."""
         element, ready = arrival.element, self.ready
         if samples := self.batches.get(element):
             which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
@@ -162,11 +157,11 @@ class Needs:
         return read, min(worked_on, arrival.time)
 
     def own_work(self, sample: int) -> int:
-        """What is worked on a sample each time that it comes."""
+        """Return the work on a *sample* each time that it comes."""
         return self.work[sample] // self.copies[sample]
 
     def shared(self, kinds: tuple[str, ...], lanes: int) -> int:
-        """When all work of these *kinds* can be done, if so many can be done at once.
+        """Return when all work of these *kinds* can be done, on so many *lanes* at once.
 
         Each lane has to wait until there is something to work on. And of the n * lanes + 1
         longest pieces some lane gets n + 1.
@@ -180,7 +175,7 @@ class Needs:
         return max(heads[0] + rounds, math.ceil((sum(heads) + sum(job for job, _ in jobs)) / len(heads)))
 
     def bounds(self, cores: int) -> dict[str, int]:
-        """How long the epoch takes at least, by what decides it."""
+        """Return how long the epoch takes at least on so many *cores*, by what decides it."""
         if not self.arrivals:
             return {}
         total = sum(arrival.work for arrival in self.arrivals)
@@ -201,7 +196,7 @@ class Needs:
 
 
 def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[list[Reads], dict[int, int]]:
-    """What each reader had to read for *samples*, and when each of these is read at best.
+    """List what each reader had to read for *samples*, and tell when each of these is read at best.
 
     All passes over a file are of one reader, but a file that is made on the way may be open twice at once.
     """
@@ -230,7 +225,7 @@ def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[li
 
 
 def arrivals(epoch: Epoch, keys: list[int], spans: list[Span], start: int) -> list[Arrival]:
-    """What arrived in an epoch, with the accelerator's spans that follow each arrival."""
+    """List what arrived in an *epoch*, each with the accelerator's work that follows it."""
     times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
     work = [0] * len(times)
     for span in spans:

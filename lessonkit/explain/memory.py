@@ -8,7 +8,7 @@ from lessonkit.engine.trace import Trace
 
 @dataclass(frozen=True)
 class Levels:
-    """How much there was of something, by the name of who held it, and the most of it at once."""
+    """How much there was of something: in *steps*, by the name of what held it, and at its *peak*."""
 
     steps: dict[str, list[tuple[float, int]]] = field(repr=False)  # (seconds, how much from then on)
     peak: int
@@ -26,7 +26,7 @@ class Memory:
 
 
 def memory(trace: Trace) -> Memory:
-    """What *trace* kept in memory: each change a step, those of one moment one after another.
+    """Follow what *trace* kept in memory: each change is a step, also several of one moment.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> kept = memory(benchmark(ArtificialDataset(3, nbytes=100).cache().prefetch(2), num_epochs=1))

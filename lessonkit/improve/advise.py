@@ -45,9 +45,7 @@ class Advice:
     def __repr__(self) -> str:
         effects = "".join(f"; {effect}" for effect in self.effects)
         before = self.per_sample + self.saved
-        saved = f"{self.saved * 1e3:.3f}"
-        if float(saved) == 0:
-            saved = "nothing"
+        saved = f"{self.saved * 1e3:.3f}" if round(self.saved, 6) else "nothing"
         return f"{self.change}: saves {saved} of {before * 1e3:.3f} ms{effects}"
 
 

@@ -8,14 +8,8 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, swap, walk
 from lessonkit.engine.training import benchmark
 
-KNOBS = {
-    "map": ("num_parallel_calls",),
-    "interleave": ("cycle_length", "block_length", "num_parallel_calls"),
-    "prefetch": ("buffer_size",),
-    "shuffle": ("buffer_size",),
-    "batch": ("batch_size",),
-    "DataLoader": ("batch_size", "num_workers", "prefetch_factor"),
-}
+LOADER_KNOBS = ("num_workers", "prefetch_factor")
+KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size", *LOADER_KNOBS)
 KNEE = 0.02  # a value within this share of the best one is as good
 
 
@@ -40,45 +34,38 @@ class Curve:
     samples: tuple[int, ...]  # how many were trained on, for each value: a batch may drop some
 
     @property
-    def best(self) -> float:
-        return min(total for _, total in self.points)
-
-    @property
     def knee(self) -> int:
         """The smallest value that is within 2 % of the best."""
-        return next(value for value, total in self.points if total <= self.best * (1 + KNEE))
+        best = min(total for _, total in self.points)
+        return next(value for value, total in self.points if total <= best * (1 + KNEE))
 
 
 def knobs(dataset: Dataset) -> list[Knob]:
-    """The knobs of a description, from its sources on."""
+    """List the knobs of *dataset*, from its sources on."""
+    nodes = walk(dataset.node)
     return [
-        Knob(node, name, node.arguments[name])
-        for node in walk(dataset.node)
-        for name in KNOBS.get(node.method, ())
+        Knob(node, name, node.arguments[name]) for node in nodes for name in KNOBS if name in node.arguments
     ]
 
 
 def turned(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:
-    """The same pipeline with one knob at another value."""
+    """Return *dataset* with *knob* at another *value*."""
     return Dataset(swap(dataset.node, knob.node, knob.node.replace(**{knob.name: value})))
 
 
-def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] = range(1, 9), **options: Any) -> Curve:
-    """The seconds in all against the values of a knob; the pipeline is run for each.
+def curve(dataset: Dataset, knob: Knob, values: Iterable[int] = range(1, 9), **options: Any) -> Curve:
+    """Run *dataset* with each of *values* for *knob*, one of `knobs(dataset)`; ValueError if it is none.
 
-    *knob* is one of `knobs(dataset)`, or its name, if no other has that name: ValueError if
-    it is neither. *options* are those of `benchmark`.
+    *options* are those of `benchmark`.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
-    >>> curve(dataset, "num_parallel_calls", values=[1, 2, 3, 4]).knee
+    >>> curve(dataset, knobs(dataset)[0], values=[1, 2, 3, 4]).knee
     3
     """
-    there = list(dict.fromkeys(knobs(dataset)))
-    fitting = [one for one in there if knob in (one, one.name)]
-    if len(fitting) != 1:
-        raise ValueError(f"knob={knob!r}: must be one of {there}, or a name that only one of them has")
-    knob, values = fitting[0], list(values)
+    if knob not in (there := knobs(dataset)):
+        raise ValueError(f"knob={knob!r}: must be one of {there}")
+    values = list(values)
     runs = [benchmark(turned(dataset, knob, value), record=False, **options) for value in values]
     points = tuple((value, run.duration) for value, run in zip(values, runs, strict=True))
     return Curve(knob, points, tuple(run.samples for run in runs))

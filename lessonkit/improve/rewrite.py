@@ -12,7 +12,7 @@ from lessonkit.improve.rules import RULES
 
 
 class Applied(NamedTuple):
-    """A rule that changed something: its sentence, and the code up to there before and after."""
+    """A rule that changed something: its *sentence*, and the code up to there *before* and *after*."""
 
     rule: str
     sentence: str
@@ -24,7 +24,7 @@ class Applied(NamedTuple):
 
 
 def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
-    """The same elements by other operators: *dataset* after some of the RULES, by name.
+    """Apply some of the RULES, by name, to *dataset*: the same elements come from other operators.
 
     Without *rules*, those that tf.data has on by default. What no rule touches stays the
     same object, with what its caches hold; what is new begins with empty caches. The

@@ -6,42 +6,29 @@ from typing import Any, NamedTuple
 
 from lessonkit.engine.costs import Cost, per_sample
 from lessonkit.engine.element import Bytes, arguments, nbytes_of, size_of, split, whole
-from lessonkit.engine.machine import work
-
-
-def name_of(map_arguments: dict[str, Any]) -> str:
-    """The function of a map by its name, or else by its stage."""
-    return str(getattr(map_arguments["map_func"], "__name__", map_arguments["stage"]))
-
-
-def called(map_arguments: dict[str, Any], value: Any) -> Any:
-    """What a map makes of *value*, in the time that it takes."""
-    map_func, cost = map_arguments["map_func"], map_arguments["cost"]
-    seconds = cost(value) if callable(cost) else cost
-    try:
-        return value if map_func is None else map_func(*arguments(value))
-    finally:  # an error takes its time too
-        work(seconds, map_arguments["stage"], map_arguments["kind"])
 
 
 class Made:
     """A function that a rule made: it has a name, but stands in no module that one could import."""
 
-    def __init__(self, *names: str) -> None:
-        self.__name__ = "_and_".join(names)
+    def __init__(self, first: Any, second: Callable[..., Any]) -> None:
+        self.first = first
+        self.second = second
+        functions = filter(None, (first, second))
+        self.__name__ = "_and_".join(getattr(one, "__name__", type(one).__name__) for one in functions)
         self.__module__ = ""
 
 
 class Both(Made):
-    """The calls of two maps, one after the other; each says its own work."""
-
-    def __init__(self, first: dict[str, Any], second: dict[str, Any]) -> None:
-        super().__init__(name_of(first), name_of(second))
-        self.first = first
-        self.second = second
+    """The calls of two maps, one after the other."""
 
     def __call__(self, *parts: Any) -> Any:
-        return called(self.second, called(self.first, whole(parts)))
+        return self.second(*arguments(self.first(*parts)))
+
+
+def composed(first: Any, second: Any) -> Any:
+    """Return a function that calls both; where there is only one, that."""
+    return Both(first, second) if first and second else first or second
 
 
 class Sifted(NamedTuple):
@@ -57,23 +44,18 @@ class Judge(Made):
     What it gives is not of type tuple, so it arrives in one piece where it is asked.
     """
 
-    def __init__(self, before: dict[str, Any], predicate: Callable[..., Any]) -> None:
-        super().__init__(name_of(before), name_of({"map_func": predicate, "stage": "Filter"}))
-        self.map_func = before["map_func"]
-        self.predicate = predicate
-
     def __call__(self, *parts: Any) -> Sifted:
-        value = whole(parts) if self.map_func is None else self.map_func(*parts)
-        return Sifted(value, bool(self.predicate(*arguments(value))))
+        value = self.first(*parts) if self.first else whole(parts)
+        return Sifted(value, bool(self.second(*arguments(value))))
 
 
 def kept(sifted: Sifted) -> bool:
-    """What the filter asks when a map has judged already."""
+    """Say what a map has judged already, where the filter would ask."""
     return sifted.kept
 
 
 def unwrapped(sifted: Sifted) -> Any:
-    """The value without the judgement."""
+    """Return the value without the judgement."""
     return sifted.value
 
 
@@ -86,7 +68,7 @@ def is_plain(cost: Cost) -> bool:
 
 
 def added(first: Any, second: Any) -> Cost:
-    """The sum of two plain costs."""
+    """Return the sum of two plain costs."""
     costs = [
         cost if isinstance(cost, per_sample) else per_sample(0, per_call=cost) for cost in (first, second)
     ]
@@ -95,7 +77,7 @@ def added(first: Any, second: Any) -> Cost:
 
 
 def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
-    """What is said of sizes after two maps; of a value that only the first saw, nothing."""
+    """Return what two maps say of the size of a result; nothing of a value that only the first saw."""
     before, said = first["nbytes"], second["nbytes"]
     if said is not None or before is None or second["map_func"] is None:
         return before if said is None else said  # type: ignore[no-any-return]
@@ -103,5 +85,5 @@ def last_nbytes(first: dict[str, Any], second: dict[str, Any]) -> Bytes:
 
 
 def nbytes_of_batch(said: Bytes, batch: Any) -> int:
-    """The size of a batch, by what was said of the size of each value in it."""
+    """Add up the sizes of the values in a *batch*, by what is *said* of each."""
     return sum(nbytes_of(value, said, 0) for value in split(batch))

@@ -8,7 +8,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node
 from lessonkit.improve import rule_functions as functions
-from lessonkit.improve.rule_functions import Both, Judge, is_plain
+from lessonkit.improve.rule_functions import Judge, is_plain
 
 
 class Rule(NamedTuple):
@@ -69,26 +69,23 @@ def map_fusion(before: Node, node: Node) -> Node | None:
 
     It saves handing elements on, which costs nothing here. It hurts where each map had
     parallel calls of its own, for then fewer elements are at work at once. Maps stay apart
-    if the first has a cost for each sample, and another stage or kind than the second.
+    if they hold different things, or if a cost is a function: they have no sum.
     """
     first, second = before.arguments, node.arguments
-    same = {name for name in first if first[name] == second[name]}
-    if not {"num_parallel_calls", "deterministic"} <= same:
+    alike = ("num_parallel_calls", "deterministic", "kind")
+    costs = first["cost"], second["cost"]
+    if any(first[name] != second[name] for name in alike) or not all(map(is_plain, costs)):
         return None
-    fused = node.replace(
+    stages = dict.fromkeys((first["stage"], second["stage"]))
+    return node.replace(
         *before.inputs,
+        map_func=functions.composed(first["map_func"], second["map_func"]),
+        cost=functions.added(*costs),
+        stage=" and ".join(stages),
         nbytes=functions.last_nbytes(first, second),
         batches=first["batches"] and second["batches"],
         random=first["random"] or second["random"],
     )
-    costs, alike = (first["cost"], second["cost"]), {"stage", "kind"} <= same
-    if alike and all(map(is_plain, costs)) and not (first["map_func"] and second["map_func"]):
-        return fused.replace(map_func=first["map_func"] or second["map_func"], cost=functions.added(*costs))
-    if callable(first["cost"]) and is_plain(first["cost"]):
-        return None
-    last = second["cost"] if is_plain(second["cost"]) else 0
-    rest = second if last == 0 else second | {"cost": 0}
-    return fused.replace(map_func=Both(first, rest), cost=last)
 
 
 @rule("map", "filter", by_default=False)
@@ -102,7 +99,9 @@ def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
     if predicate is functions.kept:
         return None
     nbytes = (lambda sifted: said(sifted.value)) if callable(said) else said
-    judging = before.replace(map_func=Judge(before.arguments, predicate), nbytes=nbytes, batches=False)
+    judging = before.replace(
+        map_func=Judge(before.arguments["map_func"], predicate), nbytes=nbytes, batches=False
+    )
     judged = Dataset(node.replace(judging, predicate=functions.kept))
     return judged.map(functions.unwrapped, stage="Unwrap").node
 

@@ -50,7 +50,7 @@ class costing:  # noqa: N801
         return self.fn(*args)
 
     def read(self, opening: float, *args: Any) -> Iterator[Any]:
-        """What the generator yields; its first element opens it."""
+        """Yield what the generator yields, after its cost; the first element costs *opening* too."""
         for value in self.fn(*args):
             self.spend(value, opening)
             yield value

@@ -65,7 +65,7 @@ class Call(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The calls of one function, by the step that makes them, and what they hold."""
+    """The calls that one *step* made of its function, and what they hold: a *kind* of work."""
 
     step: str
     calls: list[Call]
@@ -117,7 +117,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
 
 
 def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
-    """The same description with other arguments, also where a function makes one of each element."""
+    """Return *root* with other arguments, as *change* says of each node, also in what its functions make."""
     places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
     def changed(before: Node, node: Node) -> Node:
@@ -140,7 +140,7 @@ def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
 
 
 def _watched(node: Node, calls: dict[Place, list[Call]], place: Place) -> dict[str, Any]:
-    """What changes in a node so that nothing goes on at once, and its calls are taken down."""
+    """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
     changes = ALONE.get(node.method, {})
     name = FUNCTIONS.get(node.method, "")
     function = node.arguments.get(name)
@@ -172,7 +172,7 @@ def _read(calls: list[Call], fn: Callable[..., Any], *args: Any) -> Iterator[Any
 
 
 def _timed(fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
-    """What a call gives, and its times; what it says by `work` takes none."""
+    """Call *fn*, and return its value and its times; what it says by `work` takes none."""
     outside, current.worker = current.worker, Meter()
     try:
         began, on_core = perf_counter(), thread_time()
@@ -184,7 +184,7 @@ def _timed(fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
 
 @contextmanager
 def _ticking() -> Iterator[list[float]]:
-    """The times at which a thread that asks for the interpreter lock again and again got it."""
+    """Have a thread ask for the interpreter lock again and again, and list the times at which it got it."""
     ticks: list[float] = []
     stop = threading.Event()
 
@@ -207,7 +207,7 @@ def _ticking() -> Iterator[list[float]]:
 def _priced(
     node: Node, place: Place, calls: dict[Place, list[Call]], ticks: list[float], memory: Memory
 ) -> dict[str, Any]:
-    """What changes in a node whose function took so long."""
+    """Return the arguments of *node* with which its function says what it took."""
     took = calls.get(place, [])
     if not is_worth(took):
         return {}
@@ -232,7 +232,7 @@ def is_worth(calls: list[Call]) -> bool:
 
 
 def kind(calls: list[Call], ticks: list[float]) -> str:
-    """What calls hold: nothing, a core, or the interpreter lock as well.
+    """Tell what *calls* hold: nothing, a core, or the interpreter lock as well.
 
     *ticks* are the times at which another thread got the lock.
     """

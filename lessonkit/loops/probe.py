@@ -26,7 +26,7 @@ ADVICE = {
 
 
 class Verdict(NamedTuple):
-    """What the three runs took, in seconds a batch, how many samples that is, and what follows."""
+    """The seconds that a batch took in each of the three runs, and how many samples it has."""
 
     loader: float
     step: float
@@ -86,7 +86,7 @@ def probe(
     wait = check.function("synchronise", synchronise or (lambda: None))
 
     def run(source: Generator[Any, None, None], each: Callable[[Any], Any]) -> tuple[float, Any]:
-        """The seconds that a batch takes, and the last one."""
+        """Return the seconds that a batch takes, and the last one."""
         with closing(source):
             for batch in islice(source, skip):
                 each(batch)
@@ -107,7 +107,7 @@ def probe(
 
 
 def _samples(batch: Any) -> int:
-    """How many samples a batch holds; if it has parts, as many as the first one."""
+    """Count the samples of a *batch*; if it has parts, those of the first one."""
     if isinstance(batch, Mapping):
         batch = tuple(batch.values())
     # PyTorch makes of pairs a list of two arrays.
@@ -121,7 +121,7 @@ def _samples(batch: Any) -> int:
 
 
 def _batches(loader: Any, needed: int, *, again: bool) -> Generator[Any, None, None]:
-    """One pass over the loader; if it ends too soon, an error that says why."""
+    """Go over *loader* once; raise an error that says why if it gives fewer than *needed*."""
     is_function = isinstance(loader, type) or (callable(loader) and not hasattr(loader, "__iter__"))
     made = loader() if is_function else loader
     if not hasattr(made, "__iter__") and not hasattr(made, "__getitem__"):

@@ -45,7 +45,7 @@ class Memory:
 
 
 def pickled(value: Any) -> bytes:
-    """Return *value* as bytes, and no bytes if there is no such form of it."""
+    """Return *value* as bytes; no bytes if it cannot be pickled."""
     with suppress(Exception):
         return pickle.dumps(value)
     return b""

@@ -100,6 +100,7 @@ def layout(trace: Trace) -> Layout:
     spans, end = trace.spans, ended(trace)
     names = labels(trace)
     crew = made_by_workers(trace)
+    apart = {*crew, *(row for rows in crew.values() for row in rows)}
     shown = dict.fromkeys(part for stage in trace.stages for part in (crew or {}).get(stage, (stage,)))
     stages = {stage: row for row, stage in enumerate(shown)}
     work = [
@@ -113,8 +114,8 @@ def layout(trace: Trace) -> Layout:
         index
         for index, span in enumerate(spans)
         if span.kind in WAITING
-        and span.stage.role not in (*ACCELERATOR, FILL, QUEUE, READY)
-        and span.stage not in crew
+        and span.stage.role not in ACCELERATOR
+        and span.stage not in apart
         and (span.stage in stages or span.kind != EMPTY)
     ]
     calling = {spans[index].stage for index in waits}

@@ -1,7 +1,5 @@
 """A question that is answered by drawing a curve: a figure of a run against the values of a knob."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any

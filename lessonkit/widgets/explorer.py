@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
+from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
@@ -40,7 +42,7 @@ class Explore(Page):
         self.task = task
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
-        self.running: threading.Thread | None = None
+        self.one_at_a_time = threading.Lock()
         self.start = self.values({control.name: control.start for control in self.controls.values()})
         self.formula = Formula(formula, pipeline, self.start) if formula else None
         state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
@@ -95,14 +97,9 @@ class Explore(Page):
             return
         self.cancel()
         self.cancelled = threading.Event()
-        given = id, made, self.cancelled, self.running
-        running = threading.Thread(target=self.run_real, args=given, daemon=True)
-        try:
-            running.start()
-        except RuntimeError:
-            self.run_real(*given)
-        else:
-            self.running = running
+        real = partial(self.run_real, id, made)
+        if not pool.submit(real, self.cancelled):
+            real(self.cancelled)
 
     def cancel(self) -> None:
         """End the real run."""
@@ -126,14 +123,10 @@ class Explore(Page):
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
 
-    def run_real(
-        self, id: int, made: Job, cancelled: threading.Event, before: threading.Thread | None
-    ) -> None:
+    def run_real(self, id: int, made: Job, cancelled: threading.Event) -> None:
         """Run it, saying how far it has come; then send what was measured beside the prediction."""
         told = 0.0
         self.tell("progress", text="It begins.", id=id)  # the page hears that somebody is there
-        if before:
-            before.join()
 
         def progress(count: int, elapsed: float) -> None:
             nonlocal told
@@ -143,7 +136,10 @@ class Explore(Page):
 
         try:
             predicted = made.simulate()
-            real = benchmark(made.dataset, clock="real", progress=progress, cancel=cancelled, **made.options)
+            with self.one_at_a_time:
+                real = benchmark(
+                    made.dataset, clock="real", progress=progress, cancel=cancelled, **made.options
+                )
             if real.cancelled:
                 self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
             else:

@@ -1,7 +1,5 @@
 """What a challenge may ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,7 +16,7 @@ from lessonkit.widgets.job_check import changes, content
 from lessonkit.widgets.task import Attempt, Goal
 
 __all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
-__all__ += ["held", "in_memory", "open_files", "per_sample", "same_job", "threads", "total"]
+__all__ += ["held", "in_memory", "open_files", "per_sample", "processes", "same_job", "threads", "total"]
 
 goal = Goal
 
@@ -65,6 +63,11 @@ def threads(*, at_most: int) -> Goal:
         return _sum(tried, "num_parallel_calls") + len(prefetches)
 
     return Goal("threads beside the training loop", helpers, str, at_most)
+
+
+def processes(*, at_most: int) -> Goal:
+    """Processes beside the training loop: the workers of all loaders."""
+    return Goal("worker processes", lambda tried: _sum(tried, "num_workers"), str, at_most)
 
 
 def buffered(*, at_most: int) -> Goal:

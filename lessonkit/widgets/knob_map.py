@@ -1,7 +1,5 @@
 """`heat_map`: two knobs as a map that starts dark; each try lights a square, and the tuner walks over it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

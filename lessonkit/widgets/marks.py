@@ -1,7 +1,5 @@
 """Questions that are answered by hand, mark by mark: bars on a time axis, or points of a curve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`mystery`: five slow loaders, drawn from a number; name what holds each back, and one change to make."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 
@@ -13,7 +11,7 @@ from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.explain.limits import limits
-from lessonkit.loops.probe import Verdict
+from lessonkit.loops.probe import ADVICE, Verdict
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import Control, RefusedError
 from lessonkit.widgets.explorer import HEIGHT
@@ -33,7 +31,7 @@ CULPRITS = {  # by what the model calls them
 }
 # A cost is drawn between two numbers of ms; each culprit has some of its own.
 USUAL: dict[str, Any] = {"open": (5, 15), "read": (1, 4), "decode": (1, 4), "train": (3, 12), "slow": 0}
-USUAL |= {"kind": "native", "lanes": 0, "calls": 1, "cached": False, "places": 1, "speed": 1}
+USUAL |= {"kind": "native", "lanes": 1, "readers": None, "calls": 1, "cached": False, "places": 1, "speed": 1}
 MADE: dict[str, dict[str, Any]] = {
     "no overlap": {"open": (3, 8), "read": (3, 5), "train": (10, 14), "calls": None, "places": 0},
     "compute-bound": {"train": (12, 28)},
@@ -46,7 +44,7 @@ MADE: dict[str, dict[str, Any]] = {
 FOUR_CALLS = {"calls": 4}
 CHANGES: dict[str, dict[str, Any]] = {
     "prefetch eight at the end": {"places": 8},
-    "read two files at once": {"lanes": 2},
+    "read two files at once": {"lanes": 2, "readers": 2},
     "decode with four calls at once": FOUR_CALLS,
     "cache what was decoded": {"cached": True},
     "an accelerator 1.25 times as fast": {"speed": 1.25},
@@ -67,8 +65,7 @@ def run(of: dict[str, Any]) -> Trace:
     def file(_: int) -> Dataset:
         return ArtificialDataset(12, open=of["open"], read=of["read"])
 
-    files, lanes = Dataset.range(4), of["lanes"]
-    dataset = files.interleave(file, lanes, 1, lanes) if lanes else files.flat_map(file)
+    dataset = Dataset.range(4).interleave(file, of["lanes"], num_parallel_calls=of["readers"])
     cost = straggler(of["decode"], every=12, slow=of["slow"] or of["decode"])
     dataset = dataset.map(cost=cost, kind=of["kind"], num_parallel_calls=of["calls"], stage="Decode")
     dataset = dataset.cache() if of["cached"] else dataset
@@ -113,13 +110,13 @@ class Loader:
         """Say whether *culprit* is right, and how far *change* is from the best."""
         times = self.trace, self.after[change], self.after[self.best]
         before, after, best = (milliseconds(trace.per_sample) for trace in times)
-        text = "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}"
-        text += f": it is {CULPRITS[self.culprit]}. Your change: {after} a sample in place of {before}. "
+        kind, begin = self.probe.kind, "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}"
+        text = f"{begin}: it is {CULPRITS[self.culprit]}. {kind.capitalize()}: {ADVICE[kind]}. "
+        text += f"Your change: {after} a sample in place of {before}. "
         if self.worse(change) <= AS_GOOD:
             return f"{text}No other change on the list is better."
-        return (
-            f"{text}The best takes {best}: {self.best}. Yours takes {percent(self.worse(change) - 1)} more."
-        )
+        more = percent(self.worse(change) - 1)
+        return f"{text}The best takes {best}: {self.best}. Yours takes {more} more."
 
 
 def drawn(culprit: str, random: Random) -> Loader:
@@ -138,25 +135,21 @@ class Mystery(Page):
     def __init__(self, number: int) -> None:
         self.number, random = check.integer("number", number, least=0), Random(number)
         self.loaders = [drawn(culprit, random) for culprit in random.sample(list(MADE), COUNT)]
+        self.there = Control("loader", "loader", "choice", tuple(self.loaders), (), 0)
         state: dict[str, Any] = {"number": str(number)}
         state |= {"told": [one.told() for one in self.loaders], "measures": MEASURES}
         state |= {"choices": [CULPRIT.spec(), CHANGE.spec()], "height": HEIGHT}
         super().__init__("mystery", state)
 
-    def loader(self, number: Any) -> Loader:
-        """Find the loader that the page names by its number."""
-        found: Loader = Control("loader", "", "choice", tuple(self.loaders), (), 0).value(number)
-        return found
-
     def measure(self, loader: Any, which: Any) -> None:
         """Sell a measurement of a loader."""
         what = MEASURE.value(which)
-        text = f"{what}: {self.loader(loader).measured(what)}"
+        text = f"{what}: {self.there.value(loader).measured(what)}"
         self.tell("told", {"text": text, "which": which}, loader=loader)
 
     def commit(self, loader: Any, culprit: Any, change: Any) -> None:
         """Judge what was named, and show the run after the change over the one before."""
-        of, culprit, change = self.loader(loader), CULPRIT.value(culprit), CHANGE.value(change)
+        of, culprit, change = self.there.value(loader), CULPRIT.value(culprit), CHANGE.value(change)
         if culprit is None or change is None:
             raise RefusedError("Choose what holds it back, and one change.")
         answer = {"text": of.verdict(culprit, change), "right": culprit == of.culprit}

@@ -1,7 +1,5 @@
 """A run as the page draws it: the layout, the plumbing and the figures, as plain numbers and texts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A question that is answered by placing the bars of a run on its time axis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from math import gcd, inf

@@ -1,7 +1,5 @@
 """Questions that come before the run: what all have in common, and answers in figures or words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import isclose, isfinite
 from typing import Any

@@ -1,7 +1,5 @@
 """`predict`: a question before the run, answered by a number, a choice, placed bars or a drawn curve."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -42,7 +42,7 @@ class Printed(io.TextIOBase):
 
 
 def bounded(what: str, function: Callable[[], Result]) -> Result:
-    """A learner's code may take only so long and print only so much, ask for nothing, and not end Python."""
+    """Call *function*; stop it if it takes or prints too much, asks for input, or wants to end Python."""
     if limited():
         return function()  # all this is so already
     if not ONE_AT_A_TIME.acquire(timeout=STUCK):
@@ -63,7 +63,7 @@ def bounded(what: str, function: Callable[[], Result]) -> Result:
 
 
 def refused(prompt: object = "") -> NoReturn:
-    """Stands in for `input`."""
+    """Stand in for `input`, and refuse."""
     raise ValueError("input() cannot be used in a pipeline function")
 
 
@@ -82,7 +82,7 @@ class Job(NamedTuple):
 
 
 def job(made: Any) -> Job:
-    """What a pipeline function may give: a `Dataset`, or one and keywords of `benchmark`."""
+    """Return what a pipeline function *made* as a job; TypeError if it is none."""
     dataset, options = made if isinstance(made, tuple) and len(made) == 2 else (made, {})
     if dataset is None:
         raise TypeError("the pipeline function returned nothing: it must return a Dataset (return dataset)")
@@ -96,13 +96,13 @@ def job(made: Any) -> Job:
 
 
 def made_by(pipeline: Callable[..., Any], **values: Any) -> Job:
-    """Call a pipeline function, which may be a learner's: it may take for ever."""
+    """Call *pipeline* with *values*, within limits, for it may take for ever; return its job."""
     name = getattr(pipeline, "__name__", "the function")
     return bounded(name, lambda: job(pipeline(**values)))
 
 
 def said(error: BaseException) -> str:
-    """An error as a sentence, with the line of the learner's code that it came from."""
+    """Put *error* in a sentence, with the line of the learner's code that it came from."""
     text = shortened(words(error))
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
@@ -116,7 +116,7 @@ def said(error: BaseException) -> str:
 
 
 def words(error: BaseException) -> str:
-    """What an error says of itself; a learner's own may fail in that too."""
+    """Return what *error* says of itself; a learner's own may fail in that too."""
     try:
         return str(error) or type(error).__name__
     except Exception:
@@ -124,5 +124,5 @@ def words(error: BaseException) -> str:
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text that nobody would read to its end."""
+    """Cut a *text* that nobody would read to its end."""
     return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"

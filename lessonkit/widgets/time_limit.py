@@ -68,7 +68,7 @@ def watch() -> None:
 
 @cache
 def start_watch() -> None:
-    """Once for all; as a Thread it would be waited for, and be seen by who counts them."""
+    """Start the watch once for all; as a Thread it would be waited for, and counted."""
     _thread.start_new_thread(watch, ())
 
 
@@ -114,7 +114,7 @@ def limited() -> bool:
 
 
 def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result:
-    """What *function* returns; after so many seconds it is stopped, as by Ctrl+C.
+    """Return what *function* returns; after so many *seconds* stop it, with TookTooLongError.
 
     A kernel runs cells on its main thread; the page's questions it may answer on others. This is no
     context manager, for an interrupt could come between its own code and the body.

@@ -1,7 +1,5 @@
 """What to do about a cell that was run before those that it needs."""
 
-from __future__ import annotations
-
 from types import TracebackType
 from typing import Any
 

@@ -1,8 +1,10 @@
 """`cache`: what the first complete pass gave, given again without making it."""
 
+from collections.abc import Iterator
+
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.node import Node, cardinality
-from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, operator
+from lessonkit.engine.node import cardinality
+from lessonkit.engine.operators.base import Buffer, Stream, operator
 from lessonkit.engine.recorder import CACHE
 
 
@@ -13,28 +15,30 @@ class Kept:
 
 
 @operator("cache")
-def open_cache(scope: Scope, node: Node) -> Stream:
-    """The first passes fill the cache, later ones replay it."""
-    kept = scope.run.store.state(node, Kept)
-    return Keeping(scope, node) if kept.elements is None else Replaying(scope, node)
-
-
-class Keeping(Transform):
-    """Passes elements on and keeps a copy. It counts only if the pass gets to the end.
+class Cache(Stream):
+    """Keeps copies of the elements of a pass, and replays them if that got to the end: nothing above it runs.
 
     An error is passed on and leaves no trace: the cache replays without it.
     """
 
     complete = False
+    replayed: Iterator[Element] | None = None
 
     def prepare(self) -> None:
         self.kept = self.run.store.state(self.node, Kept)
         self.copies: list[Element] = []
+        if self.kept.elements is not None:
+            self.replayed = iter(self.kept.elements)
+            return
+        self.open_input()
         self.expected = cardinality(self.node.inputs[0])
         self.buffer = Buffer(self.run, self.scope.name("cache", CACHE), None)
 
     async def next(self) -> Element:
-        element = await self.input.next()
+        if self.replayed is not None:
+            element = next(self.replayed, END)
+            return element if element is END else element.copy()
+        element = await self.opened[0].next()
         if element is not END and not self.complete:
             self.copies.append(element.copy())
             self.buffer.enter(element)
@@ -45,18 +49,7 @@ class Keeping(Transform):
         return element
 
     def close(self) -> None:
-        if self.kept.elements is not self.copies:  # a pass that was broken off keeps nothing
+        if self.copies and self.kept.elements is not self.copies:  # a pass that was broken off keeps nothing
             self.buffer.leave(*self.copies)
             self.copies = []
         super().close()
-
-
-class Replaying(Stream):
-    """Gives copies of what is kept; nothing above the cache runs."""
-
-    def prepare(self) -> None:
-        self.elements = iter(self.run.store.state(self.node, Kept).elements or ())
-
-    async def next(self) -> Element:
-        element = next(self.elements, END)
-        return element if element is END else element.copy()

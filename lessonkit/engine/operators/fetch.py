@@ -1,7 +1,5 @@
 """How one process makes a batch of a loader's data set: sample by sample, or with one call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -50,8 +48,9 @@ class Fetch:
         self.batching = said["batch_size"] is not None
         self.size, self.drop_last = said["batch_size"] or 1, said["drop_last"]
         self.collate_fn = said["collate_fn"]
-        self.transfer: int = 0 if callable(said["transfer"]) else round(said["transfer"] * 1e9)
         self.collate = price_of_bytes(said["collate"], "collate")
+        each = said["transfer"], said["collate"]  # of a batch; functions of its bytes are no plain costs
+        self.once = sum(round(cost * 1e9) for cost in each if not callable(cost))
         self.stage = scope.name("Collate", CALL)
         self.base = base_of(node.inputs[0])
         self.ended = False
@@ -69,30 +68,30 @@ class Fetch:
         while self.base is not None and not isinstance(source, Asked):
             source = source.opened[0]
         self.source: Asked = source
-        has_own = self.one_call or kept or self.collate_fn or not self.batching
-        self.costs = None if has_own else self.plain_costs()
+        self.is_plain, self.costs = False, list[Price]()
+        # Out of order it would matter which of two batches that end at one moment was begun later.
+        if said["in_order"] and self.batching and not (self.one_call or kept or self.collate_fn):
+            self.find_plain_costs()
 
-    def plain_costs(self) -> list[Price] | None:
-        """What the maps cost, if they do nothing but to cost time and nobody takes it down."""
+    def find_plain_costs(self) -> None:
+        """See whether the maps only cost time, of which nobody takes anything down."""
         stream: Any = self.stream
-        costs: list[Price] = []
         while isinstance(stream, SequentialMap) and stream.map_func is None and stream.kind == "wait":
-            costs.append(stream.price)
+            self.costs.append(stream.price)
             stream = stream.input
-        return costs if isinstance(stream, Asked) and not self.run.sized else None
+        self.is_plain = isinstance(stream, Asked) and not self.run.sized
+        self.fixed = sum(cost for cost in self.costs if not callable(cost))  # of each sample
+        self.costs = [cost for cost in self.costs if callable(cost)]
 
     def at_once(self, indices: Any) -> tuple[Element, int]:
         """A batch, and what it costs in all: one sum, where nobody can tell when each part was spent."""
         values = self.source.values
         samples = [values[index] for index in indices]
         element = Element(stack(samples))
-        element.samples = len(samples)
-        total = charge(self.collate, element) + self.transfer
-        for cost in self.costs or ():
-            if callable(cost):
-                total += sum([self.run.charge(cost, Element(sample)) for sample in samples])
-            else:
-                total += cost * len(samples)
+        element.samples = count = len(samples)
+        total = self.once + self.fixed * count
+        for cost in self.costs:
+            total += sum([self.run.charge(cost, Element(sample)) for sample in samples])
         return element, total
 
     async def batch(self, indices: Indices) -> Element:

@@ -1,7 +1,5 @@
 """`DataLoader`: worker processes make whole batches ahead of need, as PyTorch's do."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections import deque
@@ -16,7 +14,7 @@ from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, operator
-from lessonkit.engine.operators.cache import Keeping, Kept
+from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.operators.fetch import Fetch, Indices
 from lessonkit.engine.operators.forked import FORKS, Forked
 from lessonkit.engine.operators.worker import Ticket, Worker
@@ -91,7 +89,7 @@ class Sampled(Stream):
             self.kept = self.run.store.state(self.base, Kept)
             if self.kept.elements is None:
                 stream: Any = self.open_input()
-                while not isinstance(stream, Keeping):
+                while not isinstance(stream, Cache):
                     stream = stream.opened[0]
                 while await stream.next() is not END:
                     pass
@@ -290,27 +288,32 @@ class Loader(Sampled):
             return END
         if self.handling.ask:
             await self.run.pause(self.handling.ask)
-        while ticket := self.expected():
+        run, tickets = self.run, self.tickets
+        while self.turn < self.sent:
+            ticket = tickets.get(self.turn)
+            if ticket is None or not (ticket.received or self.active[ticket.worker]):
+                tickets.pop(self.turn, None)  # of a worker that has ended, or handed over before its turn
+                self.turn += 1
+                continue
             if not ticket.received:
                 if not self.arrived:
                     await (
-                        self.wait()
-                        if self.timeout
-                        else self.run.until(self.news, self.has_news, "buffer empty")
+                        self.wait() if self.timeout else run.until(self.news, self.has_news, "buffer empty")
                     )
                 arrived = self.arrived.popleft()
-                arrived.received = arrived.result is not END
-                self.active[arrived.worker] &= not arrived.is_last
                 if arrived.result is END:
                     self.active[arrived.worker] = False
                     await self.send()
                     continue
+                arrived.received = True
+                if arrived.is_last:
+                    self.active[arrived.worker] = False
                 if self.in_order and arrived is not ticket:
                     continue
                 ticket = arrived
-            if self.run.recorder is not None:
+            if run.recorder is not None:
                 self.take_down(ticket)
-            del self.tickets[ticket.number]
+            del tickets[ticket.number]
             self.turn += ticket.number == self.turn
             self.load[ticket.worker] -= 1
             if self.handling.send:
@@ -324,16 +327,6 @@ class Loader(Sampled):
         self.finished = True
         await self.leave()
         return END
-
-    def expected(self) -> Ticket | None:
-        """The task whose batch is the next in order, without those of ended workers; None if all are done."""
-        while self.turn < self.sent:
-            ticket = self.tickets.get(self.turn)
-            if ticket and (ticket.received or self.active[ticket.worker]):
-                return ticket
-            self.tickets.pop(self.turn, None)
-            self.turn += 1
-        return None
 
     async def wait(self) -> None:
         """Wait for a result of any worker, but not longer than *timeout*."""

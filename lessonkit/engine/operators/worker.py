@@ -1,7 +1,5 @@
 """A worker of a `DataLoader`, as a model: a task with an interpreter and a memory of its own."""
 
-from __future__ import annotations
-
 import traceback
 from collections import deque
 from typing import Any
@@ -17,17 +15,17 @@ from lessonkit.engine.store import Store
 class Ticket:
     """A task: the *number* of a batch and the *indices* that it is made of; then what came of it."""
 
-    __slots__ = ("indices", "is_last", "loader", "number", "ready", "received", "result", "sent", "worker")
+    result: Any = None  # an `Element`, when it has been made
+    received = False  # the main process has seen the result
+    is_last = False  # its worker has died
+    ready = 0  # when it came
 
     def __init__(self, loader: Any, number: int, indices: Indices, worker: int) -> None:
         self.loader = loader
         self.number = number
         self.indices = indices
         self.worker = worker
-        self.result: Any = None  # an `Element`, when it has been made
-        self.received = False  # the main process has seen the result
-        self.is_last = False  # its worker has died
-        self.sent = self.ready = loader.run.time
+        self.sent = loader.run.time
 
 
 class Message(str):
@@ -157,7 +155,7 @@ class Worker:
         """Open the data set for an epoch."""
         self.ended = False
         self.fetch = Fetch(self.scope, self.node, self.loader.kept)
-        self.is_plain = self.fetch.costs is not None
+        self.is_plain = self.fetch.is_plain
 
     async def make(self, ticket: Ticket) -> None:
         """Make the batch that a task asks for, and send it."""

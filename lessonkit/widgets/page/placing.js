@@ -24,6 +24,7 @@ class Placing extends Timeline {
     this.layer.bars.append(...this.bars.map(({ node }) => node));
     attributes(this.svg, { role: "group", "aria-label": "Bars to place in time", onpointerup: (event) => this.release(event), onpointercancel: (event) => this.release(event) });
     this.svg.removeAttribute("tabindex");
+    this.layer.bars.addEventListener("touchstart", (event) => event.preventDefault()); // or the page would follow the finger
     this.said = html("div", { class: "lk-said", "aria-live": "polite" }, `${bars.length} bars to place. Drag each to where it belongs, or press Enter on it: ${HOW}.`);
     this.node = html("div", { class: "lk-placing" }, html("div", { class: "lk-frame" }, this.svg), this.said);
     new ResizeObserver(([{ contentRect: { width } }]) => width && this.draw(this.scene, Math.floor(width))).observe(this.node);
@@ -121,7 +122,7 @@ class Placing extends Timeline {
 
   put(place, what = "") {
     const bar = this.picked;
-    this.places[bar] = place < 0 ? -1 : this.clamp(bar, place);
+    this.places[bar] = place;
     this.arrange();
     this.said.textContent = `${this.bars[bar].name}${what} ${this.where(bar)}.`;
   }
@@ -139,7 +140,7 @@ class Placing extends Timeline {
     const bar = this.bars.findIndex(({ node }) => node === event.target), held = bar >= 0 && bar === this.picked;
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] * (event.shiftKey ? 5 : 1);
     const back = { Enter: this.places[bar], " ": this.places[bar], Escape: this.before, Delete: -1, Backspace: -1 }[event.key];
-    if (held && by) this.put(this.places[bar] + by);
+    if (held && by) this.put(this.clamp(bar, this.places[bar] + by));
     else if (held && back !== undefined) this.drop(back);
     else if (bar >= 0 && (event.key === "Enter" || event.key === " ")) {
       this.pick(bar);
@@ -154,9 +155,9 @@ class Placing extends Timeline {
     if (bar < 0 || event.button) return;
     if (this.picked >= 0) this.drop();
     this.pick(bar);
-    this.layer.bars.append(this.bars[bar].node); // above all others
     const [x, y] = this.inside(event), box = this.box(bar);
     this.grip = [x - box.x, y - box.y];
+    this.layer.bars.append(this.bars[bar].node); // above all others
     this.svg.setPointerCapture?.(event.pointerId);
     event.preventDefault();
   }
@@ -165,7 +166,7 @@ class Placing extends Timeline {
   move(event) {
     if (!this.grip) return;
     const [x, y] = this.inside(event), [dx, dy] = this.grip;
-    this.put(y < this.bottom ? Math.round(this.timeAt(x - dx) / this.step) : -1);
+    this.put(y < this.bottom ? this.clamp(this.picked, Math.round(this.timeAt(x - dx) / this.step)) : -1);
     const box = this.box(this.picked);
     attributes(this.shadow, box).style.display = "";
     this.drawBar(this.picked, { ...box, x: x - dx, y: y - dy });

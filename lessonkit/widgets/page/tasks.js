@@ -21,7 +21,7 @@ class Predict {
       this.tools, this.said, this.tries);
     el.append(this.card);
     this.card.addEventListener("change", () => this.keep());
-    model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
+    this.ask = asking(model, this.said, { verdict: (verdict) => this.hear(verdict) });
     model.on("change:kept", () => this.restore());
     this.restore();
     this.settle();
@@ -48,7 +48,7 @@ class Predict {
     this.answer.set(said);
     this.sure.set(sure);
     this.said.textContent = "This is how far you were. You have not committed yet.";
-    if (verdict) this.conclude(...verdict);
+    if (verdict) this.conclude(verdict);
   }
 
   radios(texts, name, title) {
@@ -77,23 +77,12 @@ class Predict {
     this.ask({ do: "commit", said, sure });
   }
 
-  ask(question) {
-    this.said.textContent = "…"; // the kernel may be busy
-    clearTimeout(this.patience);
-    this.patience = setTimeout(() => (this.said.textContent = SILENT), PATIENCE);
-    send(this.model, question);
+  hear(verdict) {
+    if (verdict.scene && this.card.dataset.answered === undefined) this.keep(verdict); // and so conclude
+    else this.conclude(verdict);
   }
 
-  hear(message, buffers) {
-    clearTimeout(this.patience);
-    if (message.about === "error") this.said.textContent = message.text;
-    if (message.about !== "verdict") return;
-    const answer = unpack(buffers);
-    if (answer.scene && this.card.dataset.answered === undefined) this.keep([message, answer]); // and so conclude
-    else this.conclude(message, answer);
-  }
-
-  conclude({ right, tries }, { text, scene, pinned, ...more }) {
+  conclude({ right, tries, text, scene, pinned, ...more }) {
     this.said.replaceChildren(html("b", { class: right ? "lk-right" : "lk-wrong" }, right ? "✓ " : "✗ "), text);
     const tried = tries.map(([said, sure, well]) => html("span", { class: well ? "lk-right" : "lk-wrong" }, `${well ? "✓" : "✗"} ${said}, ${sure}`));
     if (tried.length) this.tries.replaceChildren("Your tries: ", ...tried);

@@ -1,0 +1,135 @@
+"""The answers to the questions of lesson 03. If you look here first, you learn less."""
+
+from typing import Any
+
+from lessonkit import Dataset, Trace, benchmark
+
+
+def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[str, Any]:
+    """Explain the time of one of 20 samples against the number of calls, 1 to 8."""
+    counts = range(1, 9)
+
+    def divided(*runs: Trace) -> list[float]:
+        return [runs[0].per_sample / calls for calls in counts]
+
+    def paced(calls: int) -> float:
+        return (open + read + map + 19 * max(read, map / calls, train) + train) / 20
+
+    wrong = [
+        (
+            divided,
+            "You divided everything by the calls. But there is one file and one accelerator, and neither "
+            "becomes faster.",
+        ),
+        (
+            [open / 20 + read + map / calls + train for calls in counts],
+            "You divided the map and kept the sum. But the calls also read and map while the model trains, "
+            "so it is no longer a sum.",
+        ),
+        (
+            [paced(calls) for calls in counts],
+            "You let somebody else read, so that the calls only map. In tf.data a call reads its own sample: "
+            "two calls share 45 ms, which makes 22.5 for each sample.",
+        ),
+        (
+            lambda *runs: [runs[0].per_sample for _ in counts],
+            "You expected nothing of more calls. But two of them share the 45 ms of read and map.",
+        ),
+    ]
+    why = (
+        "One call takes 45 ms for a sample, two 22.5 and three 15. The file cannot be read faster than that; "
+        "the first sample and the last step come on top."
+    )
+    return {"wrong": wrong, "why": why}
+
+
+def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
+    """Explain how long two epochs of 3 samples take with two calls."""
+    before = benchmark(one_by_one).duration
+    wrong = [
+        (
+            before / 2,
+            "You halved everything. But there still is one file, opened once and read sample by sample, and "
+            "one accelerator.",
+        ),
+        (
+            before - 6 * 0.015,
+            "You halved the map and kept the sum. But the calls also work while the model trains, so it is "
+            "no longer a sum.",
+        ),
+        (
+            2 * (0.030 + 0.015 + 0.030 + 2 * max(0.015, 0.030 / 2) + 0.010),
+            "You let somebody else read, so that two calls only map. In tf.data a call reads its own sample, "
+            "so two calls share read and map, 45 ms for each sample.",
+        ),
+        (
+            benchmark(one_call).duration,
+            "You let a single call work ahead of training. There are two, and they share the work.",
+        ),
+    ]
+    why = "The first sample is as late as before. After that two calls share read and map: 22.5 ms a sample."
+    return {"wrong": wrong, "why": why}
+
+
+def one_call(one_by_one: Dataset, two_calls: Dataset) -> dict[str, Any]:
+    """Explain where the bars of an epoch with a single call are."""
+    once = {"num_epochs": 1}
+    wrong = [
+        (
+            (one_by_one, once),
+            "You let the map wait until the loop asks, as without num_parallel_calls. But even a single call "
+            "works ahead, while the model trains.",
+        ),
+        (
+            (two_calls, once),
+            "You let two calls work. There is one: it reads and maps a sample before it begins the next.",
+        ),
+    ]
+    why = "The call reads and maps the next sample while the model trains on this one, as a prefetch would."
+    return {"wrong": wrong, "why": why}
+
+
+def prefetch_before(two_calls: Any) -> dict[str, Any]:
+    """Explain what a sample takes if a prefetch comes before the map; *two_calls* is the run without."""
+    dataset, options = two_calls
+    wrong = [
+        (
+            benchmark(dataset, **options).per_sample,
+            "You expected no change, as if a prefetch belonged only at the end. But here the reader and the "
+            "calls can overlap.",
+        ),
+        (
+            0.015,
+            "You took the pace in the middle of an epoch. The first sample and the last training step come "
+            "on top.",
+        ),
+        (
+            0.0225 - 0.015,
+            "You took the whole read away. It is hidden, not gone: one file still gives a sample every 15 "
+            "ms.",
+        ),
+    ]
+    why = "Two calls map a sample every 15 ms, and meanwhile the helper reads the next ones."
+    return {"wrong": wrong, "why": why}
+
+
+def straggler(four: Any, unordered: Any) -> dict[str, Any]:
+    """Explain how long eight calls take where one sample is slow."""
+    durations = [benchmark(dataset, **options).duration for dataset, options in (four, unordered)]
+    wrong = [
+        (
+            durations[1],
+            "You let the other samples pass the slow one. That takes giving up the order: "
+            "deterministic=False.",
+        ),
+        (
+            durations[0] / 2,
+            "You halved the time for twice the calls. But they do not make one slow call shorter, and all "
+            "others wait for it.",
+        ),
+    ]
+    why = (
+        "The slow sample is ready after 150 ms. Then the model trains on thirteen samples, itself among "
+        "them, one after another, however many of them are ready."
+    )
+    return {"wrong": wrong, "why": why}
