@@ -147,6 +147,18 @@ def test_arrow_keys_at_the_end_of_a_bar_turn_the_cost(formula: Alone) -> None:
     assert page.get_by_role("button", name="samples, 3").count() == 1
 
 
+def test_a_term_that_has_no_say_says_so(visit: Visit) -> None:
+    cost = seconds(0.005, 0.040, 0.001)
+    alone = Alone(visit, explore(in_turn, formula="open + samples * max(read, train)", read=cost, train=cost))
+    page = alone.page
+    page.get_by_role("button", name="train, 10 ms, has no say here").wait_for()
+    page.get_by_role("button", name="read, 15 ms", exact=True).wait_for()
+    page.get_by_role("slider", name="read", exact=True).press("Home")
+    alone.answer()
+    page.get_by_role("button", name="read, 5 ms, has no say here").wait_for()
+    page.get_by_role("button", name="train, 10 ms", exact=True).wait_for()
+
+
 def test_a_cost_stays_within_its_slider(formula: Alone, hand: Any) -> None:
     page, act = formula.page, hand["mouse"]
     x, y = middle(page.locator(".lk-edge").nth(1))

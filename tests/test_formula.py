@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -62,7 +63,12 @@ WAVES = "max(round_up(files / (3 * lanes)) * (open + 3 * read), open + read + fi
 
 
 def test_its_value_stands_beside_the_run() -> None:
-    assert judged(in_turn, SUM, read=15) == {"value": "210 ms", "holds": True, "said": "as the run"}
+    assert judged(in_turn, SUM, read=15) == {
+        "value": "210 ms",
+        "holds": True,
+        "said": "as the run",
+        "beaten": [],
+    }
 
 
 def test_one_that_does_not_hold_cannot_hide() -> None:
@@ -70,13 +76,14 @@ def test_one_that_does_not_hold_cannot_hide() -> None:
         "value": "210 ms",
         "holds": False,
         "said": "the run takes 40 ms less",
+        "beaten": [],
     }
     assert judged(ahead, LARGER, buffer=0)["said"] == "the run takes 40 ms more"
 
 
 def test_a_bound_holds_if_the_run_takes_longer() -> None:
     said = judged(lanes, f"total >= {WAVES}", lanes=1)
-    assert said == {"value": "690 ms", "holds": True, "said": "the run takes 60 ms more"}
+    assert (said["value"], said["holds"], said["said"]) == ("690 ms", True, "the run takes 60 ms more")
     assert not judged(lanes, WAVES, lanes=1)["holds"]
     assert not judged(in_turn, "total >= 1", read=15)["holds"]
 
@@ -100,6 +107,23 @@ def test_what_is_before_a_cache_is_paid_once(**numbers: int) -> None:
 @given(lanes=st.integers(0, 7), open=COSTS, read=COSTS, train=COSTS)
 def test_waves_are_a_bound(**numbers: int) -> None:
     assert judged(lanes, f"total >= {WAVES}", **numbers)["holds"]
+
+
+def beaten(text: str, **values: Any) -> list[str]:
+    """The names that have no say, with their places among all names."""
+    formula = Formula(text, in_turn, values)
+    names = re.findall(r"[a-z_]+", text)
+    return [f"{place} {names[place]}" for place in sorted(formula.beaten(values))]
+
+
+def test_names_in_a_max_that_something_else_exceeds_have_no_say() -> None:
+    assert beaten("open + max(read, train)", read=0.015, train=0.010) == ["3 train"]
+    assert beaten("open + max(read, train)", read=0.010, train=0.015) == ["2 read"]
+    assert beaten("open + max(read, train)", read=0.010, train=0.010) == []  # both decide
+    assert beaten("min(read, train)", read=0.010, train=0.020) == ["2 train"]
+    assert beaten("max(read, (read + open) / samples, train)", read=0.010, samples=2) == ["1 read", "5 train"]
+    assert beaten("round_up(read / train) * max(read, 1)") == ["4 read"]
+    assert beaten("max(\n read,\n train)", read=0.015, train=0.010) == ["2 train"]
 
 
 # ---- what the page is told ----
@@ -174,7 +198,12 @@ def test_where_there_is_no_number_the_run_is_shown_all_the_same() -> None:
 
     shown = explore(often, formula="read / calls", calls=[2, None], read=COST)
     drawn = shown.picture(shown.values({"calls": 1, "read": 15}))[1]
-    assert drawn["formula"] == {"value": "?", "holds": False, "said": "the formula has no number for calls"}
+    assert drawn["formula"] == {
+        "value": "?",
+        "holds": False,
+        "said": "the formula has no number for calls",
+        "beaten": [],
+    }
     assert drawn["samples"] == 6
     shown = explore(often, formula="calls / read", calls=[2, None], read=COST)
     assert shown.picture(shown.values({"calls": 0, "read": 0}))[1]["formula"]["value"] == "?"

@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from math import ceil, isclose
 from operator import add, mul, sub, truediv
 from typing import Any
@@ -49,8 +50,8 @@ class Formula:
         said = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
         return {"said": said, "words": words, "fixed": fixed, "steps": steps}
 
-    def value(self, numbers: dict[str, Any]) -> float:
-        """Work it out for *numbers*; raise ValueError for anything but arithmetic."""
+    def value(self, numbers: dict[str, Any], part: ast.expr | None = None) -> float:
+        """Work it, or a *part*, out for *numbers*; raise ValueError for anything but arithmetic."""
         numbers = self.fixed | numbers
 
         def of(part: ast.expr) -> Any:
@@ -65,16 +66,26 @@ class Formula:
                     return FUNCTIONS[name](*map(of, given))
             raise ValueError(f"the formula has no number for {ast.unparse(part)}")
 
-        return float(of(self.body))
+        return float(of(part or self.body))
+
+    def beaten(self, numbers: dict[str, Any]) -> list[int]:
+        """List which names, counted from the left, have no say: in a max something else is larger."""
+        parts, of = list(ast.walk(self.body)), partial(self.value, numbers)
+        names = [part for part in parts if isinstance(part, ast.Name)]
+        names.sort(key=lambda name: (name.lineno, name.col_offset))
+        choices = [part for part in parts if isinstance(part, ast.Call) and part.args[1:]]
+        lost = [part for choice in choices for part in choice.args if of(part) != of(choice)]
+        return [names.index(name) for part in lost for name in ast.walk(part) if isinstance(name, ast.Name)]
 
     def judge(self, trace: Trace, values: dict[str, Any]) -> dict[str, Any]:
         """Say its value for these *values*, what the run took, and whether it holds."""
         try:
-            value = self.value(values)
+            value, beaten = self.value(values), self.beaten(values)
         except (ArithmeticError, ValueError, TypeError) as error:
-            return {"value": "?", "holds": False, "said": str(error)}
+            return {"value": "?", "holds": False, "said": str(error), "beaten": []}
         more = (trace.duration if self.measure == "total" else trace.per_sample) - value
         same = isclose(value, value + more, rel_tol=SAME)
         apart = f"the run takes {milliseconds(abs(more))} {'more' if more > 0 else 'less'}"
         holds = same or (more > 0 and self.sign == ">=")
-        return {"value": milliseconds(value), "holds": holds, "said": "as the run" if same else apart}
+        said = "as the run" if same else apart
+        return {"value": milliseconds(value), "holds": holds, "said": said, "beaten": beaten}

@@ -5,7 +5,7 @@ class Formula {
   constructor({ said, words, fixed, steps }, controls, view) {
     Object.assign(this, { fixed, steps, controls, view, lit: "", chosen: {}, terms: [] });
     [this.value, this.said] = [html("b"), html("span", { "aria-live": "polite" })];
-    const parts = words.map((word) => (word in fixed || word in controls.values ? this.term(word) : html("span", {}, spaced(word))));
+    const parts = words.map((word, place) => (word in fixed || word in controls.values ? this.term(word, (place - 1) / 2) : html("span", {}, spaced(word))));
     this.node = html("div", { class: "lk-formula", role: "group", "aria-label": "Formula" }, html("span", {}, said), ...parts, html("span", {}, "="), this.value, this.said);
     this.edges = Object.keys(steps).map((name) => this.edge(name));
     view.frame.append(...this.edges.map(({ node }) => node));
@@ -17,10 +17,10 @@ class Formula {
     return { onpointerenter: light(name), onpointerleave: light(""), onfocus: light(name), onblur: light(""), ...KEYS };
   }
 
-  term(name) {
+  term(name, place) {
     const turner = () => this.edges.find((edge) => edge.name === name && !edge.node.hidden)?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`);
     const node = html("button", { type: "button", class: "lk-term", onclick: () => turner()?.focus(), ...this.lights(name) }, html("span", {}, spaced(name)), html("b"));
-    this.terms.push({ name, node });
+    this.terms.push({ name, node, place });
     return node;
   }
 
@@ -58,7 +58,8 @@ class Formula {
   // What to draw of a run that came: itself, or what the hand makes of it.
   show(scene) {
     this.scene = scene;
-    const { value, holds, said } = scene.formula;
+    const { value, holds, said, beaten } = scene.formula;
+    for (const { node, place } of this.terms) attributes(node, { title: beaten.includes(place) ? "has no say here" : "" });
     const text = ` ${holds ? "✓" : "✗"} ${said}`;
     this.value.textContent = value;
     if (this.said.textContent !== text) this.said.textContent = text; // or it would be read out again
@@ -82,7 +83,7 @@ class Formula {
     const { values, specs } = this.controls, { timeline } = this.view;
     const texts = { ...this.fixed, ...Object.fromEntries(specs.map(({ name, texts }) => [name, texts[values[name]] ?? String(values[name])])) };
     for (const { name, node } of this.terms) {
-      attributes(node, { "aria-label": `${spaced(name)}, ${texts[name]}` }).lastChild.textContent = texts[name];
+      attributes(node, { "aria-label": [spaced(name), texts[name], node.title].filter(Boolean).join(", ") }).lastChild.textContent = texts[name];
       node.classList.toggle("lk-lit", pointed < 0 ? name === this.lit : this.bars(name).includes(pointed));
     }
     for (const { name, node, input } of this.edges) {

@@ -134,6 +134,9 @@ async function start() {
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;
   const { kernel } = panel().sessionContext.session;
+  // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new kernel has none.
+  kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
+  drawSaved().catch((error) => console.warn(error));
   await kernel.info;
   kernel.statusChanged.connect((_, status) => {
     if (status === "restarting") say("Python starts again …");
@@ -144,6 +147,21 @@ async function start() {
   started = "done";
   say(older ? "This is your copy of an earlier version of this lesson." : "Python is ready. Your work is kept in this browser.", true);
   return undefined;
+}
+
+// The widgets that were saved with a lesson need no Python to be seen; JupyterLab would wait for it.
+async function drawSaved() {
+  const { content, context } = panel();
+  for (let tries = 0; context.model.getMetadata("widgets") && tries < 100; tries++) {
+    const renderer = inside(content).find((one) => one._manager?.promise);
+    if (renderer) return (await renderer._manager.promise).restoreWidgets(context.model, { loadKernel: false, loadNotebook: true });
+    await soon(100);
+  }
+  return undefined;
+}
+
+function inside(widget) {
+  return [widget, ...[...(widget.children?.() ?? [])].flatMap(inside)];
 }
 
 // What a learner has changed is not run without being asked for: it may never end.
