@@ -22,7 +22,7 @@ def sizes(call: float, item: float, train: float, batches: Sequence[int]) -> dic
             "You gave every item a call of its own. Two items in a batch share one call, 1 ms each.",
         ),
         (
-            [max(call / size + item, train) + (size - 1) * train / 20 for size in batches],
+            [max(call / size + item, train) + (size - 1) * train / 60 for size in batches],
             "You made large batches expensive. They only delay the first item, by a few ms in all.",
         ),
     ]

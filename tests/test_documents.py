@@ -24,6 +24,7 @@ BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OTHERS = ("conda", "jupyter", "pip", "git", "cd")
 # Commands that take long: each has a test, or a job of its own among those that are run elsewhere.
 MODULES = {
+    "http.server",
     "benchmarks",
     "build",
     "lessonkit",

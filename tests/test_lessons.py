@@ -118,6 +118,38 @@ def test_what_a_learner_wrote_is_left_alone_and_a_newer_version_told(
         assert copy.read_text() == text
 
 
+def test_answers_come_along_with_their_lesson_and_go_with_its_version(shipped: Path, copy: Path) -> None:
+    older, theirs, ours = (
+        copy.read_text(),
+        shipped.with_name("answers_03.py"),
+        copy.with_name("answers_03.py"),
+    )
+    theirs.write_text("first")
+    assert copy_lessons(copy.parent) == []
+    assert ours.read_text() == "first"
+    theirs.write_text("second")
+    assert copy_lessons(copy.parent) == []
+    assert (ours.read_text(), copy.read_text()) == ("second", older)
+    ours.unlink()  # they are taken from where they are missing
+    assert copy_lessons(copy.parent) == []
+    assert ours.read_text() == "second"
+    mine = change(copy, source="mine")
+    theirs.write_text("third")
+    change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == [NAME]
+    assert (ours.read_text(), copy.read_text()) == ("second", mine)  # those that fit
+
+
+def test_answers_that_a_learner_changed_are_left_alone(shipped: Path, copy: Path) -> None:
+    theirs, ours = shipped.with_name("answers_03.py"), copy.with_name("answers_03.py")
+    theirs.write_text("first")
+    copy_lessons(copy.parent)
+    ours.write_text("mine")
+    theirs.write_text("second")
+    assert copy_lessons(copy.parent) == [NAME]
+    assert ours.read_text() == "mine"
+
+
 def test_a_copy_that_was_renamed_makes_place_for_the_newer_version(shipped: Path, copy: Path) -> None:
     mine = change(copy, source="mine")
     newer = change(shipped, source="3 + 3")

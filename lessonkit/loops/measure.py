@@ -97,7 +97,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     >>> benchmark(found.dataset, 1, train=0).duration > 0.045  # without costs it would be 0
     True
     >>> print(found)  # doctest: +ELLIPSIS
-    map: 9 calls of 10... ms, wait
+    map: 9 calls of ... ms, wait
     """
     check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)

@@ -12,7 +12,7 @@ from typing import Any
 from lessonkit import check
 from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Node, base_of
+from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.operators.fetch import Fetch, Indices
@@ -70,18 +70,29 @@ class Sampled(Stream):
     """What a loader has with and without workers: the order of samples, and its own passes."""
 
     begun = finished = False
+    batch_size: int | None
+    batch_sampler: Any
+    collate: Any
+    drop_last: bool
+    generator: int | None
+    handling: Any
+    persistent_workers: bool
+    pin: Any
+    sampler: Any
+    shuffle: bool
+    start: Any
+    timeout: float
+    transfer: Any
+    worker_init_fn: Any
 
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
-        said = node.arguments
-        self.said = said
         self.base = base_of(node.inputs[0])
         self.kept: Kept | None = None
         self.crew: Crew = self.run.store.state(node, Crew)
         self.epoch = self.crew.epochs
         self.crew.epochs += 1
-        if callable(said["transfer"]) or callable(said["collate"]) or callable(said["pin"]):
-            self.run.sized = True
+        self.run.sized |= any(map(callable, (self.transfer, self.collate, self.pin)))
 
     async def fill_cache(self) -> None:
         """Fill a cache before the workers, in this process."""
@@ -96,31 +107,21 @@ class Sampled(Stream):
 
     def indices(self) -> Iterator[Indices]:
         """The samples of each batch of this epoch; for an iterable None, for ever."""
-        said, base = self.said, self.base
-        if base is None:
+        if self.base is None:
             return repeat(None)
-        if said["batch_sampler"] is not None:
-            return iter(said["batch_sampler"])
-        order: Any = said["sampler"]
+        if self.batch_sampler is not None:
+            return iter(self.batch_sampler)
+        order: Any = self.sampler
         if order is None:
-            order = range(self.size(base))
-            if said["shuffle"]:
-                seed = said["generator"]
-                if seed is None:
-                    seed = self.run.store.base if self.run.store.fixed_seed else random.getrandbits(64)
-                order = random.Random(f"{seed}:{self.epoch}").sample(order, len(order))
-        size = said["batch_size"]
-        if size is None:
-            return iter(order)
-        return groups(iter(order), size, said["drop_last"])
-
-    def size(self, base: Node) -> int:
-        if self.kept is not None:
-            return len(self.kept.elements or ())
+            elements = self.kept.elements if self.kept else None
+            order = range(cardinality(self.base) if elements is None else len(elements))
+        if self.shuffle:
+            store, seed = self.run.store, self.generator
+            if seed is None:
+                seed = store.base if store.fixed_seed else random.getrandbits(64)
+            order = random.Random(f"{seed}:{self.epoch}").sample(order, len(order))
         return (
-            len(base.arguments["values"])
-            if base.method == "from_list"
-            else len(range(*base.arguments["args"]))
+            iter(order) if self.batch_size is None else groups(iter(order), self.batch_size, self.drop_last)
         )
 
 
@@ -135,10 +136,10 @@ class Alone(Sampled):
     """Makes each batch in the loop's own process, when it is asked for."""
 
     async def next(self) -> Element:
-        handling = self.said["handling"].ns()
+        handling = self.handling.ns()
         if not self.begun:
             self.begun = True
-            if self.said["timeout"]:
+            if self.timeout:
                 raise AssertionError("timeout: without workers there is nobody to wait for")
             await self.run.pause(handling.begin)
             await self.fill_cache()
@@ -170,18 +171,17 @@ class Loader(Sampled):
     over. Who gets it is decided by turns, whoever may be idle: so in order, worker i mod n makes batch i.
     """
 
+    in_order: bool
+    num_workers: int
+    pin_memory: bool
+    prefetch_factor: int | None
+
     def __init__(self, scope: Scope, node: Node) -> None:
         super().__init__(scope, node)
-        said = self.said
-        self.count: int = said["num_workers"]
-        factor = said["prefetch_factor"]
-        self.most = self.count * (2 if factor is None else factor)
-        self.in_order: bool = said["in_order"]
-        self.timeout: float = said["timeout"]
-        self.pins: bool = said["pin_memory"]
+        self.count = self.num_workers
+        self.most = self.count * (2 if self.prefetch_factor is None else self.prefetch_factor)
         is_real = isinstance(self.run, Threads)
-        costs: Handling = Handling() if is_real else said["handling"]  # what is real takes its time
-        self.handling: Any = costs.ns()
+        self.handling = (Handling() if is_real else self.handling).ns()  # what is real takes its time
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
@@ -218,9 +218,9 @@ class Loader(Sampled):
             self.workers = [new(self, number) for number in range(self.count)]
             for worker in self.workers:
                 await worker.begin()
-            if self.said["persistent_workers"]:
+            if self.persistent_workers:
                 self.keep()
-        if self.pins:
+        if self.pin_memory:
             self.hire(self.pin_all(), self.pin_stage)
         self.batches = self.indices()
         for _ in range(self.most):
@@ -259,7 +259,7 @@ class Loader(Sampled):
 
     async def leave(self) -> None:
         """End the workers, each after the batch in its hands; persistent ones stay."""
-        if not self.said["persistent_workers"] and self.begun:
+        if not self.persistent_workers and self.begun:
             for worker in self.workers:
                 worker.stop()
             await self.run.until(
@@ -272,7 +272,7 @@ class Loader(Sampled):
         self.buffer.leave(*(element for element in held if type(element) is Element))
         self.tickets.clear()
         for worker in self.workers:
-            if not self.said["persistent_workers"]:
+            if not self.persistent_workers:
                 worker.end()
             elif not self.crew.workers:  # of them, their processes stay
                 self.run.cancel(worker.task)
@@ -397,12 +397,12 @@ class Loader(Sampled):
                 ticket.ready = self.run.time
                 if type(ticket.result) is Element and ticket.result is not END:
                     self.buffer.enter(ticket.result)
-            (self.unpinned if self.pins else self.arrived).append(ticket)
+            (self.unpinned if self.pin_memory else self.arrived).append(ticket)
         self.news.changed()
 
     async def pin_all(self) -> None:
         """Pin results as they come, in a thread of the main process."""
-        price = price_of_bytes(self.said["pin"], "pin")
+        price = price_of_bytes(self.pin, "pin")
         while True:
             await self.run.until(self.news, lambda: self.unpinned, "buffer empty")
             ticket = self.unpinned.popleft()

@@ -69,7 +69,7 @@ class Worker:
         store = self.run.store
         base = store.base + 1 + loader.epoch * loader.count + number
         info = WorkerInfo(number, loader.count)
-        self.transfer = price_of_bytes(loader.said["transfer"], "transfer")
+        self.transfer = price_of_bytes(loader.transfer, "transfer")
         self.process = self.run.new_process(Store(fixed_seed=store.fixed_seed, base=base), info, loader.epoch)
 
     # ---- what the main process does with it ----
@@ -86,7 +86,7 @@ class Worker:
 
     def said(self, part: int) -> float:
         """The seconds of one part of its start."""
-        cost = self.loader.said["start"][part]
+        cost = self.loader.start[part]
         return float(cost(self.loader.epoch, self.number) if callable(cost) else cost)
 
     def give(self, ticket: Ticket) -> None:
@@ -145,7 +145,7 @@ class Worker:
     async def prepare(self) -> None:
         """Run what its start asks for; an error comes in the place of its first batch."""
         try:
-            if function := self.loader.said["worker_init_fn"]:
+            if function := self.loader.worker_init_fn:
                 await self.run.apply(function, Element(self.number), self.loader.start_stage)
             self.open()
         except Exception as error:

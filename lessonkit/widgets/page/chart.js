@@ -14,8 +14,7 @@ class Chart {
     this.ring = svg("circle", { class: "lk-ring", r: 10 });
     this.svg = svg("svg", { class: "lk-timeline lk-chart", role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}`, ...KEYS }, svg("defs", {}, pattern), this.drawn, this.ring);
     this.said = html("div", { class: "lk-said", "aria-live": "polite" });
-    this.svg.addEventListener("pointermove", (event) => this.point(this.nearest(event)));
-    this.svg.addEventListener("pointerdown", (event) => this.point(this.nearest(event)));
+    for (const kind of ["pointermove", "pointerdown"]) this.svg.addEventListener(kind, (event) => this.point(this.nearest(event)));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     el.append(html("div", {}, html("b", {}, state.title), ` ${state.words}`), watched(this.svg, (width) => this.draw(width)), this.said);
   }
@@ -43,10 +42,8 @@ class Chart {
   axis(x, floor, least, width) {
     const { from, to, seconds } = this.scene;
     const step = Math.max(least, nice((to - from) / Math.max(2, width / 90)) || least), nodes = [];
-    for (let at = Math.ceil(from / step) * step; at <= to + step / 1e6; at += step) {
-      const text = seconds ? time(at * 1e6) : number(at);
-      nodes.push(svg("line", { class: "lk-mark", x1: x(at), x2: x(at), y1: 0, y2: floor }), svg("text", { class: "lk-quiet", x: x(at), y: floor + 16, "text-anchor": "middle" }, text));
-    }
+    for (let at = Math.ceil(from / step) * step; at <= to + step / 1e6; at += step)
+      nodes.push(svg("line", { class: "lk-mark", x1: x(at), x2: x(at), y1: 0, y2: floor }), svg("text", { class: "lk-quiet", x: x(at), y: floor + 16, "text-anchor": "middle" }, seconds ? time(at * 1e6) : number(at)));
     return nodes;
   }
 
@@ -114,11 +111,4 @@ class Runs {
       el.append(html("div", {}, html("b", {}, title), ` ${words}`), watched(timeline.svg, (width) => timeline.draw(scene, width)), said, html("div", { class: "lk-words" }, scene.summary));
     }
   }
-}
-
-// A frame that says how wide it is, and each time that it is another width.
-function watched(node, draw) {
-  const frame = html("div", { class: "lk-frame" }, node);
-  new ResizeObserver(([{ contentRect }]) => contentRect.width && draw(Math.floor(contentRect.width))).observe(frame);
-  return frame;
 }

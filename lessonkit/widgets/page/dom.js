@@ -92,3 +92,10 @@ function uniqueNumber() {
 function unique(name) {
   return `lk-${name}-${uniqueNumber()}`;
 }
+
+// A frame that says how wide it is, and each time that it is another width.
+function watched(node, draw) {
+  const frame = html("div", { class: "lk-frame" }, node);
+  new ResizeObserver(([{ contentRect }]) => contentRect.width && draw(Math.floor(contentRect.width))).observe(frame);
+  return frame;
+}

@@ -50,7 +50,7 @@ class Placing extends Timeline {
     this.places = truth;
     this.node.inert = true;
     this.tray.textContent = this.said.textContent = "";
-    requestAnimationFrame(() => this.arrange());
+    requestAnimationFrame(() => this.width && this.draw(this.scene, this.width));
   }
 
   // ---- drawing ----
@@ -59,7 +59,8 @@ class Placing extends Timeline {
     this.width = Math.max(320, width);
     this.measure();
     this.bottom = this.floor + BOTTOM; // of the axis; below it is the tray
-    attributes(this.svg, { width: this.width, height: this.bottom + LANE, viewBox: `0 0 ${this.width} ${this.bottom + LANE}` });
+    const height = this.bottom + (this.node.inert ? 0 : LANE);
+    attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
     this.tray.setAttribute("y", this.bottom + LANE / 2 + 3);
     this.drawNames();
     this.drawAxis();
@@ -76,7 +77,8 @@ class Placing extends Timeline {
   drawBar(bar, { x, y, width }) {
     const { name, length, node, rect, text } = this.bars[bar];
     attributes(rect, { width });
-    attributes(text, { x: width / 2, visibility: width < 7 * text.textContent.length ? "hidden" : "visible" });
+    const size = Math.min(11.5, (1.6 * width) / text.textContent.length); // pixels, of a letter
+    attributes(text, { x: width / 2, style: `font-size: ${size}px; visibility: ${size < 7 ? "hidden" : "visible"}` });
     node.style.transform = `translate(${x}px, ${y}px)`;
     attributes(node, { "aria-pressed": String(bar === this.picked), "aria-label": `${name}, ${time(length * this.step)}, ${this.where(bar)}` });
   }

@@ -38,13 +38,15 @@ class Predict {
 
   // How far the learner is outlives the page, which may be loaded again or open twice: the widget's model has it.
   keep(verdict) {
-    this.model.set("kept", JSON.stringify({ said: this.answer.get(), sure: this.sure.get(), verdict }));
+    this.kept = JSON.stringify({ said: this.answer.get(), sure: this.sure.get(), verdict });
+    this.model.set("kept", this.kept);
     this.model.save_changes();
   }
 
   restore() {
-    const { said, sure, verdict } = JSON.parse(this.model.get("kept") || "{}");
-    if (said === undefined || this.card.dataset.answered !== undefined) return;
+    const kept = this.model.get("kept");
+    if (!kept || kept === this.kept || this.card.dataset.answered !== undefined) return;
+    const { said, sure, verdict } = JSON.parse(kept);
     this.answer.set(said);
     this.sure.set(sure);
     this.said.textContent = "This is how far you were. You have not committed yet.";
@@ -78,8 +80,8 @@ class Predict {
   }
 
   hear(verdict) {
-    if (verdict.scene && this.card.dataset.answered === undefined) this.keep(verdict); // and so conclude
-    else this.conclude(verdict);
+    if (verdict.scene && this.card.dataset.answered === undefined) this.keep(verdict);
+    this.conclude(verdict);
   }
 
   conclude({ right, tries, text, scene, pinned, ...more }) {

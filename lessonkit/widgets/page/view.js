@@ -24,12 +24,8 @@ class View {
       this.slower, ...switches,
     );
     this.words = html("div", { class: "lk-words" }); // the picture, for screen readers
-    this.frame = html("div", { class: "lk-frame" }, this.timeline.svg);
+    this.frame = watched(this.timeline.svg, (width) => this.scene && width !== this.timeline.width && this.timeline.draw(this.scene, width));
     this.nodes = [this.figures, this.plumbing.node, this.frame, this.said, this.words, this.tools];
-    new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry.contentRect.width);
-      if (this.scene && width && width !== this.timeline.width) this.timeline.draw(this.scene, width);
-    }).observe(this.frame);
   }
 
   toggle(name, text) {
