@@ -189,6 +189,7 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(page
         page.keyboard.press("Enter")
         page.keyboard.press("Delete")
         place(page, name, step)
+    asked.get_by_label("fairly sure").check()
     assert not serious_violations(page)
     asked.get_by_role("button", name="Commit to this answer").click()
     verdict = "Read 1 begins at 45 ms, not 55 ms. You let them take turns. Reading goes on."

@@ -13,16 +13,14 @@ class Drawing {
       return svg("circle", { r: 7, tabindex: 0, onkeydown: (event) => this.key(event, point), ...named, ...KEYS });
     });
     this.start = svg("circle", { class: "lk-first", r: 7 });
-    const drag = { onpointerdown: (event) => this.press(event), onpointermove: (event) => this.hand && this.move(event), onlostpointercapture: () => this.release() };
+    const drag = { onpointerdown: (event) => this.press(event), onpointermove: (event) => this.hand && this.move(event), onlostpointercapture: () => this.changed((this.hand = false)) };
     this.svg = svg("svg", { class: "lk-timeline lk-plot", role: "group", "aria-label": `A curve to draw, against ${knob}`, ...drag }, this.grid, this.axis, this.truth, this.line, this.start, ...this.points);
     this.said = html("div", { class: "lk-said", "aria-live": "polite" }, "The first point is given. Draw the others by hand, or with the arrow keys; Page Up and Page Down make larger steps.");
     this.node = html("div", {}, html("div", { class: "lk-frame" }, this.svg), this.said);
     new ResizeObserver(([{ contentRect: { width } }]) => width && this.draw(Math.floor(width))).observe(this.node);
   }
 
-  get() {
-    return this.places;
-  }
+  get = () => this.places;
 
   set(places) {
     if (!Array.isArray(places) || places.length !== this.places.length || this.hand) return;
@@ -102,11 +100,6 @@ class Drawing {
     const { left, top, width } = this.svg.getBoundingClientRect(), scale = this.width / width;
     const away = this.points.map((_, point) => Math.abs(this.x(point + 1) - (event.clientX - left) * scale));
     this.put(away.indexOf(Math.min(...away)), Math.round(((PLOT - (event.clientY - top) * scale) / (PLOT - 20)) * this.steps));
-  }
-
-  release() {
-    this.hand = false;
-    this.changed();
   }
 
   key(event, point) {

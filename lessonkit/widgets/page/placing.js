@@ -31,10 +31,7 @@ class Placing extends Timeline {
   }
 
   point() {} // of these bars nothing is told yet
-
-  get() {
-    return this.places;
-  }
+  get = () => this.places;
 
   set(places) {
     if (!Array.isArray(places) || places.length !== this.bars.length || this.picked >= 0) return;
@@ -117,11 +114,6 @@ class Placing extends Timeline {
     return Math.max(0, Math.min(place, Math.round(this.scene.end / this.step) - this.bars[bar].length));
   }
 
-  pick(bar) {
-    this.picked = bar;
-    this.before = this.places[bar];
-  }
-
   put(place, what = "") {
     const bar = this.picked;
     this.places[bar] = place;
@@ -145,7 +137,7 @@ class Placing extends Timeline {
     if (held && by) this.put(this.clamp(bar, this.places[bar] + by));
     else if (held && back !== undefined) this.drop(back);
     else if (bar >= 0 && (event.key === "Enter" || event.key === " ")) {
-      this.pick(bar);
+      [this.picked, this.before] = [bar, this.places[bar]];
       this.put(Math.max(0, this.before), " picked up,");
     } else return;
     event.preventDefault();
@@ -156,7 +148,7 @@ class Placing extends Timeline {
     const bar = this.bars.findIndex(({ node }) => node.contains(event.target));
     if (bar < 0 || event.button) return;
     if (this.picked >= 0) this.drop();
-    this.pick(bar);
+    [this.picked, this.before] = [bar, this.places[bar]];
     const [x, y] = this.inside(event), box = this.box(bar);
     this.grip = [x - box.x, y - box.y];
     this.layer.bars.append(this.bars[bar].node); // above all others
