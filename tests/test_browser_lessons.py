@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -16,9 +17,12 @@ from lessonkit.widgets.base import Page
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.knob_map import HeatMap
 from lessonkit.widgets.marks import Marks
+from lessonkit.widgets.mystery_loaders import STAGES, Mystery
 from lessonkit.widgets.placing import Placing
 from lessonkit.widgets.prediction import SCALES, Predict, Question
+from lessonkit.words import milliseconds
 
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
@@ -34,11 +38,11 @@ class Walk:
     def __init__(self, found: Lesson, page: Any) -> None:
         self.lesson, self.page = found, page
 
-    def first(self, kind: type) -> tuple[Any, Any]:
-        """The first of its kind, and where the page shows it."""
-        found = ((cell, one) for cell, one in self.lesson.widgets(kind) if kind is not Explore or turns(one))
-        cell, one = next(found)
-        return one, self.shown(cell)
+    @property
+    def main(self) -> list[str]:
+        """The ids of the cells before *Further*."""
+        before = takewhile(lambda cell: not cell.source.startswith("## Further"), self.lesson.cells)
+        return [cell.id for cell in before]
 
     def shown(self, cell: str) -> Any:
         """What the cell with this id shows; the page remembers that it was looked at."""
@@ -72,11 +76,8 @@ def turns(one: Explore) -> bool:
 
 def predict(walk: Walk) -> None:
     """Every question of the main path: a wrong answer is explained, and in the end nothing is covered."""
-    cells = walk.lesson.cells
-    further = next(place for place, cell in enumerate(cells) if cell.source.startswith("## Further"))
-    main = {cell.id for cell in cells[:further]}
     for cell, asked in walk.lesson.widgets(Question):
-        if cell in main:
+        if cell in walk.main:
             shown = walk.shown(cell)
             assert walk.page.get_by_text("Covered until you commit").first.is_visible()
             assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
@@ -132,14 +133,27 @@ def commit(shown: Any, words: str) -> None:
 
 
 def play(walk: Walk) -> None:
-    """Each control moved by keyboard, one step."""
-    lab, shown = walk.first(Explore)
-    start = {control.name: control.start for control in lab.controls.values()}
-    numbers = dict(start)
-    for control in lab.controls.values():
-        numbers[control.name] = turn(shown, control)
-        trace, _ = lab.picture(lab.values(numbers))
-        walk.is_picture_of(shown, trace)
+    """The lab of the main path: each control moved one step, or a square lit, or a measurement bought."""
+    for cell in walk.main:
+        lab = walk.lesson.values.get(cell)
+        if isinstance(lab, HeatMap):
+            shown = walk.shown(cell)
+            shown.locator(".lk-square[tabindex='0']").press("Enter")
+            shown.get_by_text(milliseconds(lab.run([0, 0]).per_sample), exact=True).wait_for()
+        elif isinstance(lab, Mystery):
+            shown, text = walk.shown(cell), lab.loaders[0].measured(STAGES)
+            shown.get_by_role("button", name=f"Buy {STAGES}").first.click()
+            shown.get_by_text(text).wait_for()
+        elif isinstance(lab, Explore) and turns(lab):
+            shown, numbers = walk.shown(cell), {one.name: one.start for one in lab.controls.values()}
+            for control in lab.controls.values():
+                numbers[control.name] = turn(shown, control)
+                trace, _ = lab.picture(lab.values(numbers))
+                walk.is_picture_of(shown, trace)
+        else:
+            continue
+        return
+    raise AssertionError("the main path has nothing to play with")
 
 
 def turn(shown: Any, control: Control) -> Any:
