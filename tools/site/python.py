@@ -77,7 +77,7 @@ def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def compile_with_node(folder: Path, cache: Path) -> None:
-    """Put what is imported first into the two archives, compiled as well; this changes with the parts."""
+    """Put what is imported first into the two archives compiled, in the place of its source."""
     parts = [HERE / "parts.txt", HERE / "compile.mjs", folder / LIBRARY]
     compiled = (
         cache / f"compiled-{hashlib.sha256(b''.join(map(Path.read_bytes, parts))).hexdigest()[:12]}.zip"
@@ -93,8 +93,15 @@ def compile_with_node(folder: Path, cache: Path) -> None:
         half.replace(compiled)
     with zipfile.ZipFile(compiled) as source:
         for name in (LIBRARY, PACKAGES):
-            with zipfile.ZipFile(folder / name, "a") as packed:
-                for path in source.namelist():
-                    archive, _, module = path.partition("/")
-                    if archive == name:
-                        add(packed, module, source.read(path))
+            with zipfile.ZipFile(folder / name) as before:
+                kept = {path: before.read(path) for path in before.namelist() if not path.endswith("/")}
+            for path in source.namelist():
+                archive, _, module = path.partition("/")
+                if archive == name:
+                    del kept[
+                        module.removesuffix("c")
+                    ]  # nobody reads it, and it is a sixth of what is fetched
+                    kept[module] = source.read(path)
+            with zipfile.ZipFile(folder / name, "w") as packed:
+                for path, content in kept.items():
+                    add(packed, path, content)
