@@ -37,11 +37,18 @@ class Handle:
         self.people: list[int] = [0]  # our keys of the elements, by theirs
         self.ours, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, worker), daemon=True)
-        with warnings.catch_warnings():  # newer Pythons warn of threads; the child uses none of their locks
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self.process.start()
-        self.pid = self.process.pid
-        theirs.close()
+        # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to us in between.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            with (
+                warnings.catch_warnings()
+            ):  # newer Pythons warn of threads; the child uses none of their locks
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self.process.start()
+            self.pid = self.process.pid
+            theirs.close()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def ask(self, what: Any) -> Any:
         """Ask for something and wait for it; None if the process has died."""
@@ -74,7 +81,7 @@ class Handle:
 class Forked(Worker):
     """Stands for a process in the main one: gives it task after task, and takes down what it did."""
 
-    handle: Handle
+    handle: Any = None  # until it has begun
 
     async def begin(self) -> None:
         began = self.run.time
@@ -136,7 +143,8 @@ class Forked(Worker):
 
     def end(self) -> None:
         super().end()
-        self.handle.close()
+        if self.handle:
+            self.handle.close()
 
     def depart(self) -> None:
         self.run.outside(None, self.handle.close)
@@ -148,6 +156,7 @@ class Forked(Worker):
 def serve(pipe: Any, worker: Forked) -> None:
     """Make the batches that are asked for through *pipe*, until the parent says stop or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = worker.run
     run = Threads(parent.machine, worker.process.store, Recorder() if parent.recorder else None)
     run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized

@@ -274,7 +274,7 @@ class Loader(Sampled):
         for worker in self.workers:
             if not self.persistent_workers:
                 worker.end()
-            elif not self.crew.workers:  # of them, their processes stay
+            elif not self.crew.workers and worker.task:  # of them, their processes stay
                 self.run.cancel(worker.task)
         super().close()
 

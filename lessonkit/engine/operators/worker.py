@@ -59,6 +59,7 @@ class Worker:
         self.run = loader.run
         self.scope = loader.scope
         self.node = loader.node
+        self.task: Any = None
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
         self.stopped = self.gone = self.ended = False
@@ -104,8 +105,9 @@ class Worker:
         self.gate.changed()
 
     def end(self) -> None:
-        """End it now."""
-        self.run.cancel(self.task)
+        """End it now, if it has begun."""
+        if self.task:
+            self.run.cancel(self.task)
 
     def depart(self) -> None:
         """What it does last, of its own accord."""
