@@ -130,6 +130,17 @@ def test_what_a_learner_did_is_there_again_and_comes_along(
         saved = json.loads(work.read(f"{lesson}.ipynb"))
     assert "".join(saved["cells"][code]["source"]) == "mine = 1"
 
+
+def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(
+    site: Site, learner: Visit, request: pytest.FixtureRequest
+) -> None:
+    if request.config.getoption("--site") != "all":
+        pytest.skip("walked by `make test-site`")
+    page, lesson = learner.page, LESSONS[1]
+    site.open(page, lesson)
+    cells = json.loads((ROOT / "notebooks" / f"{lesson}.ipynb").read_text())["cells"]
+    code = next(place for place, cell in enumerate(cells) if cell["cell_type"] == "code")
+    page.evaluate(EDIT, [code, "mine = 1"])
     page.evaluate(FORGET, f"{lesson}.ipynb")
     page.reload()
     page.get_by_role("button", name="Open the new version, and keep mine beside it").click()
