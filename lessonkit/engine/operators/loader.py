@@ -229,7 +229,10 @@ class Loader(Sampled):
     def forks(self) -> bool:
         """Whether workers are processes: they are if waiting is real, and this system can fork."""
         if isinstance(self.run, Threads) and not FORKS:
-            warnings.warn("this system cannot fork safely: the workers are threads", stacklevel=2)
+            warnings.warn(
+                "This system cannot fork safely: the workers are threads, which take turns with Python code.",
+                stacklevel=2,
+            )
         return isinstance(self.run, Threads) and FORKS
 
     def stayed(self) -> list[Worker]:
