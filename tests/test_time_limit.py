@@ -72,3 +72,20 @@ def test_a_loop_on_another_thread_is_stopped_too() -> None:
     thread.start()
     thread.join(60)
     assert said == ["the loop took longer than 0.05 s, and was stopped"]
+
+
+def test_an_interrupt_that_nobody_heard_comes_again() -> None:
+    heard = []
+
+    def deaf_once() -> None:
+        try:
+            while True:
+                pass
+        except KeyboardInterrupt:  # as if it had come while memory was cleared up
+            heard.append(1)
+        while True:
+            pass
+
+    with pytest.raises(TookTooLongError):
+        in_time(0.05, "it", deaf_once)
+    assert heard == [1]

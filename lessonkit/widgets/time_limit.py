@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 LOOK = 0.05  # s, from one look at the clock to the next
+AGAIN = 1.0  # s; until the next try, as while memory is cleared up Python ignores what is raised
 TURNS = 10  # of loops, likewise, where no other thread can look
 TOOL = 4  # a number of `sys.monitoring` that no debugger or profiler has
 here = threading.local()  # .waiting: whether a limit counts
@@ -44,10 +45,11 @@ class Limit:
         self.ended = self.fired = False
 
     def look(self) -> None:
-        """Stop the thread if it is late, once."""
+        """Stop the thread if it is late; again after a while, if nobody heard the interrupt."""
         with self.lock:  # either this comes first, or the end does
-            if not (self.ended or self.fired) and perf_counter() > self.until:
+            if not self.ended and perf_counter() > self.until:
                 self.fired = True
+                self.until = perf_counter() + AGAIN
                 interrupt(self.thread)
 
 
