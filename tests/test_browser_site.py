@@ -74,6 +74,13 @@ def answers(port: int) -> bool:
 
 
 @pytest.fixture
+def whole_site(request: pytest.FixtureRequest) -> None:
+    """What takes too long for each time."""
+    if request.config.getoption("--site") != "all":
+        pytest.skip("walked by `make test-site`")
+
+
+@pytest.fixture
 def learner(site: Site, browser: Browser) -> Iterator[Visit]:
     with browser.visit(MOST) as visit:
         yield visit
@@ -131,11 +138,8 @@ def test_what_a_learner_did_is_there_again_and_comes_along(
     assert "".join(saved["cells"][code]["source"]) == "mine = 1"
 
 
-def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(
-    site: Site, learner: Visit, request: pytest.FixtureRequest
-) -> None:
-    if request.config.getoption("--site") != "all":
-        pytest.skip("walked by `make test-site`")
+@pytest.mark.usefixtures("whole_site")
+def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, learner: Visit) -> None:
     page, lesson = learner.page, LESSONS[1]
     site.open(page, lesson)
     cells = json.loads((ROOT / "notebooks" / f"{lesson}.ipynb").read_text())["cells"]
@@ -156,12 +160,9 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(
     assert page.evaluate(SOURCE, code) == "mine = 1"
 
 
+@pytest.mark.usefixtures("whole_site")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_cell_runs_on_the_site(
-    site: Site, learner: Visit, lesson: str, request: pytest.FixtureRequest
-) -> None:
-    if request.config.getoption("--site") != "all":
-        pytest.skip("walked by `make test-site`")
+def test_every_cell_runs_on_the_site(site: Site, learner: Visit, lesson: str) -> None:
     page = learner.page
     site.open(page, lesson)
     run_all(page, PATIENT)
@@ -169,12 +170,9 @@ def test_every_cell_runs_on_the_site(
     print(f"{lesson}: {left_out} cells need NumPy")
 
 
+@pytest.mark.usefixtures("whole_site")
 @pytest.mark.parametrize("lesson", LESSONS[:2])
-def test_a_phone_gets_a_page_to_read(
-    site: Site, learner: Visit, lesson: str, request: pytest.FixtureRequest
-) -> None:
-    if request.config.getoption("--site") != "all":
-        pytest.skip("walked by `make test-site`")
+def test_a_phone_gets_a_page_to_read(site: Site, learner: Visit, lesson: str) -> None:
     page = learner.page
     page.set_viewport_size({"width": PHONE, "height": 800})
     site.open(page, lesson)

@@ -1,4 +1,4 @@
-"""A worker of a `DataLoader` for real: a forked process, and what stands for it in the main one."""
+"""A worker of a `DataLoader` for real: a forked process, and what represents it in the main one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lessonkit.engine.recorder import Recorder, rows
 from lessonkit.engine.threads import Threads
 
 ANEW, STOP = "anew", "stop"  # what a process is told beside the indices of a batch
-PATIENCE = 5.0  # s; how long a process may still work on the batch in its hands when it is to end
+PATIENCE = 5.0  # s; how long a process may still work on the batch that it has begun, when it is told to end
 LOOK = 1.0  # s; how often a process looks whether its parent is still there
 
 FORKS = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
@@ -40,9 +40,8 @@ class Handle:
         # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to us in between.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            with (
-                warnings.catch_warnings()
-            ):  # newer Pythons warn of threads; the child uses none of their locks
+            with warnings.catch_warnings():
+                # Newer Pythons warn of threads; the child uses none of their locks.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self.process.start()
             self.pid = self.process.pid

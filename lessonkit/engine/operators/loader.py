@@ -168,7 +168,7 @@ class Loader(Sampled):
     """Sends tasks to its workers, and hands over what they make.
 
     At the start each worker gets *prefetch_factor* tasks; then one task is sent for each batch that is handed
-    over. Who gets it is decided by turns, whoever may be idle: so in order, worker i mod n makes batch i.
+    over. The workers take turns, even if another is idle: so in order, worker i mod n makes batch i.
     """
 
     in_order: bool

@@ -173,7 +173,7 @@ class Worker:
         self.deliver(ticket)
 
     async def result(self, ticket: Ticket) -> Element:
-        """The batch, END, or the error that stands in its place."""
+        """The batch, END, or the error that takes its place."""
         error: BaseException
         try:
             if self.failed:
