@@ -80,6 +80,15 @@ def test_an_iterable_is_read_by_every_worker_unless_it_asks_which_it_is() -> Non
     assert get_worker_info() is None
 
 
+@pytest.mark.parametrize("stay", [False, True])
+@pytest.mark.parametrize("most", [1, None])
+def test_workers_close_what_they_opened(stay: bool, most: int | None) -> None:
+    files = DataLoader(ArtificialDataset(6).prefetch(1), 2, num_workers=2, persistent_workers=stay)
+    trace = benchmark(files, 2, max_elements=most)
+    assert [event.change for event in trace.files].count(1) > 0
+    assert sum(event.change for event in trace.files) == 0
+
+
 def test_transfer_and_collate_may_depend_on_bytes_recorded_or_not() -> None:
     samples = Dataset.range(8).map(cost=0.001, nbytes=1000)
     loader = DataLoader(

@@ -141,7 +141,8 @@ class Forked(Worker):
         element.key = keys[element.key]
 
     def end(self) -> None:
-        super().end()
+        if self.task:
+            self.run.cancel(self.task)
         if self.handle:
             self.handle.close()
 

@@ -63,6 +63,7 @@ class Worker:
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
         self.stopped = self.gone = self.ended = False
+        self.fetch: Any = None  # a `Fetch`, once it is open
         self.is_plain = False  # all that a batch costs can be told at once
         self.failed: Exception | None = None  # what its start raised
         self.delivered = 0  # when its last result reached the main process
@@ -108,9 +109,12 @@ class Worker:
         """End it now, if it has begun."""
         if self.task:
             self.run.cancel(self.task)
+            self.depart()
 
     def depart(self) -> None:
-        """What it does last, of its own accord."""
+        """Close what it has open."""
+        if self.fetch:
+            self.fetch.close()
 
     # ---- its own life ----
 
@@ -154,7 +158,8 @@ class Worker:
             self.failed = error
 
     def open(self) -> None:
-        """Open the data set for an epoch."""
+        """Open the data set for an epoch; close that of the epoch before."""
+        self.depart()
         self.ended = False
         self.fetch = Fetch(self.scope, self.node, self.loader.kept)
         self.is_plain = self.fetch.is_plain
@@ -179,7 +184,8 @@ class Worker:
             if self.failed:
                 first, self.failed = self.failed, UnboundLocalError("the data set was never opened")
                 raise first
-            return await self.fetch.batch(ticket.indices)
+            element: Element = await self.fetch.batch(ticket.indices)
+            return element
         except SystemExit:
             ticket.is_last = True
             return Failure(RuntimeError(f"DataLoader worker {self.number} exited unexpectedly"))
