@@ -111,14 +111,14 @@ PAGES: dict[str, list[Claim]] = {
     "README.md": [
         ("take 210 ms, and the accelerator works 28.6 %", lambda: [ms(FILE), busy(FILE)]),
         ("170 ms, and 100 places", lambda: [ms(FILE.prefetch(100)), 100]),
-        ("take 210 ms in place of 420", lambda: [ms(files(2, FILE, lanes)) for lanes in (2, None)]),
+        ("take 210 ms instead of 420", lambda: [ms(files(2, FILE, lanes)) for lanes in (2, None)]),
         ("390 ms, then 260 and 230", lambda: [ms(mapped(FILE, calls)) for calls in (None, 2, 3)]),
         ("still 230 with 8", lambda: [ms(mapped(FILE, 8)), 8]),
         ("975 ms for five epochs become 315, or 675", lambda: [ms(one, num_epochs=5) for one in CACHED]),
         ("finds 25.25 ms a sample", lambda: [sample_ms(TUNED)]),
         ("operator would give 18.5", lambda: [sample_ms(BETTER)]),
         ("13.35 s become 5.05", lambda: [guide().duration, guide(**BEST).duration]),
-        ("328 ms in place of 1080", lambda: [ms(workers(count), num_epochs=1) for count in (4, 0)]),
+        ("328 ms instead of 1080", lambda: [ms(workers(count), num_epochs=1) for count in (4, 0)]),
         ("batch comes 48 ms later", lambda: [arrivals(workers(4))[0] - arrivals(workers(0))[0]]),
     ],
     "docs/teaching/00.md": [
