@@ -245,7 +245,8 @@ def test_of_two_real_runs_the_newer_goes_on() -> None:
     said.ask({"do": "run", "id": 1, "values": {"n": 0}})
     said.ask({"do": "run", "id": 2, "values": {"n": 1}})
     assert wait_for(said, "real")[0]["id"] == 2
-    assert [about["id"] for about, _ in said.messages if about["about"] == "stopped"] == [1]
+    assert wait_for(said, "stopped")[0]["id"] == 1  # before or after: it may still have been predicting
+    assert len([about for about, _ in said.messages if about["about"] in ("real", "stopped")]) == 2
 
 
 @pytest.mark.parametrize("wrong", [{"height": (1, 3)}, {"pinned": (1, 3)}, {"height": 0}])
