@@ -1,4 +1,8 @@
-"""The main path of every lesson, as a learner goes it in JupyterLab."""
+"""The main path of every lesson, as a learner goes it, with this process as kernel; of some in JupyterLab.
+
+There it takes ten times as long, and all that differs is the same in each lesson. The walks through
+the site open all of them in Jupyter's own page.
+"""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -6,6 +10,7 @@ from itertools import takewhile
 from typing import Any
 
 import pytest
+from alone import show_cells
 from browser import RUN, STEP, VISIT, Browser, Visit, open_next, open_notebook, run_all, serious_violations
 from lesson import WRITTEN, Lesson, lesson
 from servers import Server
@@ -28,6 +33,11 @@ PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one)
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
 SAME = f"([page, wanted]) => JSON.stringify(({DRAWN})(page)) === JSON.stringify(wanted)"
 TURN = {1: "ArrowRight", -1: "ArrowLeft"}
+
+IN_LAB = (
+    "00_start_here",
+    "08_put_it_together",
+)  # what is placed, said and bought, and both kinds of challenge
 
 each = pytest.mark.parametrize("name", WRITTEN)
 
@@ -210,6 +220,25 @@ def challenge(walk: Walk) -> None:
     shown.locator(".lk-verdict", has_text="Passed: every goal is met.").wait_for()
 
 
+def walk_through(walk: Walk, visit: Visit) -> None:
+    """Go the main path, and find nothing that keeps somebody from going it."""
+    predict(walk)
+    play(walk)
+    challenge(walk)
+    assert not serious_violations(walk.page, ".lk.walked")  # one of each kind: axe takes its time
+    assert not visit.elsewhere()
+    assert not visit.errors
+
+
+@each
+def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
+    found = lesson(name)
+    places = [cell.id for cell in found.cells]
+    widgets = {places.index(cell): one for cell, one in found.values.items() if isinstance(one, Page)}
+    show_cells(visit, found.cells, widgets)
+    walk_through(Walk(found, visit.page), visit)
+
+
 @pytest.fixture(scope="module")
 def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
     """One JupyterLab for all lessons."""
@@ -218,8 +247,8 @@ def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
         yield visit
 
 
-@each
-def test_the_main_path_of_a_lesson(name: str, desk: Visit, lab: Server) -> None:
+@pytest.mark.parametrize("name", IN_LAB)
+def test_the_main_path_in_jupyterlab(name: str, desk: Visit, lab: Server) -> None:
     page, found = desk.page, lesson(name)
     lab.store(found.path)
     open_next(page, found.path)
@@ -228,10 +257,4 @@ def test_the_main_path_of_a_lesson(name: str, desk: Visit, lab: Server) -> None:
     page.locator(".lk:not(.lk-note)").nth(
         sum(isinstance(one, Page) for one in found.values.values()) - 1
     ).wait_for(state="attached")
-    walk = Walk(found, page)
-    predict(walk)
-    play(walk)
-    challenge(walk)
-    assert not serious_violations(page, ".lk.walked")  # one of each kind: axe takes its time
-    assert not desk.elsewhere()
-    assert not desk.errors
+    walk_through(Walk(found, page), desk)

@@ -7,50 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alone import Alone
 from browser import NARROW, Visit, serious_violations
 
 from lessonkit import ArtificialDataset
 from lessonkit.widgets import explore, heat_map, mystery, seconds
-from lessonkit.widgets.base import Page
 
-# A page with one widget, whose kernel answers when this process hands its questions on.
-ALONE = """([esm, css, role, state]) => {
-    document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
-    window.asked = [];
-    const heard = [];
-    const model = { get: (name) => ({ role, state, large: false })[name], on: (_, hear) => heard.push(hear),
-        send: (question) => window.asked.push(question) };
-    const bytes = (text) => text && [new TextEncoder().encode(text)];
-    window.answer = (content, text) => heard.forEach((hear) => hear(content, bytes(text)));
-    const el = document.body.appendChild(document.createElement("div"));
-    return import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })))
-        .then((page) => page.default.render({ model, el }));
-}"""
 LENGTHS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
     .filter((bar) => !bar.classList.contains("lk-wait") && bar.style.display !== "none")
     .map((bar) => bar.getBoundingClientRect().width)"""
 LIT = """() => [...document.querySelectorAll("rect.lk-bar.lk-lit")]
     .map((bar) => bar.dataset.stage).filter((stage, place, all) => all.indexOf(stage) === place)"""
-
-
-class Alone:
-    """A widget in a page of its own; its kernel is asked only when the test says so."""
-
-    def __init__(self, visit: Visit, widget: Page) -> None:
-        self.page, self.widget = visit.page, widget
-        self.page.evaluate(ALONE, [widget._esm, widget._css, widget.role, widget.state])
-        widget.send = self.say
-
-    def say(self, content: Any, buffers: Any = None) -> None:
-        self.page.evaluate(
-            "([content, text]) => answer(content, text)", [content, buffers and buffers[0].decode()]
-        )
-
-    def answer(self) -> None:
-        """Let the kernel answer whatever it is asked, until nothing is left."""
-        while asked := self.page.evaluate("() => asked.splice(0)"):
-            for question in asked:
-                self.widget.hear(self.widget, question, [])
 
 
 def in_turn(samples: int = 3, open: float = 0.030, read: float = 0.015, train: float = 0.010) -> Any:

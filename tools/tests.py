@@ -1,4 +1,4 @@
-"""Run all tests in five parts side by side: on two cores that takes half of the time.
+"""Run mypy, and all tests in five parts, side by side: on two cores that takes half of the time.
 
     python -m tools.tests [argument of pytest ...]
 
@@ -14,7 +14,9 @@ import sys
 from contextlib import ExitStack
 
 PYTEST = (sys.executable, "-m", "pytest")
-WALKS = ("tests/test_browser_lessons.py",)  # as long as all others in a browser
+WALKS = tuple(
+    f"tests/test_browser_{name}.py" for name in ("lessons", "links", "site")
+)  # as long as all others in a browser
 NOTEBOOKS = tuple(
     f"tests/test_{name}.py"
     for name in ("notebooks", "controls_notebook", "lesson_numbers", "challenges", "cell_order", "cheats")
@@ -33,11 +35,12 @@ PIPELINES = tuple(
     )
 )  # what runs pipelines by the hundred, for as long as all others without a browser
 PARTS = (
-    ("--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS + PIPELINES)),
-    PIPELINES,
-    ("--browser=only", *(f"--ignore={file}" for file in WALKS)),
-    WALKS,
-    NOTEBOOKS,
+    (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS + PIPELINES)),
+    (*PYTEST, "--browser=only", *(f"--ignore={file}" for file in WALKS)),
+    (*PYTEST, *WALKS),
+    (*PYTEST, *NOTEBOOKS),
+    (*PYTEST, *PIPELINES),
+    (sys.executable, "-m", "mypy"),
 )
 
 
@@ -49,7 +52,7 @@ def main(given: list[str]) -> int:
         parts = []
         for part in PARTS:
             process = subprocess.Popen(
-                [*PYTEST, *part],
+                part,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -64,7 +67,7 @@ def main(given: list[str]) -> int:
                 print(line, end="", flush=True)
                 failed += [line] if line.startswith(("FAILED ", "ERROR ")) else []
             if code := process.wait():
-                failed.append(f"lessonkit: This part ended with {code}: pytest {' '.join(part)}\n")
+                failed.append(f"lessonkit: This part ended with {code}: {' '.join(part[2:])}\n")
     print("".join(failed), end="", flush=True)
     return int(bool(failed))
 

@@ -1,0 +1,95 @@
+"""Widgets in a page without Jupyter: this process is their kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from browser import Visit
+
+from lessonkit.widgets.base import Page
+
+# What anywidget does for a widget. Its questions go to `ask`, and what `answer` gets goes to it.
+SHOW = """async ([place, esm, css, role, state, large]) => {
+    if (!window.drawing) {
+        document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
+        const address = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
+        window.drawing = (await import(address)).default;
+        window.hearing = {};
+        const bytes = (text) => text && [new TextEncoder().encode(text)];
+        window.answer = (place, content, text) =>
+            hearing[place].forEach((hear) => hear(content, bytes(text)));
+    }
+    hearing[place] = [];
+    const kept = { role, state, large };
+    const model = { get: (name) => kept[name], set: (name, value) => (kept[name] = value),
+        on: (_, hear) => hearing[place].push(hear), send: (question) => ask(place, question),
+        save_changes() {} };
+    const within = document.querySelectorAll(".jp-Cell")[place] ?? document.body;
+    drawing.render({ model, el: within.appendChild(document.createElement("div")) });
+}"""
+ANSWERED = """() => { window.ask = async (place, question) => {
+    for (const [content, text] of await hear(place, question)) answer(place, content, text);
+}; }"""
+HELD = "() => { window.asked = []; window.ask = (_, question) => asked.push(question); }"
+
+
+def show(visit: Visit, place: int, widget: Page) -> None:
+    """Draw a *widget* in the cell at this *place*, or in a page without cells."""
+    drawn = [place, widget._esm, widget._css, widget.role, widget.state, widget.large]
+    visit.page.evaluate(SHOW, drawn)
+
+
+class Alone:
+    """One widget in a page; its kernel is asked only when the test says so."""
+
+    def __init__(self, visit: Visit, widget: Page) -> None:
+        self.page, self.widget = visit.page, widget
+        self.page.evaluate(HELD)
+        show(visit, 0, widget)
+        widget.send = self.say
+
+    def say(self, content: Any, buffers: Any = None) -> None:
+        told = [0, content, buffers and buffers[0].decode()]
+        self.page.evaluate("(told) => answer(...told)", told)
+
+    def answer(self) -> None:
+        """Let the kernel answer whatever it is asked, until nothing is left."""
+        while asked := self.page.evaluate("() => asked.splice(0)"):
+            for question in asked:
+                self.widget.hear(self.widget, question, [])
+
+
+def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> None:
+    """Draw a notebook's headings and *widgets*, by the place of their cell; each answers at once.
+
+    The *cells* have the classes that a page without an editor gives them, by their tags.
+    """
+
+    def hear(place: int, question: Any) -> list[Any]:
+        said: list[Any] = []
+        widget = widgets[place]
+        widget.send = lambda content, buffers=None: said.append((content, buffers and buffers[0].decode()))
+        widget.hear(widget, question, [])
+        return said
+
+    visit.page.set_content(f'<div class="jp-Notebook">{"".join(map(html_of, cells))}</div>')
+    visit.page.expose_function("hear", hear)
+    visit.page.evaluate(ANSWERED)
+    for place, widget in widgets.items():
+        show(visit, place, widget)
+
+
+def html_of(cell: Any) -> str:
+    """What of a cell its page has without widgets: its tags, its heading or its text."""
+    tags = "".join(f" celltag_{tag}" for tag in cell.metadata.get("tags", ()))
+    inside = ""
+    if cell.cell_type == "markdown":
+        heading = re.match(r"(#+) (.+)", cell.source)
+        inside = f"<p>{escape(cell.source)}</p>"
+        if heading:
+            level = len(heading[1])
+            inside = f"<h{level}>{escape(heading[2])}</h{level}>"
+    return f'<div class="jp-Cell{tags}"><div class="jp-RenderedMarkdown">{inside}</div></div>'
