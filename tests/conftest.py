@@ -1,6 +1,7 @@
 """What several tests share: a browser and servers, started with the first test that asks, and once."""
 
 import _thread
+import gc
 import threading
 from collections.abc import Iterator
 from typing import NoReturn
@@ -52,6 +53,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if count := config.stash.get(LEFT_OUT, 0):
         terminalreporter.section("NOT TESTED", sep="!", red=True)
         terminalreporter.line(f"{count} tests in a browser were left out: {missing()}")
+
+
+@pytest.fixture(autouse=True)
+def nobody_hears_instead() -> None:
+    """Hypothesis times the clearing of memory by a function of Python, where an interrupt would be lost."""
+    theirs = [one for one in gc.callbacks if getattr(one, "__module__", "").startswith("hypothesis")]
+    for one in theirs:
+        gc.callbacks.remove(one)
 
 
 @pytest.fixture(scope="session")

@@ -220,21 +220,26 @@ def test_an_error_while_setting_up_becomes_a_sentence(
     assert stopped.value.code == f"lessonkit: {sentence}"
 
 
-def test_who_comes_second_waits(capsys: pytest.CaptureFixture[str]) -> None:
-    order = []
+def test_who_comes_second_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    order, said, heard = [], [], threading.Event()
+
+    def say(text: str) -> None:
+        said.append(text)
+        heard.set()
 
     def second() -> None:
         with targets.alone():
             order.append("second")
 
+    monkeypatch.setattr(targets, "say", say)
     with targets.alone():
         waiting = threading.Thread(target=second)
         waiting.start()
-        waiting.join(0.2)
+        assert heard.wait(60)
         order.append("first")
-    waiting.join(10)
+    waiting.join(60)
     assert order == ["first", "second"]
-    assert "waits" in capsys.readouterr().out
+    assert "waits" in said[0]
 
 
 def test_nothing_is_kept_outside_the_clone() -> None:

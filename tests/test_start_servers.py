@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from servers import await_start, free_port, process
+from servers import START, await_start, free_port, process
 
 from tools import targets
 
@@ -28,7 +28,7 @@ def started(name: str, port: int, log: Path) -> Iterator[int]:
 def answer(port: int, path: str = "/") -> int:
     """How a page is answered; 0 if nobody does."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=START) as response:
             return int(response.status)
     except urllib.error.HTTPError as error:
         return error.code
