@@ -122,6 +122,8 @@ def stack(values: Sequence[Any]) -> Any:
     ([1, 2, 3], ([1, 2], ['a', 'b']), {'x': [1, 2]})
     """
     first = values[0]
+    if type(first) in (int, float, str):  # most are
+        return Batch(values)
     if isinstance(first, (tuple, dict)):
         for value in values:
             if not fits(value, first):

@@ -1,5 +1,6 @@
 """State that outlives one iteration: what a cache holds, how often a shuffle ran."""
 
+import random
 from collections.abc import Callable, MutableMapping
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -23,6 +24,12 @@ class Store:
         """The state of *node*; a new one if it has none yet."""
         # A dict's setdefault is one step, for loops on several threads; a lock might be held in a fork.
         return self._states.setdefault(node, new())  # type: ignore[no-any-return]
+
+    def seed(self, said: int | None) -> int:
+        """What something random begins with: what was *said*, or a number that is another on every run."""
+        if said is not None:
+            return said
+        return self.base if self.fixed_seed else random.getrandbits(64)
 
 
 shared = Store(fixed_seed=False)

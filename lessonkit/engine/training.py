@@ -97,7 +97,7 @@ class Loop:
 
     async def run_epochs(self, num_epochs: int, most: float) -> None:
         """Train on at most so many elements in all."""
-        run, load, train = self.run, self.load, self.train
+        run, load, train, cancel = self.run, self.load, self.train, self.cancel
         watched = run.recorder is not None or self.progress is not None
         count = 0
         for _ in range(num_epochs):
@@ -105,21 +105,23 @@ class Loop:
             self.epochs.append(epoch)
             if run.recorder is not None:
                 run.recorder.arrived.append([])
+            before, samples = count, 0
             stream = open_whole(Scope(run), self.node)
             try:
-                give = CopiedAhead(run, stream, load) if self.ahead and not load.free else stream
+                ahead = self.ahead and not load.free
+                give = CopiedAhead(run, stream, load) if ahead else stream
                 while count < most and (element := await give.next()) is not END:
                     count += 1
-                    epoch.count += 1
-                    epoch.samples += element.samples
+                    samples += element.samples
                     if watched:
                         self.take_down(epoch, count, element)
-                    if self.cancel and self.cancel.is_set():
+                    if cancel and cancel.is_set():
                         raise Stopped
-                    if not load.free and give is stream:
+                    if not (load.free or ahead):
                         await load.take(element)
                     await train.take(element)
             finally:
+                epoch.count, epoch.samples = count - before, samples
                 epoch.duration = run.time / 1e9 - epoch.start
                 stream.close()
             if count == most:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import Element, Failure
 from lessonkit.engine.node import Node, told
@@ -83,6 +83,11 @@ class Stream(ABC):
         """Open input number *index*."""
         self.opened.append(self.scope.open(self.node.inputs[index], index))
         return self.opened[-1]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Each argument has a type of its own, which is checked where it is given."""
 
     @abstractmethod
     async def next(self) -> Element:

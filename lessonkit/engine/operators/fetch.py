@@ -1,12 +1,11 @@
 """How one process makes a batch of a loader's data set: sample by sample, or with one call."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from lessonkit.engine.costs import Price, charge, price_of_bytes
 from lessonkit.engine.element import END, Element, stack
-from lessonkit.engine.node import Node, base_of, swap
-from lessonkit.engine.operators.base import Scope, joined, operator
+from lessonkit.engine.node import Node, swap
+from lessonkit.engine.operators.base import Stream, joined, operator
 from lessonkit.engine.operators.cache import Kept
 from lessonkit.engine.operators.map import SequentialMap
 from lessonkit.engine.operators.sources import Listed
@@ -35,110 +34,105 @@ class Asked(Listed):
         return self.element
 
 
+def first_above(stream: Any, kind: type[Stream]) -> Any:
+    """Find the stream of this *kind* that *stream* reads from."""
+    while not isinstance(stream, kind):
+        stream = stream.opened[0]
+    return stream
+
+
 class Fetch:
-    """Makes the batches that a process is told to make, from a pipeline of its own.
+    """Makes the batches that a process of *loader* is told to make in one epoch: its pipeline is its own."""
 
-    It is opened for each epoch. *node* is the loader's.
-    """
-
-    def __init__(self, scope: Scope, node: Node, kept: Kept | None) -> None:
-        self.run = scope.run
-        said = node.arguments
-        self.one_call = said["getitems"] and said["batch_size"] is not None
-        self.batching = said["batch_size"] is not None
-        self.size, self.drop_last = said["batch_size"] or 1, said["drop_last"]
-        self.collate_fn = said["collate_fn"]
-        self.collate = price_of_bytes(said["collate"], "collate")
-        each = said["transfer"], said["collate"]  # of a batch; functions of its bytes are no plain costs
-        self.once = sum(round(cost * 1e9) for cost in each if not callable(cost))
-        self.stage = scope.name("Collate", CALL)
-        self.base = base_of(node.inputs[0])
+    def __init__(self, loader: Any) -> None:
+        self.loader, self.run, self.base = loader, loader.run, loader.base
+        self.batching = loader.batch_size is not None
+        self.one_call = loader.getitems and self.batching and self.base is not None
+        self.price = price_of_bytes(loader.collate, "collate")
+        self.stage = loader.scope.name("Collate", CALL)
         self.ended = False
-        pipeline = node.inputs[0]
-        if self.base is not None:
-            values: Any = self.base.arguments.get("values", ())
-            if self.base.method == "range":
-                values = range(*self.base.arguments["args"])
-            asked = Node(
-                "asked", (), {"values": values, "kept": kept, "nbytes": self.base.arguments.get("nbytes")}
-            )
-            pipeline = swap(pipeline, self.base, asked)
-        self.stream = scope.open(pipeline)
-        source: Any = self.stream
-        while self.base is not None and not isinstance(source, Asked):
-            source = source.opened[0]
-        self.source: Asked = source
-        self.is_plain, self.costs = False, list[Price]()
+        self.costs: list[Price] | None = None  # of the maps, if a batch is plain
+        pipeline = loader.node.inputs[0]
+        if self.base is None:
+            self.stream: Stream = loader.scope.open(pipeline)
+            return
+        said = self.base.arguments
+        values = range(*said["args"]) if self.base.method == "range" else said.get("values", ())
+        asked = Node("asked", (), {"values": values, "kept": loader.kept, "nbytes": said.get("nbytes")})
+        self.stream = loader.scope.open(swap(pipeline, self.base, asked))
+        self.source: Asked = first_above(self.stream, Asked)
         # Out of order it would matter which of two batches that end at one moment was begun later.
-        if said["in_order"] and self.batching and not (self.one_call or kept or self.collate_fn):
+        if self.batching and loader.in_order and not (loader.getitems or loader.collate_fn or self.run.sized):
             self.find_plain_costs()
 
     def find_plain_costs(self) -> None:
         """See whether the maps only cost time, of which nobody takes anything down."""
         stream: Any = self.stream
+        costs = []
         while isinstance(stream, SequentialMap) and stream.map_func is None and stream.kind == "wait":
-            self.costs.append(stream.price)
+            costs.append(stream.price)
             stream = stream.input
-        self.is_plain = isinstance(stream, Asked) and not self.run.sized
-        self.fixed = sum(cost for cost in self.costs if not callable(cost))  # of each sample
-        self.costs = [cost for cost in self.costs if callable(cost)]
+        if stream is self.source and stream.kept is None:
+            self.costs = [cost for cost in costs if callable(cost)]
+            self.each = sum(cost for cost in costs if not callable(cost))  # sample
+            self.once = round(self.loader.transfer * 1e9) + charge(self.price, Element(None))
 
-    def at_once(self, indices: Any) -> tuple[Element, int]:
+    def at_once(self, indices: Any) -> tuple[Element, int] | None:
         """A batch, and what it costs in all: one sum, where nobody can tell when each part was spent."""
-        values = self.source.values
-        samples = [values[index] for index in indices]
-        element = Element(stack(samples))
-        element.samples = count = len(samples)
-        total = self.once + self.fixed * count
-        for cost in self.costs:
-            total += sum([self.run.charge(cost, Element(sample)) for sample in samples])
-        return element, total
+        if self.costs is None:
+            return None
+        try:
+            values = self.source.values
+            samples = [values[index] for index in indices]
+            element = Element(stack(samples))
+            element.samples = count = len(samples)
+            total = self.once + self.each * count
+            for cost in self.costs:
+                total += sum([self.run.charge(cost, Element(sample)) for sample in samples])
+            return element, total
+        except Exception:
+            return None  # sample by sample it shows when that happens
 
-    async def batch(self, indices: Indices) -> Element:
+    async def batch(self, indices: Any) -> Element:
         """Make one batch, or END where an iterable has no more."""
         if self.base is None:
             parts = await self.following()
-        elif isinstance(indices, int):
+        elif not self.batching:
             parts = [await self.sample(indices)]
+        elif not self.one_call:
+            parts = [await self.sample(index) for index in indices]
         else:
-            parts = await self.asked_for(indices or [])
+            parts = [self.source.ask(index) for index in indices]
+            self.source.element = joined(self.run, parts, stack([part.value for part in parts]))
+            parts = [await self.stream.next()]
         if not parts:
             return END
-        element = parts[0]
-        if self.batching and not (self.one_call and self.base is not None):
+        element: Element = parts[0]
+        collate_fn = self.loader.collate_fn
+        if self.batching and not self.one_call:
             element = joined(self.run, parts, [part.value for part in parts])
-            if not self.collate_fn:
+            if not collate_fn:
                 element.value = stack(element.value)
-        cost = charge(self.collate, element)
-        if self.collate_fn:
-            collate, value = self.collate_fn, element.value  # one argument, where `apply` takes a tuple apart
-            element.value = await self.run.apply(lambda *_: collate(value), element, self.stage, cost)
+        cost = charge(self.price, element)
+        if collate_fn:
+            value = element.value  # one argument, where `apply` takes a tuple apart
+            element.value = await self.run.apply(lambda *_: collate_fn(value), element, self.stage, cost)
         else:
             await self.run.spend(cost, self.stage, element)
         return element
 
     async def sample(self, index: int) -> Element:
+        """Make sample number *index*."""
         self.source.ask(index)
         return await self.stream.next()
-
-    async def asked_for(self, indices: Iterable[int]) -> list[Element]:
-        """Ask for the samples of a batch: one after another, or all with one call."""
-        if not self.one_call:
-            return [await self.sample(index) for index in indices]
-        parts = [self.source.ask(index) for index in indices]
-        self.source.element = joined(self.run, parts, stack([part.value for part in parts]))
-        return [await self.stream.next()]
 
     async def following(self) -> list[Element]:
         """Take the next samples of an iterable; none when it has ended, or if the last are to be dropped."""
         parts: list[Element] = []
-        while not self.ended and len(parts) < self.size:
+        while not self.ended and len(parts) < (self.loader.batch_size or 1):
             element = await self.stream.next()
             if element is END:
                 self.ended = True
             else:
                 parts.append(element)
-        return [] if self.ended and self.drop_last else parts
-
-    def close(self) -> None:
-        self.stream.close()
+        return [] if self.ended and self.loader.drop_last else parts

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.operators.base import Scope
-from lessonkit.engine.operators.worker import Ticket, Worker, caught
+from lessonkit.engine.operators.fetch import Indices
+from lessonkit.engine.operators.worker import Maker, Worker, caught
 from lessonkit.engine.recorder import Recorder, rows
 from lessonkit.engine.threads import Threads
 
@@ -80,52 +80,39 @@ class Handle:
 class Forked(Worker):
     """Stands for a process in the main one: gives it task after task, and takes down what it did."""
 
-    handle: Any = None  # until it has begun
-
-    async def begin(self) -> None:
+    async def launch(self) -> int:
         began = self.run.time
         self.handle = Handle(self)
-        main = self.run.current
-        main.lane = self.number
         self.run.took(self.loader.start_stage, "wait", began, self.run.time, Element(None))
-        main.lane = 0
-        self.set_out()
-
-    def set_out(self) -> None:
-        """Begin to work on what comes into the queue."""
-        self.task = self.run.start(self.live(0), self.loader.stage, self.number)
+        return 0
 
     async def prepare(self) -> None:
-        """The process does that."""
+        """Leave that to the process."""
 
     def open(self) -> None:
-        self.ended = False
         self.ask(ANEW)
 
     def ask(self, what: Any) -> Any:
-        """Ask the process, without the run's lock."""
+        """Ask the process for *what*, without the run's lock."""
         answer = self.run.outside(None, self.handle.ask, what)
         self.run.current.due = self.run.real
         return answer
 
-    async def result(self, ticket: Ticket) -> Element:
+    async def make(self, indices: Indices) -> Element | None:
         before = self.run.current.last
-        answer = self.ask(ticket.indices)
+        answer = self.ask(indices)
         if answer is None:
-            ticket.is_last = True
-            return Failure(RuntimeError(f"DataLoader worker (pid(s) {self.handle.pid}) exited unexpectedly"))
+            self.called = f"(pid(s) {self.handle.pid})"
+            return None
         element: Element | None = answer[0]
-        records = answer[1]
-        if element is None:
-            return END
-        if records is not None:
-            self.take_down(element, before, *records)
-        return element
+        if element is not None and answer[1] is not None:
+            self.take_down(element, before, *answer[1])
+        return element or END
 
     def take_down(
         self, element: Element, before: int, spans: list[Any], people: list[Any], members: dict[int, Any]
     ) -> None:
-        """Add what a process recorded to the record of the run, with our keys and names."""
+        """Add what the process recorded to the record of the run, with our keys and names."""
         recorder, keys, run = self.run.recorder, self.handle.people, self.run
         for (place, outer), epoch, sample in people:
             keys.append(recorder.identify(recorder.opened(place, outer), epoch, sample))
@@ -157,75 +144,65 @@ def serve(pipe: Any, worker: Forked) -> None:
     """Make the batches that are asked for through *pipe*, until the parent says stop or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    parent = worker.run
+    parent, loader = worker.run, worker.loader
     run = Threads(parent.machine, worker.process.store, Recorder() if parent.recorder else None)
     run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized
     run.process.interpreter = run.new_process(run.process.store).interpreter
-    loader = SimpleNamespace(**(vars(worker.loader) | {"run": run, "scope": Scope(run, worker.scope.place)}))
-    run.complete(Serving(loader, worker.number, worker.process, pipe).live(0), worker.loader.stage)
+    ours = SimpleNamespace(**(vars(loader) | {"run": run, "scope": loader.scope._replace(run=run)}))
+    run.complete(answer(pipe, Maker(ours, worker.number)), loader.stage)
     os._exit(0)  # what the parent has opened is the parent's to close
 
 
-class Serving(Worker):
-    """The worker in its own process."""
+async def answer(pipe: Any, maker: Maker) -> None:
+    """Make what *pipe* asks for, batch after batch."""
+    run, known = maker.run, 1  # of the elements, those that the parent knows
+    await maker.prepare()
+    while (asked := run.outside(None, hear, pipe)) != STOP:
+        if asked == ANEW:
+            maker.open()
+            pipe.send_bytes(pickle.dumps(True))
+            continue
+        made = await maker.make(asked)
+        if made is None:
+            os._exit(1)
+        told = told_since(known, run) if run.recorder else None
+        known += len(told[1]) if told else 0
+        pipe.send_bytes(packed(None if made is END else made, told, maker.number))
 
-    def __init__(self, loader: Any, number: int, process: Any, pipe: Any) -> None:
-        self.run = loader.run
-        self.run.current = SimpleNamespace(process=process)
-        super().__init__(loader, number)
-        self.process = process
-        self.pipe = pipe
-        self.known = 1  # of the elements, those that the parent knows
 
-    async def live(self, spent: int) -> None:
-        await self.prepare()
-        while (asked := self.run.outside(None, self.hear)) != STOP:
-            if asked == ANEW:
-                self.open()
-                self.pipe.send_bytes(pickle.dumps(True))
-                continue
-            ticket = Ticket(self.loader, 0, asked, self.number)
-            if not self.ended:
-                await self.make(ticket)
-            if ticket.is_last:
-                os._exit(1)
-
-    def hear(self) -> Any:
-        """Wait to be asked; without a parent there is nothing more to do."""
-        while not self.pipe.poll(LOOK):
-            if os.getppid() != multiprocessing.parent_process().pid:  # type: ignore[union-attr]
-                return STOP
-        try:
-            return self.pipe.recv()
-        except (EOFError, OSError):
+def hear(pipe: Any) -> Any:
+    """Wait to be asked through *pipe*; without a parent there is nothing more to do."""
+    while not pipe.poll(LOOK):
+        if os.getppid() != multiprocessing.parent_process().pid:  # type: ignore[union-attr]
             return STOP
+    try:
+        return pipe.recv()
+    except (EOFError, OSError):
+        return STOP
 
-    def deliver(self, ticket: Ticket) -> None:
-        """Send a batch to the parent, or the error that it cannot travel."""
-        element = None if ticket.result is END else ticket.result
-        answer = (element, self.records())
-        try:
-            text = pickle.dumps(answer)
-            pickle.loads(text) if type(element) is Failure else None
-        except Exception as error:
-            cannot = TypeError(f"what was made cannot be sent to the main process: {error}")
-            if type(element) is Failure:
-                cannot = RuntimeError(str(element.value))  # type: ignore[assignment]
-            text = pickle.dumps((caught(cannot, self.number) if element is not None else None, answer[1]))
-        self.pipe.send_bytes(text)
 
-    def records(self) -> Any:
-        """What was recorded since the last batch."""
-        recorder = self.run.recorder
-        if recorder is None:
-            return None
-        sources = [(recorder.places[number], outer) for (_, outer), number in recorder.instances.items()]
-        people = [
-            (sources[instance], epoch, sample)
-            for instance, epoch, sample in rows(recorder.identities[3 * self.known :], 3)
-        ]
-        self.known += len(people)
-        told = recorder.spans, people, recorder.members
-        recorder.spans, recorder.members = [], {}
-        self.run.current.last = -1
-        return told
+def packed(element: Element | None, told: Any, worker: int) -> bytes:
+    """Pack a batch, or the error that it cannot travel, with what was recorded of it."""
+    try:
+        text = pickle.dumps((element, told))
+        pickle.loads(text) if type(element) is Failure else None
+    except Exception as error:
+        cannot: Exception = TypeError(f"what was made cannot be sent to the main process: {error}")
+        if type(element) is Failure:
+            cannot = RuntimeError(str(element.value))
+        text = pickle.dumps((element and caught(cannot, worker), told))
+    return text
+
+
+def told_since(known: int, run: Any) -> tuple[list[Any], list[Any], dict[int, Any]]:
+    """Take what *run* has recorded since its last batch, after the first *known* elements."""
+    recorder = run.recorder
+    sources = [(recorder.places[number], outer) for (_, outer), number in recorder.instances.items()]
+    people = [
+        (sources[instance], epoch, sample)
+        for instance, epoch, sample in rows(recorder.identities[3 * known :], 3)
+    ]
+    told = recorder.spans, people, recorder.members
+    recorder.spans, recorder.members = [], {}
+    run.current.last = -1
+    return told

@@ -42,11 +42,8 @@ class Shuffle(Stream):
 
     def new_seeds(self) -> Iterator[str]:
         """The seeds of all passes, for all iterations over the same description."""
-        seed = self.seed
-        if seed is None:
-            seed = self.run.store.base if self.run.store.fixed_seed else random.getrandbits(64)
         passes = count() if self.reshuffle_each_iteration else repeat(0)
-        return map("{}:{}".format, repeat(seed), passes)
+        return map("{}:{}".format, repeat(self.run.store.seed(self.seed)), passes)
 
     def open_pass(self) -> None:
         if len(self.held) > PATIENCE:

@@ -17,15 +17,14 @@ class Ticket:
 
     result: Any = None  # an `Element`, when it has been made
     received = False  # the main process has seen the result
-    is_last = False  # its worker has died
-    ready = 0  # when it came
+    is_last = False  # its worker has ended, or died
+    ready = -1  # when it came, if that is recorded
 
-    def __init__(self, loader: Any, number: int, indices: Indices, worker: int) -> None:
-        self.loader = loader
-        self.number = number
+    def __init__(self, number: int, indices: Any, worker: int, sent: int) -> None:
+        self.number = number  # of the next loader -1, and it stands in the place of the indices
         self.indices = indices
         self.worker = worker
-        self.sent = loader.run.time
+        self.sent = sent  # when
 
 
 class Message(str):
@@ -35,7 +34,9 @@ class Message(str):
 
 
 def caught(error: BaseException, worker: int) -> Failure:
-    """Tell where an error came from; of the same type, if that can be made of a text."""
+    """Tell where an *error* came from; of the same type, if that can be made of a text."""
+    if isinstance(error.__cause__, StopIteration):  # a coroutine makes a RuntimeError of it
+        error = error.__cause__
     text = Message(
         f"Caught {type(error).__name__} in DataLoader worker process {worker}.\n"
         f"Original {''.join(traceback.format_exception(error))}"
@@ -47,106 +48,16 @@ def caught(error: BaseException, worker: int) -> Failure:
     return Failure(told)
 
 
-class Worker:
-    """Takes its tasks first in, first out, and makes one batch after another.
+class Maker:
+    """Makes batches in one process, and says of an error in which."""
 
-    What it was told before an epoch ended it still does: the next epoch waits for that.
-    """
+    fetch: Any = None  # a `Fetch`, once the data set is open
+    failed: Exception | None = None  # what its start raised
 
     def __init__(self, loader: Any, number: int) -> None:
         self.loader = loader
         self.number = number
         self.run = loader.run
-        self.scope = loader.scope
-        self.node = loader.node
-        self.task: Any = None
-        self.queue: deque[Ticket] = deque()
-        self.gate = Gate(self.run, f"the queue of worker {number}")
-        self.stopped = self.gone = self.ended = False
-        self.fetch: Any = None  # a `Fetch`, once it is open
-        self.is_plain = False  # all that a batch costs can be told at once
-        self.failed: Exception | None = None  # what its start raised
-        self.delivered = 0  # when its last result reached the main process
-        self.is_first = True
-        store = self.run.store
-        base = store.base + 1 + loader.epoch * loader.count + number
-        info = WorkerInfo(number, loader.count)
-        self.transfer = price_of_bytes(loader.transfer, "transfer")
-        self.process = self.run.new_process(Store(fixed_seed=store.fixed_seed, base=base), info, loader.epoch)
-
-    # ---- what the main process does with it ----
-
-    async def begin(self) -> None:
-        """Start it: the main process is held up for the first part of its start only."""
-        spent = [round(self.said(part) * 1e9) for part in (0, 1)]
-        main = self.run.current
-        main.lane = self.number  # in the pictures this is the worker's
-        await self.run.spend(spent[0], self.loader.start_stage, Element(None))
-        main.lane = 0
-        self.task = self.run.start(self.live(spent[1]), self.loader.stage, self.number)
-        self.task.process = self.process
-
-    def said(self, part: int) -> float:
-        """The seconds of one part of its start."""
-        cost = self.loader.start[part]
-        return float(cost(self.loader.epoch, self.number) if callable(cost) else cost)
-
-    def give(self, ticket: Ticket) -> None:
-        """Put a task into its queue."""
-        self.queue.append(ticket)
-        self.gate.changed()
-
-    def take_on(self, loader: Any) -> None:
-        """Ask it to begin anew for the next epoch, when it has done what it was told before."""
-        self.give(Ticket(loader, -1, None, self.number))
-
-    def stop(self) -> None:
-        """Let it end when it has made the batch in its hands."""
-        self.stopped = True
-        self.gate.changed()
-
-    def end(self) -> None:
-        """End it now, if it has begun."""
-        if self.task:
-            self.run.cancel(self.task)
-            self.depart()
-
-    def depart(self) -> None:
-        """Close what it has open."""
-        if self.fetch:
-            self.fetch.close()
-
-    # ---- its own life ----
-
-    async def live(self, spent: int) -> None:
-        run, queue = self.run, self.queue
-        await run.spend(spent, self.loader.start_stage, Element(None))
-        await self.prepare()
-        while True:
-            if not queue:  # most have a task waiting
-                await run.until(self.gate, lambda: queue or self.stopped, "buffer empty")
-            if self.stopped:
-                break
-            ticket = queue.popleft()
-            if self.loader.handling.hop:
-                await run.pause(max(0, ticket.sent + self.loader.handling.hop - run.time))
-            if ticket.number < 0:
-                self.loader = ticket.loader
-                self.open()
-                self.deliver(ticket)
-            elif self.is_plain:
-                try:
-                    ticket.result, cost = self.fetch.at_once(ticket.indices)
-                except Exception as error:
-                    ticket.result, cost = caught(error, self.number), 0
-                if cost:
-                    await run.spend(cost, self.loader.stage, ticket.result)
-                self.deliver(ticket)
-            elif not self.ended:
-                await self.make(ticket)
-        self.depart()
-        self.gone = True
-        self.loader.news.changed()
 
     async def prepare(self) -> None:
         """Run what its start asks for; an error comes in the place of its first batch."""
@@ -160,51 +71,144 @@ class Worker:
     def open(self) -> None:
         """Open the data set for an epoch; close that of the epoch before."""
         self.depart()
-        self.ended = False
-        self.fetch = Fetch(self.scope, self.node, self.loader.kept)
-        self.is_plain = self.fetch.is_plain
+        self.fetch = Fetch(self.loader)
 
-    async def make(self, ticket: Ticket) -> None:
-        """Make the batch that a task asks for, and send it."""
-        run, began = self.run, self.run.time
-        ticket.result = await self.result(ticket)
-        self.ended = ticket.result is END or ticket.is_last
-        element = ticket.result
-        if type(element) is Element and element is not END:
-            if run.recorder is not None and began > ticket.sent:
-                stage, times = self.loader.queue_stage, (ticket.sent, began)
-                run.waited(stage, "in the queue", *times, self.number, element, self.gate.name)
-            await run.spend(charge(self.transfer, element), self.loader.transfer_stage, element)
-        self.deliver(ticket)
+    def depart(self) -> None:
+        """Close what it has open."""
+        if self.fetch:
+            self.fetch.stream.close()
 
-    async def result(self, ticket: Ticket) -> Element:
-        """The batch, END, or the error that takes its place."""
-        error: BaseException
+    async def make(self, indices: Indices) -> Element | None:
+        """Make a batch, or END, or the error that takes its place; None if the process has died."""
         try:
             if self.failed:
                 first, self.failed = self.failed, UnboundLocalError("the data set was never opened")
                 raise first
-            element: Element = await self.fetch.batch(ticket.indices)
+            element: Element = await self.fetch.batch(indices)
             return element
         except SystemExit:
-            ticket.is_last = True
-            return Failure(RuntimeError(f"DataLoader worker {self.number} exited unexpectedly"))
-        except Exception as raised:
-            error = raised
-            if isinstance(raised.__cause__, StopIteration):  # a coroutine makes a RuntimeError of it
-                error = raised.__cause__
+            return None
+        except Exception as error:
             return caught(error, self.number)
 
-    def deliver(self, ticket: Ticket) -> None:
-        """Let a result reach the main process, at once or after its time on the way."""
-        handling, now = self.loader.handling, self.run.time
-        if not handling.hop:
-            ticket.loader.arrive(ticket)
-            return
-        self.delivered = max(self.delivered, now + handling.hop + self.is_first * handling.first)
-        self.is_first = False
-        self.run.start(self.carry(ticket, self.delivered - now), self.loader.stage, self.number)
 
-    async def carry(self, ticket: Ticket, way: int) -> None:
+class Worker(Maker):
+    """Takes its tasks first in, first out, and makes one batch after another.
+
+    What it was told before an epoch ended it still does: the next epoch waits for that.
+    """
+
+    task: Any = None  # once it has begun
+    handle: Any = None  # of its process, if that is a real one
+    stopped = gone = ended = False
+    delivered = 0  # when its last result reached the main process
+
+    def __init__(self, loader: Any, number: int) -> None:
+        super().__init__(loader, number)
+        self.called = str(number)
+        self.queue: deque[Ticket] = deque()
+        self.gate = Gate(self.run, f"the queue of worker {number}")
+        self.late = loader.handling.first  # its first result is
+        self.transfer = price_of_bytes(loader.transfer, "transfer")
+        store = self.run.store
+        base = store.base + 1 + loader.epoch * loader.num_workers + number
+        own, info = Store(fixed_seed=store.fixed_seed, base=base), WorkerInfo(number, loader.num_workers)
+        self.process = self.run.new_process(own, info, loader.epoch)
+
+    # ---- what the main process does with it ----
+
+    async def begin(self) -> None:
+        """Start it: the main process is held up for the first part of its start only."""
+        main = self.run.current
+        main.lane = self.number  # in the pictures this is the worker's
+        self.set_out(await self.launch())
+        main.lane = 0
+
+    async def launch(self) -> int:
+        """Spend the first part of its start, and return how long the second takes."""
+        who = self.loader.epoch, self.number
+        first, second = (float(cost(*who) if callable(cost) else cost) for cost in self.loader.start)
+        await self.run.spend(round(first * 1e9), self.loader.start_stage, Element(None))
+        return round(second * 1e9)
+
+    def set_out(self, spent: int = 0) -> None:
+        """Begin to work on what comes into the queue, when it has *spent* the rest of its start."""
+        self.task = self.run.start(self.live(spent), self.loader.stage, self.number)
+        self.task.process = self.process
+
+    def give(self, ticket: Ticket) -> None:
+        """Put a task into its queue."""
+        self.queue.append(ticket)
+        if self.gate.waiting:
+            self.gate.changed()
+
+    def stop(self) -> None:
+        """Let it end when it has made the batch in its hands."""
+        self.stopped = True
+        self.gate.changed()
+
+    def end(self) -> None:
+        """End it now, if it has begun."""
+        if self.task:
+            self.run.cancel(self.task)
+            self.depart()
+
+    # ---- its own life ----
+
+    async def live(self, spent: int) -> None:
+        """Make what it is told to make, until it is stopped."""
+        run, queue, hop = self.run, self.queue, self.loader.handling.hop
+        await run.spend(spent, self.loader.start_stage, Element(None))
+        await self.prepare()
+        while True:
+            if not queue:  # most have a task waiting
+                await run.until(self.gate, lambda: queue or self.stopped, "buffer empty")
+            if self.stopped:
+                break
+            ticket = queue.popleft()
+            if (way := ticket.sent + hop - run.time) > 0:
+                await run.pause(way)
+            if ticket.number < 0:
+                self.loader = ticket.indices
+                self.ended = False
+                self.open()
+            elif self.ended:
+                continue
+            else:
+                made = self.fetch and self.fetch.at_once(ticket.indices)
+                ticket.result, cost = made or await self.work_on(ticket)
+                await run.spend(cost, self.loader.transfer_stage, ticket.result)
+            if hop:
+                self.deliver(ticket, run.time + hop)
+            else:
+                self.loader.arrive(ticket)
+        self.depart()
+        self.gone = True
+        self.loader.news.changed()
+
+    async def work_on(self, ticket: Ticket) -> tuple[Element, int]:
+        """Make the batch that a *ticket* asks for; return what came of it, and what its transfer takes."""
+        run, began = self.run, self.run.time
+        made = await self.make(ticket.indices)
+        self.ended = ticket.is_last = made is None or made is END
+        if made is None:
+            made = Failure(RuntimeError(f"DataLoader worker {self.called} exited unexpectedly"))
+        if self.ended or type(made) is Failure:
+            return made, 0
+        if run.recorder is not None and began > ticket.sent:
+            stage, times = self.loader.queue_stage, (ticket.sent, began)
+            run.waited(stage, "in the queue", *times, self.number, made, self.gate.name)
+        cost: int = charge(self.transfer, made)
+        return made, cost
+
+    def deliver(self, ticket: Ticket, due: int) -> None:
+        """Let *ticket* reach the main process when it is *due*, and never before the one before it."""
+        self.delivered = max(self.delivered, due + self.late)
+        self.late = 0
+        way = self.delivered - self.run.time
+        self.run.start(self.carry(ticket, self.loader, way), self.loader.stage, self.number)
+
+    async def carry(self, ticket: Ticket, loader: Any, way: int) -> None:
+        """Let *ticket* arrive at its *loader* when it has been *way* nanoseconds on its way."""
         await self.run.pause(way)
-        ticket.loader.arrive(ticket)
+        loader.arrive(ticket)
