@@ -144,6 +144,11 @@ def test_a_trace_shows_what_each_worker_did() -> None:
     ] == list(range(12))
 
 
+def test_the_transfer_of_a_batch_is_paid_once() -> None:
+    trace = benchmark(DataLoader(Dataset.range(4), 2, num_workers=2, transfer=0.001), 1, clock="real")
+    assert sum(span.stage == "Transfer" for span in trace.work) == 2
+
+
 def test_python_work_runs_side_by_side() -> None:
     def busy(sample: int) -> int:
         work(0.002, kind="python")

@@ -18,9 +18,6 @@ def open_batch(scope: Scope, node: Node) -> Stream:
 class Batch(Transform):
     """Reads its elements one after another, and only then gives them. An error loses the part it had."""
 
-    batch_size: int
-    drop_remainder: bool
-
     async def next(self) -> Element:
         parts: list[Element] = []
         while len(parts) < self.batch_size:

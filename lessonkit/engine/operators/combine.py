@@ -18,7 +18,6 @@ from lessonkit.engine.operators.base import (
 class Repeat(Stream):
     """Opens its input anew for each pass; what that held or had open is gone."""
 
-    count: int | None
     asked = False  # in this pass
 
     def prepare(self) -> None:
@@ -81,7 +80,6 @@ class Zip(Stream):
 class Enumerate(Transform):
     """Gives tuples of a number and the element. An error has a number too."""
 
-    start: int
     passed = 0
 
     async def next(self) -> Element:

@@ -6,7 +6,6 @@ from lessonkit.engine.costs import Price, charge, price_of_bytes
 from lessonkit.engine.element import END, Element, stack
 from lessonkit.engine.node import Node, swap
 from lessonkit.engine.operators.base import Stream, joined, operator
-from lessonkit.engine.operators.cache import Kept
 from lessonkit.engine.operators.map import SequentialMap
 from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.recorder import CALL
@@ -18,7 +17,6 @@ Indices = list[int] | int | None  # of a batch; of one sample without batches; N
 class Asked(Listed):
     """Gives what a worker has asked for: one sample, or all of a batch as one element."""
 
-    kept: Kept | None  # what a cache before the workers holds
     element: Element
 
     async def next(self) -> Element:

@@ -18,8 +18,6 @@ class MapAndBatch(ParallelMap):
     for another. But calls that idle while somebody waits for a batch begin one more.
     """
 
-    batch_size: int
-    drop_remainder: bool
     asked = False  # somebody waits for a batch
 
     def prepare(self) -> None:

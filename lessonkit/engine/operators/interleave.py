@@ -6,8 +6,6 @@ different ways: the parallel one reads ahead. How far is a rule of tf.data.
 
 import math
 from collections import deque
-from collections.abc import Callable
-from typing import Any
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
@@ -37,11 +35,6 @@ def open_interleave(scope: Scope, node: Node) -> Stream:
 class Interleave(Transform):
     """What the two have in common: the turns, and the way from an element to a data set."""
 
-    map_func: Callable[..., Any]
-    cycle_length: int | None
-    block_length: int
-    num_parallel_calls: int | None
-    deterministic: bool
     turn = 0  # the slot of the cycle that gives the next element
     block = 0  # how many elements it has given in this turn
 

@@ -1,15 +1,14 @@
 """`map`: a function for each element, one after the other or several at once."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.costs import Cost, price
-from lessonkit.engine.element import END, Bytes, Element, Failure, settle
+from lessonkit.engine.costs import price
+from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
-from lessonkit.engine.recorder import AHEAD, CALL, Name
+from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate
 
 
@@ -23,15 +22,9 @@ def open_map(scope: Scope, node: Node) -> Stream:
 class SequentialMap(Transform):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 
-    map_func: Callable[..., Any] | None
-    cost: Cost
-    kind: str
-    stage: Name
-    nbytes: Bytes
-
     def prepare(self) -> None:
         self.price = price(self.cost, "cost")
-        self.stage = self.scope.name(self.stage, CALL)
+        self.stage = self.scope.name(self.node.arguments["stage"], CALL)
 
     async def next(self) -> Element:
         element = await self.input.next()
@@ -68,8 +61,6 @@ class ParallelMap(SequentialMap):
     The element that a blocked `next` waits for counts as claimed.
     """
 
-    num_parallel_calls: int
-    deterministic: bool
     reading = False
     ended = False
 

@@ -21,7 +21,6 @@ class Prefetch(Transform):
     """A helper fills the buffer; the consumer takes from it and waits only if it is empty."""
 
     stage, label = "Prefetch", "prefetch({})"
-    buffer_size: int
     ended = False
 
     def prepare(self) -> None:

@@ -1,8 +1,6 @@
 """`filter`, `take`, `skip` and `shard`: some of the elements, as they are."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import cardinality
@@ -13,8 +11,6 @@ from lessonkit.engine.recorder import CALL
 @operator("filter")
 class Filter(Transform):
     """Gives the elements of which the predicate says yes."""
-
-    predicate: Callable[..., Any]
 
     def prepare(self) -> None:
         self.stage = self.scope.name("Filter", CALL)
@@ -34,7 +30,6 @@ class Filter(Transform):
 class Take(Transform):
     """Gives the first so many; all if negative. An error does not count."""
 
-    count: int
     given = 0
 
     async def next(self) -> Element:
@@ -65,8 +60,6 @@ class Skip(Transform):
 class Shard(Transform):
     """Gives every so-manieth element, for one of several machines."""
 
-    num_shards: int
-    index: int
     position = 0
 
     async def next(self) -> Element:

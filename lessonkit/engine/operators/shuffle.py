@@ -22,9 +22,6 @@ class Shuffle(Stream):
     draws from the next: so each pass has the order that it would have by itself.
     """
 
-    buffer_size: int
-    seed: int | None
-    reshuffle_each_iteration: bool
     count: int | None = 1  # passes
     fresh = True  # nothing has come from this pass yet
 

@@ -1,13 +1,13 @@
 """Where elements come from: numbers, lists, generators, and files that are slow on purpose."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Bytes, Element
 from lessonkit.engine.operators.base import Stream, operator
-from lessonkit.engine.recorder import OPEN, READ, Name
+from lessonkit.engine.recorder import OPEN, READ
 from lessonkit.engine.signature import fitted
 
 
@@ -17,7 +17,6 @@ class Source(Stream):
     nbytes: Bytes = None
     given = 0
     is_open = False  # as a file is
-    read_stage: Name
 
     def prepare(self) -> None:
         recorder = self.run.recorder
@@ -56,8 +55,6 @@ class Source(Stream):
 class Listed(Source):
     """Gives what is there already, in no time."""
 
-    values: Sequence[Any]
-
     async def next(self) -> Element:
         return END if self.given == len(self.values) else self.give(self.values[self.given])
 
@@ -65,8 +62,6 @@ class Listed(Source):
 @operator("range")
 class Numbers(Listed):
     """Gives the numbers of a range."""
-
-    args: tuple[int, ...]
 
     def prepare(self) -> None:
         super().prepare()
@@ -77,9 +72,6 @@ class Numbers(Listed):
 class Generated(Source):
     """Gives what a learner's generator yields; the generator is its file."""
 
-    generator: Callable[..., Any]
-    args: Sequence[Any] | None
-    output_signature: Any
     iterator: Iterator[Any] | None = None
     ended = False
 
@@ -123,7 +115,6 @@ class Generated(Source):
 class SlowFile(Source):
     """Opens once, then reads sample by sample: 0, 1, 2, ..."""
 
-    num_samples: int
     begun = False
 
     def prepare(self) -> None:
