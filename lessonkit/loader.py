@@ -1,16 +1,18 @@
 """`DataLoader`: PyTorch's, described over one of our pipelines."""
 
 from collections.abc import Callable, Iterable, Sequence
-from math import ceil, inf
+from inspect import signature
+from math import inf
 from typing import Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.costs import Cost
-from lessonkit.engine.node import METHODS, Node, base_of, cardinality
+from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.operators.loader import Handling
 
 FREE = Handling()
+BATCHES = "batch_sampler: it says all of batches, so batch_size, shuffle, sampler, drop_last must go"
 Start = float | Callable[[int, int], float]
 
 
@@ -61,23 +63,15 @@ class DataLoader(Dataset):
         pin: Cost = 0,
         handling: Handling = FREE,
     ) -> None:
-        if not isinstance(dataset, Dataset):
-            raise TypeError(f"dataset={dataset!r}: must be a Dataset")
-        given = {
-            name: value for name, value in locals().items() if name not in ("self", "dataset", "__class__")
-        }
-        super().__init__(Node("DataLoader", (dataset.node,), checked(dataset.node, given)))
+        check.instance("dataset", dataset, Dataset)
+        super().__init__(Node("DataLoader", (dataset.node,), checked(dataset.node, locals())))
 
     def __len__(self) -> int:
         """How many batches there are; for an iterable as PyTorch says, whatever the workers give."""
         said = self.node.arguments
         many = cardinality(self.node)
         if many is None and (samples := cardinality(self.node.inputs[0])) is not None:
-            many = (
-                samples // said["batch_size"]
-                if said["drop_last"]
-                else ceil(samples / (said["batch_size"] or 1))
-            )
+            many = inf if samples == inf else batches(samples, said["batch_size"], said["drop_last"])
         if many in (None, inf):
             raise TypeError(f"{self!r}: has no length that is known")
         return int(many)
@@ -85,29 +79,26 @@ class DataLoader(Dataset):
 
 def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     """Check the arguments of a loader over *node*; ValueError if PyTorch does not allow them together."""
+    given = {name: given[name] for name in signature(DataLoader).parameters if name != "dataset"}
     said = given | check.arguments("DataLoader", given)
-    workers, shuffle, size = said["num_workers"], bool(said["shuffle"]), said["batch_size"]
-    sampler, batches = said["sampler"] is not None, said["batch_sampler"] is not None
-    apart, order = base_of(node) is None, shuffle or sampler
+    alone, apart = not said["num_workers"], base_of(node) is None
+    shuffle, size, last = said["shuffle"], said["batch_size"], said["drop_last"]
+    names = ("prefetch_factor", "sampler", "batch_sampler")
+    ahead, sampler, batch = (said[name] is not None for name in names)
     refused = {
-        "prefetch_factor: without workers nothing is made ahead": said["prefetch_factor"] is not None
-        and not workers,
-        "persistent_workers: there are no workers to keep": said["persistent_workers"] and not workers,
-        "multiprocessing_context: there are no workers to start": said["multiprocessing_context"]
-        and not workers,
-        "shuffle: an iterable can only be read in its own order": shuffle and apart,
-        "sampler: an iterable cannot be asked for a sample": (sampler or batches) and apart,
+        "prefetch_factor: without workers nothing is made ahead": alone and ahead,
+        "persistent_workers: there are no workers to keep": alone and said["persistent_workers"],
+        "multiprocessing_context: there are no workers to start": alone and said["multiprocessing_context"],
+        "shuffle: an iterable can only be read in its own order": apart and shuffle,
+        "sampler: an iterable cannot be asked for a sample": apart and (sampler or batch),
         "sampler: it says the order already, so shuffle must go": sampler and shuffle,
-        "batch_sampler: it says all of batches, so batch_size, shuffle, sampler, drop_last must go": batches
-        and (size != 1 or order or said["drop_last"]),
-        "drop_last: without batches there is no last one to drop": size is None and said["drop_last"],
+        BATCHES: batch and (size != 1 or shuffle or sampler or last),
+        "drop_last: without batches there is no last one to drop": size is None and last,
         "shuffle: there are no samples": shuffle and cardinality(node) == 0,
     }
-    for reason, is_so in refused.items():
-        if is_so:
-            raise ValueError(reason)
-    if not isinstance(said["handling"], Handling):
-        raise TypeError(f"handling={said['handling']!r}: must be a Handling")
+    if reasons := [reason for reason, is_so in refused.items() if is_so]:
+        raise ValueError(reasons[0])
+    check.instance("handling", said["handling"], Handling)
     return said
 
 

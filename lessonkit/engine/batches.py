@@ -29,10 +29,8 @@ def elementwise(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
         return operation(left, right)
     if deep == other and len(left) != len(right):
         raise ValueError(f"{reprlib.repr(left)} and {reprlib.repr(right)}: must have the same length")
-    rows = zip(
-        left if deep >= other else repeat(left), right if deep <= other else repeat(right), strict=False
-    )
-    return Batch(elementwise(operation, *row) for row in rows)
+    left, right = left if deep >= other else repeat(left), right if deep <= other else repeat(right)
+    return Batch(elementwise(operation, *row) for row in zip(left, right, strict=False))
 
 
 def depth(value: Any) -> int:

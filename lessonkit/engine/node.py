@@ -103,7 +103,7 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "from_generator" | "ArtificialDataset":
             return None
         case "DataLoader":
-            return _batches(node, many[0])
+            return _of_loader(node, many[0])
         case "filter" | "flat_map" | "interleave":
             return math.inf if math.inf in many else None
         case "take" | "repeat" | "shuffle_and_repeat" if count == 0:
@@ -134,14 +134,18 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "skip":
             return max(0, result - count)
         case "batch" | "map_and_batch" if result != math.inf:
-            whole, rest = divmod(int(result), arguments["batch_size"])
-            return whole if arguments["drop_remainder"] or not rest else whole + 1
+            return batches(result, arguments["batch_size"], arguments["drop_remainder"])
         case "shard" if result != math.inf:
             return max(0, math.ceil((result - arguments["index"]) / arguments["num_shards"]))
     return result
 
 
-def _batches(loader: Node, samples: Any) -> Any:
+def batches(samples: int, size: int | None, drop_last: bool) -> int:
+    """Count the batches of *size* of so many *samples*; without a size each sample is one."""
+    return samples // (size or 1) if drop_last else -(-samples // (size or 1))
+
+
+def _of_loader(loader: Node, samples: Any) -> Any:
     """How many batches a loader gives; of an iterable nobody knows, unless it has no end."""
     said: dict[str, Any] = loader.arguments
     if said["batch_sampler"] is not None:
@@ -149,10 +153,8 @@ def _batches(loader: Node, samples: Any) -> Any:
     if said["sampler"] is not None:
         samples = len(said["sampler"])
     if samples in (None, math.inf) or base_of(loader.inputs[0]) is None:
-        return samples and (math.inf if samples == math.inf else None)
-    return (
-        samples // said["batch_size"] if said["drop_last"] else math.ceil(samples / (said["batch_size"] or 1))
-    )
+        return math.inf if samples == math.inf else 0 if samples == 0 else None
+    return batches(samples, said["batch_size"], said["drop_last"])
 
 
 def base_of(node: Node) -> Node | None:

@@ -1,6 +1,7 @@
 """A process that a pipeline runs in: it has an interpreter lock and a memory of its own."""
 
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lessonkit.engine.machine import current
@@ -14,21 +15,20 @@ class WorkerInfo(NamedTuple):
     num_workers: int
 
 
+@dataclass(eq=False)
 class Process:
     """What tasks of one process share, and tasks of another process do not.
 
     *info* says which worker of a loader it is; None is the main process. *passes* counts how often it
-    has opened each source: a worker that is started anew goes on with the pass of its loader.
+    has opened each source, and *first* is the number of the first pass: a worker that is started anew
+    goes on with that of its loader.
     """
 
-    def __init__(
-        self, interpreter: Any, store: Store, info: WorkerInfo | None = None, passes: int = 0
-    ) -> None:
-        self.interpreter = interpreter
-        self.store = store
-        self.info = info
-        self.first = passes
-        self.passes = Counter[int]()
+    interpreter: Any
+    store: Store
+    info: WorkerInfo | None = None
+    first: int = 0
+    passes: Counter[int] = field(default_factory=Counter)
 
     def opens(self, instance: int) -> int:
         """Count one more pass over a source; return its number."""

@@ -44,10 +44,8 @@ def _type(dtype: Any) -> Any:
     try:
         return numpy.dtype(getattr(dtype, "as_numpy_dtype", dtype))
     except TypeError:
-        message = (
-            f"output_types={dtype!r}: must be types; arguments of the generator go into args=({dtype!r},)"
-        )
-        raise TypeError(message) from None
+        hint = f"arguments of the generator go into args=({dtype!r},)"
+        raise TypeError(f"output_types={dtype!r}: must be types; {hint}") from None
 
 
 def fitted(value: Any, specs: Any) -> Any:

@@ -58,9 +58,8 @@ class ThreadTask(Task):
         with run.lock:
             self.due += time.perf_counter_ns() - self.call_began
             try:
-                run.step(
-                    self, run.work(duration, run.within(self.call_stage, stage), self.call_element, kind)
-                )
+                own_stage = run.within(self.call_stage, stage)
+                run.step(self, run.work(duration, own_stage, self.call_element, kind))
             finally:
                 self.call_worked = True
                 self.call_began = time.perf_counter_ns()

@@ -134,9 +134,8 @@ class Trace:
         def __getattr__(self, name: str) -> Any:
             """Raise an error: there is no such attribute, or no more."""
             if name in ("dataset", "options"):
-                raise ValueError(
-                    "this trace was copied or pickled without its pipeline: run it again for this"
-                )
+                lost = "this trace was copied or pickled without its pipeline"
+                raise ValueError(f"{lost}: run it again for this")
             raise AttributeError(f"a trace has no {name}")
 
     def _records(self) -> Recorder:
@@ -260,9 +259,8 @@ class Trace:
         for stage in dict.fromkeys([*self.stages, *(stage for stage, *_ in spans)]):
             work = [time for name, is_wait, time in spans if name == stage and not is_wait]
             waiting = sum(time for name, is_wait, time in spans if name == stage and is_wait)
-            lines.append(
-                f"{stage:<14}{len(work):>7}{sum(work):>12.3f}{self.busy(stage):>8.1%}{waiting:>13.3f}"
-            )
+            shares = f"{sum(work):>12.3f}{self.busy(stage):>8.1%}{waiting:>13.3f}"
+            lines.append(f"{stage:<14}{len(work):>7}{shares}")
         lines.append(f"total {self.duration * 1e3:.3f} ms" + (" (cancelled)" if self.cancelled else ""))
         if self.samples:
             lines[-1] += f", {self.per_sample * 1e3:.3f} ms a sample"

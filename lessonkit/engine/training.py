@@ -189,10 +189,8 @@ def benchmark(
     if train is None and step is None:
         train = USUAL
     ahead = check.flag("ahead", ahead) and dataset.node.arguments.get("pin_memory", True)
-    training, loading = (
-        Step(run, TRAIN, train or 0, step),
-        Step(run, COPY if ahead else LOAD, load, name="Load"),
-    )
+    training = Step(run, TRAIN, train or 0, step)
+    loading = Step(run, COPY if ahead else LOAD, load, name="Load")
     loop = Loop(run, dataset.node, loading, training, check.flag("keep", keep), progress, cancel, ahead)
     unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     cancelled = False

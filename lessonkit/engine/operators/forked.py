@@ -198,10 +198,8 @@ def told_since(known: int, run: Any) -> tuple[list[Any], list[Any], dict[int, An
     """Take what *run* has recorded since its last batch, after the first *known* elements."""
     recorder = run.recorder
     sources = [(recorder.places[number], outer) for (_, outer), number in recorder.instances.items()]
-    people = [
-        (sources[instance], epoch, sample)
-        for instance, epoch, sample in rows(recorder.identities[3 * known :], 3)
-    ]
+    new = rows(recorder.identities[3 * known :], 3)
+    people = [(sources[instance], epoch, sample) for instance, epoch, sample in new]
     told = recorder.spans, people, recorder.members
     recorder.spans, recorder.members = [], {}
     run.current.last = -1

@@ -24,6 +24,7 @@ from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
 
 EMPTY = "buffer empty"
+UNSAFE = "This system cannot fork safely: the workers are threads, which take turns with Python code."
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,8 @@ class Crew:
     def __init__(self) -> None:
         self.epochs = 0
         self.workers: list[Worker] = []  # within one run
-        self.handles: list[
-            Any
-        ] = []  # of processes, for all loops: a worker would keep the loader, and so itself
+        # Of processes, for all loops: a worker would keep the loader, and so itself.
+        self.handles: list[Any] = []
 
 
 @operator("DataLoader")
@@ -188,15 +188,10 @@ class Loader(Sampled):
         if not self.most:
             raise AssertionError("prefetch_factor=0: a worker without tasks would make nothing")
         await self.fill_cache()
-        crew, forks = self.crew, self.is_real and FORKS
+        crew, new = self.crew, Forked if self.is_real and FORKS else Worker
         if self.is_real and not FORKS:
-            warnings.warn(
-                "This system cannot fork safely: the workers are threads, which take turns with Python code.",
-                stacklevel=2,
-            )
-        self.workers = crew.workers or [
-            (Forked if forks else Worker)(self, i) for i in range(self.num_workers)
-        ]
+            warnings.warn(UNSAFE, stacklevel=2)
+        self.workers = crew.workers or [new(self, number) for number in range(self.num_workers)]
         if crew.workers or crew.handles:
             await self.resume()
         else:

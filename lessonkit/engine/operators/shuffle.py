@@ -33,9 +33,8 @@ class Shuffle(Stream):
         if self.left:
             self.open_pass()
             self.random = random.Random(next(self.seeds))
-        self.buffer = Buffer(
-            self.run, self.scope.name(f"shuffle({self.buffer_size})", CHOICE), self.buffer_size
-        )
+        name = self.scope.name(f"shuffle({self.buffer_size})", CHOICE)
+        self.buffer = Buffer(self.run, name, self.buffer_size)
 
     def new_seeds(self) -> Iterator[str]:
         """The seeds of all passes, for all iterations over the same description."""
