@@ -25,9 +25,6 @@ START, STOP = 60, 10  # s, for a server or a browser
 HOST = "127.0.0.1"
 SHARE = Path(__file__).parent.parent / "share" / "jupyter"
 
-# Let all cells be in the page at once, also those that cannot be seen.
-SETTINGS: dict[str, dict[str, Any]] = {"notebook-extension/tracker": {"windowingMode": "none"}}
-
 
 class Program(NamedTuple):
     """A server program: how it is started, and the paths where it answers."""
@@ -176,7 +173,6 @@ def serve(program: Program, options: tuple[str, ...] = ()) -> Iterator[Server]:
         notebooks, log = folder / "notebooks", folder / "log"
         notebooks.mkdir()
         server = Server(program, f"http://{HOST}:{port}", folder)
-        server.settings(SETTINGS)
         command = [sys.executable, "-m", program.module, *program.options, *options]
         command += ["--no-browser", f"--port={port}", str(notebooks)]
         with process(command, environment(folder), log) as child:

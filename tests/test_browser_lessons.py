@@ -235,6 +235,7 @@ def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
     found = lesson(name)
     places = [cell.id for cell in found.cells]
     widgets = {places.index(cell): one for cell, one in found.values.items() if isinstance(one, Page)}
+    visit.page.emulate_media(reduced_motion="reduce")
     show_cells(visit, found.cells, widgets)
     walk_through(Walk(found, visit.page), visit)
 
@@ -243,6 +244,7 @@ def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
 def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
     """One JupyterLab for all lessons."""
     with browser.visit(seconds=len(WRITTEN) * VISIT) as visit:
+        visit.page.emulate_media(reduced_motion="reduce")
         open_notebook(visit.page, lab.write("first", "1 + 1"))
         yield visit
 

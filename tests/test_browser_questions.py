@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from browser import Browser, open_notebook, run_all, serious_violations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from servers import SETTINGS, Server
+from servers import Server
 
 BEGIN = """
 from lessonkit import ArtificialDataset
@@ -59,14 +59,12 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(browser: Browser, lab: Server, notebook: Path) -> Iterator[Any]:
     """JupyterLab as it is by default: what is out of sight is not drawn."""
-    lab.settings({"notebook-extension/tracker": {"windowingMode": "contentVisibility"}})
     with browser.visit() as visit:
         visit.page.emulate_media(reduced_motion="reduce")
         open_notebook(visit.page, lab.store(notebook))
         assert not text(visit.page, "It takes 85 ms.").is_visible()  # before anything has run
         run_all(visit.page)
         yield visit.page
-    lab.settings(SETTINGS)
     assert not visit.elsewhere()
     assert not visit.errors
 
@@ -230,7 +228,7 @@ def test_a_curve_is_drawn_and_then_all_is_uncovered(page: Any) -> None:
 def test_what_was_judged_is_still_there_when_the_page_is_loaded_again(page: Any) -> None:
     page.evaluate(SAVE)
     page.reload()
-    page.get_by_text("You let them take turns.").wait_for()
+    page.locator(".lk-verdict").get_by_text("You let them take turns.").wait_for()
     page.locator(".lk rect.lk-bar").first.wait_for()
     text(page, "It takes 85 ms.").wait_for()
     assert not page.get_by_text("Covered until").is_visible()
