@@ -116,6 +116,7 @@ class Browser:
 
     def __init__(self) -> None:
         self._open = ExitStack()
+        self._flags: tuple[str, ...] = FLAGS
         self._end: Callable[[], None] = lambda: None
         self._context: BrowserContext | None = None
 
@@ -133,7 +134,7 @@ class Browser:
             TemporaryDirectory(prefix="lessonkit-browser-", ignore_cleanup_errors=True)
         )
         told, log = Path(profile, "DevToolsActivePort"), Path(profile, "log")
-        command = [find_browser(), *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        command = [find_browser(), *self._flags, f"--user-data-dir={profile}", "about:blank"]
         child = self._open.enter_context(process(command, dict(os.environ), log))
         await_start("the browser", child, log, lambda: told.exists() and "\n" in told.read_text())
         self._end = child.kill
@@ -147,6 +148,17 @@ class Browser:
         """End it."""
         self._context = None
         self._open.close()
+
+    @contextmanager
+    def started_with(self, *flags: str) -> Iterator[None]:
+        """Start anew with other flags, too, for as long as this lasts."""
+        self.close()
+        self._flags = (*FLAGS, *flags)
+        try:
+            yield
+        finally:
+            self.close()
+            self._flags = FLAGS
 
     @contextmanager
     def visit(self, seconds: float = VISIT, width: int = WIDE) -> Iterator[Visit]:

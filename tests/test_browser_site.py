@@ -1,11 +1,14 @@
 """The lessons as a site, as a learner's browser sees them: static files in a folder of some plain server."""
 
+import hashlib
 import json
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -13,16 +16,25 @@ from browser import Browser, Visit, run_all
 from playwright.sync_api import Page, expect
 from servers import HOST, await_start, free_port, process
 
+from tools.site import fetch, python
+
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 KNOB = "input[type=range]:not([aria-label='Time in the run'])"
 PHONE = 390
 MOST, PATIENT = 900, 300  # s, for all that is done with a page and for each part: this Python is slow
+READY = "Python is ready. Your work is kept in this browser."
 SAID = "This cell computes with NumPy"
 EDIT = """async ([cell, source]) => {
     const panel = jupyterapp.shell.currentWidget;
     panel.content.widgets[cell].model.sharedModel.setSource(source);
     await panel.context.save();
+}"""
+RUN = """async (source) => {
+    const { content, sessionContext } = jupyterapp.shell.currentWidget;
+    const cell = content.widgets.find((one) => one.model.type === "code");
+    cell.model.sharedModel.setSource(source);
+    await cell.constructor.execute(cell, sessionContext);
 }"""
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
@@ -31,20 +43,25 @@ FORGET = """path => {
     localStorage.setItem(key, "of an earlier version");
 }"""
 
+# A browser that keeps nothing refuses whoever asks, as for a page that is framed by another site's.
+KEEP_NOTHING = """for (const name of ["indexedDB", "localStorage", "sessionStorage", "caches"]) {
+    Object.defineProperty(window, name, { get() { throw new DOMException("refused", "SecurityError"); } });
+}
+Object.defineProperty(Navigator.prototype, "serviceWorker", { value: undefined });"""
+NO_WEBASSEMBLY = "--js-flags=--jitless"
+
 
 @dataclass
 class Site:
     """Where the site is, for now."""
 
     address: str
+    school: Path  # the folder of the school's server
 
-    def open(self, page: Page, lesson: str) -> None:
-        """Open a lesson and wait until Python is there."""
+    def open(self, page: Page, lesson: str, said: str = READY) -> None:
+        """Open a lesson and wait until its line has *said* this."""
         page.goto(f"{self.address}/notebooks/index.html?path={lesson}.ipynb")
-        line = page.locator("#lessons-line [role=status]")
-        expect(line).to_have_text(
-            "Python is ready. Your work is kept in this browser.", timeout=PATIENT * 1e3
-        )
+        expect(page.locator("#lessons-line [role=status]")).to_have_text(said, timeout=PATIENT * 1e3)
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +77,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     command = [sys.executable, "-m", "http.server", str(port), "--bind", HOST, "--directory", str(folder)]
     with process(command, {}, folder / "log") as child:
         await_start("http.server", child, folder / "log", lambda: answers(port))
-        yield Site(f"http://{HOST}:{port}/lessons")
+        yield Site(f"http://{HOST}:{port}/lessons", folder)
 
 
 def answers(port: int) -> bool:
@@ -158,6 +175,75 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, 
         f"() => window.jupyterapp?.shell.currentWidget?.content?.widgets.length === {len(cells)}"
     )
     assert page.evaluate(SOURCE, code) == "mine = 1"
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site, browser: Browser) -> None:
+    said = "This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here."
+    with browser.started_with(NO_WEBASSEMBLY), browser.visit(MOST) as visit:
+        page = visit.page
+        site.open(page, LESSONS[0], said)
+        page.locator(".jp-MarkdownCell h1").first.wait_for()
+        page.locator(".jp-OutputArea-output img").first.wait_for()
+        page.wait_for_function("() => jupyterapp.shell.currentWidget.sessionContext.session?.kernel")
+        line = page.locator("#lessons-line")
+        expect(line.get_by_role("status")).to_have_text(said)
+        expect(line.get_by_role("button", name="Run all cells")).to_have_count(0)
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        assert visit.errors == []
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_a_browser_that_keeps_nothing_runs_a_lesson_and_gives_it_away(
+    site: Site, learner: Visit, tmp_path: Path
+) -> None:
+    page = learner.page
+    page.add_init_script(KEEP_NOTHING)
+    page.goto(f"{site.address}/index.html")
+    said = "This browser keeps nothing here: download your work before you leave"
+    expect(page.get_by_role("status")).to_have_text(f"{said} a lesson.")
+    site.open(page, LESSONS[0], f"Python is ready. {said}.")
+    assert page.locator("rect.lk-bar").count() > 0
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Download all my work").click()
+    coming.value.save_as(tmp_path / "work.zip")
+    with ZipFile(tmp_path / "work.zip") as work:
+        assert work.namelist() == [f"{LESSONS[0]}.ipynb"]
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_a_full_pyodide_gives_numpy_to_the_cells_that_import_it(
+    site: Site, learner: Visit, tmp_path: Path
+) -> None:
+    with tarfile.open(fetch.pyodide(ROOT / "build" / "cache")) as tar:
+        tar.extractall(tmp_path, filter="data")
+    full = tmp_path / "package"
+    packages = {name: add_wheel(full, name) for name in python.OF_FULL}
+    lock = json.loads((full / python.LOCK).read_text()) | {"packages": packages}
+    (full / python.LOCK).write_text(json.dumps(lock))
+    command = [sys.executable, "-m", "tools.site", "--pyodide", str(full), "--to", str(site.school / "full")]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+
+    page = learner.page
+    Site(site.address.replace("/lessons", "/full"), site.school).open(page, LESSONS[0])
+    first = page.locator(".jp-CodeCell").first
+    for module in python.OF_FULL:
+        page.evaluate(RUN, f"import {module}; print({module}.MADE_UP)")
+        expect(first.locator(".jp-OutputArea-output")).to_have_text(f"{module}, for a test")
+
+
+def add_wheel(folder: Path, name: str) -> dict[str, Any]:
+    """Add a made-up package to a Pyodide in *folder*; return what its lock file says of it."""
+    wheel = folder / f"{name}-9.0-py3-none-any.whl"
+    with ZipFile(wheel, "w") as packed:
+        packed.writestr(f"{name}/__init__.py", f"MADE_UP = '{name}, for a test'")
+        about = f"{name}-9.0.dist-info"
+        packed.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.0\n")
+        packed.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    told = {"name": name, "version": "9.0", "file_name": wheel.name, "depends": [], "imports": [name]}
+    told |= {"install_dir": "site", "package_type": "package"}
+    return told | {"sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}
 
 
 @pytest.mark.usefixtures("whole_site")

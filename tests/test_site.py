@@ -1,10 +1,13 @@
 """Building the site: what is fetched and held against its sum, and the sentence for all that can go wrong."""
 
+import hashlib
 import http.server
 import json
 import subprocess
 import sys
+import tarfile
 import urllib.error
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -122,7 +125,7 @@ def test_a_site_that_fails_leaves_the_one_from_before(
     monkeypatch.setattr(fetch, "wheels", lambda cache: {})
     monkeypatch.setattr(fetch, "pyodide", lambda cache: cache / "nothing.tgz")
 
-    def pack(wheels: Any, archive: Any, folder: Path, cache: Path) -> None:
+    def pack(wheels: Any, pyodide: Any, wanted: Any, folder: Path, cache: Path) -> None:
         folder.mkdir(parents=True)
         raise OSError(28, "No space left on device")
 
@@ -155,3 +158,107 @@ def test_the_title_of_a_lesson_is_its_heading(tmp_path: Path) -> None:
     lesson = tmp_path / "x.ipynb"
     lesson.write_text(json.dumps({"cells": [{"source": ["# 03 Parallel map: as fast as\n", "Text"]}]}))
     assert pages.title(lesson) == "Parallel map: as fast as"
+
+
+def test_a_stored_text_is_sent_whole() -> None:
+    def shown(data: Any) -> Any:
+        return {"cells": [{"source": ["a\n", "b"], "outputs": [{"data": data}, {"text": ["c\n", "d"]}]}]}
+
+    picture = {"image/png": "iVBO", "application/json": {"e": ["f"]}}
+    stored = shown({"text/plain": ["1\n", "2"]} | picture)
+    assert pages.with_whole_texts(stored) == shown({"text/plain": "1\n2"} | picture)
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """A folder with a Pyodide whose lock file lists what is in it, and more."""
+    folder = tmp_path / "pyodide"
+    folder.mkdir()
+    for name in (
+        *python.RUNTIME,
+        python.LIBRARY,
+        "numpy-2.whl",
+        "matplotlib-3.whl",
+        "six-1.whl",
+        "scipy-1.whl",
+    ):
+        (folder / name).write_bytes(f"{name} as it is".encode())
+    depends = {"numpy": [], "matplotlib": ["numpy", "six"], "six": [], "scipy": ["numpy"]}
+    packages = {
+        name: {
+            "depends": depends[name],
+            "file_name": path.name,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        }
+        for path in folder.glob("*.whl")
+        for name in [path.name.partition("-")[0]]
+    }
+    lock = {"info": {"python": "3.14.2"}, "packages": packages}
+    (folder / python.LOCK).write_text(json.dumps(lock))
+    return folder
+
+
+def packed(full: Path, folder: Path) -> dict[str, Any]:
+    """Return the packages that the site's lock file lists, of all that is taken from *full*."""
+    folder.mkdir()
+    python.take(full, python.OF_FULL, folder)
+    listed: dict[str, Any] = json.loads((folder / python.LOCK).read_text())["packages"]
+    wheels = [about["file_name"] for about in listed.values()]
+    names = {path.name for path in folder.iterdir()}
+    assert names == {*python.RUNTIME, python.LIBRARY, python.LOCK, *wheels}
+    assert all((folder / name).read_text() == f"{name} as it is" for name in names - {python.LOCK})
+    return listed
+
+
+def test_numpy_and_matplotlib_come_from_a_full_pyodide(full: Path, tmp_path: Path) -> None:
+    listed = packed(full, tmp_path / "from a folder")
+    assert {*listed} == {"numpy", "matplotlib", "six"}
+    archive = tmp_path / "pyodide.tar.bz2"
+    with tarfile.open(archive, "w:bz2") as tar:
+        tar.add(full, "pyodide")
+    assert packed(archive, tmp_path / "from an archive") == listed
+
+
+def test_of_a_pyodide_that_is_not_full_the_runtime_is_taken(full: Path, tmp_path: Path) -> None:
+    (tmp_path / "to").mkdir()
+    assert python.take(full, (), tmp_path / "to") == {}
+    assert json.loads((tmp_path / "to" / python.LOCK).read_text())["packages"] == {}
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (lambda full: (full / "numpy-2.whl").write_bytes(b"half"), "numpy-2.whl is not what was asked for"),
+        (lambda full: (full / "six-1.whl").unlink(), "is not a full Pyodide, for it lacks six-1.whl"),
+        (lambda full: (full / python.LOCK).unlink(), f"for it lacks {python.LOCK}"),
+        (
+            lambda full: (full / python.LOCK).write_text('{"info": {"python": "3.12.7"}}'),
+            "has Python 3.12.7, and the site is made for Python 3.14",
+        ),
+        (
+            lambda full: (full / python.LOCK).write_text('{"info": {"python": "3.14.2"}, "packages": {}}'),
+            "for it lacks matplotlib",
+        ),
+    ],
+)
+def test_a_full_pyodide_that_is_none_says_so(
+    full: Path, tmp_path: Path, harm: Callable[[Path], None], sentence: str
+) -> None:
+    harm(full)
+    with pytest.raises(SystemExit, match=sentence):
+        packed(full, tmp_path / "to")
+
+
+@pytest.mark.parametrize("name", ["nothing", "no archive"])
+def test_a_path_that_is_no_pyodide_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "no archive").write_text("no archive")
+    monkeypatch.setattr(command, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(fetch, "wheels", lambda cache: {})
+    monkeypatch.setattr(
+        sys, "argv", ["site", "--to", str(tmp_path / "site"), "--pyodide", str(tmp_path / name)]
+    )
+    with pytest.raises(SystemExit, match=f"{name} is neither a folder nor an archive"):
+        command.main()
+    assert not (tmp_path / "site").exists()

@@ -1,6 +1,6 @@
 """Builds the lessons as a site of static files into build/site, and serves it on this computer if asked.
 
-    python -m tools.site [--serve [PORT]] [--to FOLDER]
+    python -m tools.site [--serve [PORT]] [--to FOLDER] [--pyodide PATH]
 
 What is fetched is kept in build/cache, so a second time needs no network. A site that could not be
 completed is never left: the one from before stays.
@@ -28,23 +28,26 @@ ROOM = 200e6  # bytes, with what is fetched and the site from before
 MADE_OF = ("lessonkit", "notebooks", "tools/site")
 
 
-def build(to: Path = SITE) -> None:
-    """Build the site, unless it is there already and made of the same."""
+def build(to: Path = SITE, full: Path | None = None) -> None:
+    """Build the site in *to*, with a *full* Pyodide if one is given; not if it is there, made of the same."""
     CACHE.mkdir(parents=True, exist_ok=True)
     inputs = {"inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)), "node": shutil.which("node")}
+    if full:
+        inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"
     if (to / "built.json").exists() and json.loads((to / "built.json").read_text()) == inputs:
         targets.say(f"The site in {shown(to)} is up to date.")
         return
     began = perf_counter()
     if shutil.disk_usage(CACHE).free < ROOM:
         targets.stop(targets.FULL)
-    wheels, archive = fetch.wheels(CACHE), fetch.pyodide(CACHE)
+    wheels, pyodide = fetch.wheels(CACHE), full or fetch.pyodide(CACHE)
+    wanted = python.OF_FULL if full else ()
     new, old = to.with_name(to.name + ".new"), to.with_name(to.name + ".old")
     for left in (new, old):
         shutil.rmtree(left, ignore_errors=True)
     try:
         targets.say("Packing Python.")
-        python.pack(wheels, archive, new / "python", CACHE)
+        python.pack(wheels, pyodide, wanted, new / "python", CACHE)
         (new / "python").rename(new / f"python-{pages.sum_of(new / 'python')}")
         targets.say("Putting the pages together.")
         pages.assemble(wheels, new)
@@ -91,9 +94,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make site", description="Build the lessons as a site.")
     parser.add_argument("--serve", nargs="?", type=int, const=PORT, metavar="PORT", help="serve it here")
     parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="build it into FOLDER")
+    parser.add_argument(
+        "--pyodide",
+        type=Path,
+        metavar="PATH",
+        help="take Python from a full Pyodide, with NumPy and matplotlib: a folder, or its archive",
+    )
     asked = parser.parse_args()
     try:
-        build(asked.to.resolve())
+        build(asked.to.resolve(), asked.pyodide and asked.pyodide.resolve())
     except OSError as error:
         targets.stop(targets.cause(str(error)))
     except KeyboardInterrupt:

@@ -29,6 +29,9 @@ SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
 }
+# Where the browser keeps nothing, a lesson runs all the same.
+STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorageDrivers")
+STORES = ("asyncStorage", "memoryStorageDriver")
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
@@ -50,7 +53,8 @@ def assemble(wheels: dict[str, Path], folder: Path) -> None:
         "exposeAppInBrowser": True,
         "faviconUrl": "./notebooks/favicon.ico",
         "federated_extensions": extensions,
-        "enableMemoryStorage": True,  # where the browser keeps nothing, a lesson runs all the same
+        "enableMemoryStorage": True,
+        **dict.fromkeys(STORED, STORES),
         "settingsOverrides": SETTINGS,
         "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": kernel(python)},
     }
@@ -118,19 +122,32 @@ def schemas(folder: Path) -> list[dict[str, Any]]:
 
 
 def copy_lessons(folder: Path) -> None:
-    """Copy the notebooks as they are, and what is beside them, and list them."""
+    """Copy the notebooks, and what is beside them, and list them."""
     (folder / "files").mkdir()
     (folder / "api" / "contents").mkdir(parents=True)
     empty = dict.fromkeys(("content", "format", "hash", "hash_algorithm", "mimetype", "size"))
     empty |= {"created": DATE, "last_modified": DATE, "writable": True}
     listed = []
     for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in (".ipynb", ".py")):
-        shutil.copy(path, folder / "files" / path.name)
+        copy = folder / "files" / path.name
+        if path.suffix == ".ipynb":
+            write(copy, with_whole_texts(json.loads(path.read_bytes())))
+        else:
+            shutil.copy(path, copy)
         kind = "notebook" if path.suffix == ".ipynb" else "file"
-        about = {"name": path.name, "path": path.name, "type": kind, "size": path.stat().st_size}
+        about = {"name": path.name, "path": path.name, "type": kind, "size": copy.stat().st_size}
         listed.append(empty | about)
     root = {"name": "", "path": "", "type": "directory", "format": "json", "content": listed}
     write(folder / "api" / "contents" / "all.json", empty | root)
+
+
+def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a *notebook* as a server would send it: a stored text is one, and not a list of its lines."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            data |= {kind: "".join(lines) for kind, lines in data.items() if isinstance(lines, list)}
+    return notebook
 
 
 def add_ours(folder: Path, python: str) -> None:

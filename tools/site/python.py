@@ -1,5 +1,8 @@
 """Packs the Python that runs in the page: Pyodide's runtime, its library, and all packages in one archive.
 
+A full Pyodide has NumPy and matplotlib too. They stay wheels beside the archive, which Pyodide loads as
+soon as a cell imports them.
+
 What a lesson imports before its first picture is compiled here, if there is a Node to run Pyodide in: a
 browser would compile it anew on each visit, which takes longer than all else.
 """
@@ -12,14 +15,19 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from tools import targets
+from tools.site import fetch
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 LIBRARY, LOCK, PACKAGES = "python_stdlib.zip", "pyodide-lock.json", "packages.zip"
+OF_FULL = ("numpy", "matplotlib")  # what a full Pyodide is asked for
+PYTHON = "3.14"  # which parts.txt is made for
 KERNEL = ("ipykernel-", "pyodide_kernel-")  # JupyterLite's own wheels for its kernel
 OF_PAGES = ("jupyterlite-core", "jupyterlite-pyodide-kernel", "jupyterlab-widgets")
 LEXERS = ("__init__", "_mapping", "python", "special", "text")  # of Pygments: the others are most of it
@@ -28,18 +36,15 @@ NODE = (
     "There is no Node here that can run Pyodide: the site works without, and starts some seconds later. "
     "With Node 20 or newer on PATH, Python's modules are compiled beforehand."
 )
+LACKS = "{} is not a full Pyodide, for it lacks {}. Unpack the release {}, or name its archive."
+NEITHER = "{} is neither a folder nor an archive: name a Pyodide that is there."
+OTHER = "{} has Python {}, and the site is made for Python {}: take the release {}."
 
 
-def pack(wheels: dict[str, Path], archive: Path, folder: Path, cache: Path) -> None:
-    """Put everything that Python needs in the page into *folder*."""
+def pack(wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: Path, cache: Path) -> None:
+    """Put everything that Python needs in the page into *folder*, with the *wanted* packages of *pyodide*."""
     folder.mkdir(parents=True)
-    with tarfile.open(archive) as tar:
-        for name in (*RUNTIME, LIBRARY, LOCK):
-            taken = tar.extractfile(f"package/{name}")
-            assert taken
-            (folder / name).write_bytes(taken.read())
-    # The packages that it lists would be fetched from elsewhere.
-    (folder / LOCK).write_text(json.dumps(json.loads((folder / LOCK).read_bytes()) | {"packages": {}}))
+    packages = take(pyodide, wanted, folder)
     with zipfile.ZipFile(folder / PACKAGES, "w") as packed:
         for name, wheel in wheels.items():
             if name not in OF_PAGES:
@@ -54,9 +59,61 @@ def pack(wheels: dict[str, Path], archive: Path, folder: Path, cache: Path) -> N
                 add(packed, path.relative_to(ROOT).as_posix(), path.read_bytes())
         # Answers are beside the lessons; stubs are in the place of what is not here.
         for path in sorted([*(HERE / "stubs").glob("*.py"), *(ROOT / "notebooks").glob("*.py")]):
-            add(packed, path.name, path.read_bytes())
+            if path.stem not in packages:
+                add(packed, path.name, path.read_bytes())
     shutil.copy(HERE / "page" / "start.mjs", folder)
     compile_with_node(folder, cache)
+
+
+def take(pyodide: Path, wanted: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Put the runtime of *pyodide* into *folder*, and the *wanted* packages; return what it says of these."""
+    runtime = read(pyodide, (*RUNTIME, LIBRARY, LOCK))
+    lock = json.loads(runtime[LOCK])
+    if (version := lock["info"]["python"]).rpartition(".")[0] != PYTHON:
+        targets.stop(OTHER.format(pyodide, version, PYTHON, fetch.PYODIDE))
+    if unknown := {*wanted} - {*lock["packages"]}:
+        targets.stop(LACKS.format(pyodide, min(unknown), fetch.PYODIDE))
+    packages = needed(lock["packages"], wanted)
+    files = read(pyodide, [about["file_name"] for about in packages.values()])
+    for about in packages.values():
+        name = about["file_name"]
+        if hashlib.sha256(files[name]).hexdigest() != about["sha256"]:
+            targets.stop(fetch.WRONG.format(name))
+    # Any other package that it lists would be fetched from elsewhere.
+    runtime[LOCK] = json.dumps(lock | {"packages": packages}).encode()
+    for name, content in (runtime | files).items():
+        (folder / name).write_bytes(content)
+    return packages
+
+
+def needed(listed: dict[str, Any], wanted: Sequence[str]) -> dict[str, Any]:
+    """Return the *wanted* ones of the packages *listed* in a lock file, and all that they depend on."""
+    found: dict[str, Any] = {}
+    asked = [*wanted]
+    while asked:
+        name = asked.pop()
+        if name not in found:
+            found[name] = listed[name]
+            asked += listed[name]["depends"]
+    return found
+
+
+def read(pyodide: Path, names: Collection[str]) -> dict[str, bytes]:
+    """Read the files with these *names* from a folder or an archive."""
+    found = {}
+    if pyodide.is_dir():
+        found = {name: (pyodide / name).read_bytes() for name in names if (pyodide / name).exists()}
+    elif not (pyodide.is_file() and tarfile.is_tarfile(pyodide)):
+        targets.stop(NEITHER.format(pyodide))
+    else:
+        with tarfile.open(pyodide) as tar:  # from its beginning to its end, for to go back in it takes long
+            for member in tar:
+                name = member.name.rpartition("/")[2]
+                if name in names and (taken := tar.extractfile(member)):
+                    found[name] = taken.read()
+    if missing := {*names} - {*found}:
+        targets.stop(LACKS.format(pyodide, min(missing), fetch.PYODIDE))
+    return found
 
 
 def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:

@@ -1,7 +1,7 @@
 // Keeps what never changes for the next visit, also without a network; all else is JupyterLite's own worker's.
 
 const KEPT = "lessons VERSION";
-const LASTING = /\/(build|extensions|python-\w+)\/.*\.(m?js|css|wasm|zip|woff2?|svg)$/; // their names change with what is in them
+const LASTING = /\/(build|extensions|python-\w+)\/.*\.(m?js|css|wasm|zip|whl|woff2?|svg)$/; // their names change with what is in them
 
 // A page goes on with the worker that it began with, so its parts always belong together.
 self.skipWaiting = async () => {};

@@ -6,6 +6,7 @@ const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms without a word of Python
 const OFTEN = 10000; // ms from one save to the next
+const ABLE = typeof WebAssembly === "object"; // without it there is no Python
 const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"];
 
 // ---- the line ----
@@ -54,15 +55,15 @@ async function published() {
 
 const mine = path.replace(/(\.\w+)$/, " (mine)$1");
 const key = `lessons ${here.pathname}${path}`;
-let lesson = null, older = false;
+let lesson = null, older = false, keeps = true;
 
 // Before the page opens the lesson: a saved copy without changes gives way to a newer version.
 async function choose() {
-  const files = await saved();
-  if (!files) return say("This browser keeps nothing here: download your work before you leave.");
+  const [files, text] = await Promise.all([saved(), published()]);
+  lesson = text;
+  keeps = files !== null;
+  if (!lesson || !keeps) return;
   const copy = files.get(path);
-  lesson = await published();
-  if (!lesson) return undefined;
   const now = digest(lesson), before = recall(key);
   if (copy && before && before !== now) {
     if (digest(copy.content) !== before) older = true;
@@ -78,7 +79,6 @@ async function choose() {
       location.reload();
     });
   } else if (files.has(mine)) line.append(link("My earlier copy", `?path=${encodeURIComponent(mine)}`));
-  return undefined;
 }
 
 function recall(name, value) {
@@ -86,7 +86,7 @@ function recall(name, value) {
     if (value === undefined) return localStorage.getItem(name);
     localStorage.setItem(name, value);
   } catch {
-    // The browser keeps nothing; that was said.
+    // The browser keeps nothing; the line says so.
   }
   return null;
 }
@@ -128,7 +128,7 @@ function panel() {
 const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function start() {
-  if (typeof WebAssembly !== "object") return say("This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here.", true);
+  if (!ABLE) return say("This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here.", true);
   fetchPython().catch((error) => console.warn(error));
   const late = setTimeout(() => say("Python has not started. Load the page again; if that does not help, try another browser.", true), LATE);
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
@@ -145,7 +145,8 @@ async function start() {
   await runFirst().catch(() => 0); // the learner has run them already
   clearTimeout(late);
   started = "done";
-  say(older ? "This is your copy of an earlier version of this lesson." : "Python is ready. Your work is kept in this browser.", true);
+  const kept = keeps ? "Your work is kept in this browser." : "This browser keeps nothing here: download your work before you leave.";
+  say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);
   return undefined;
 }
 
@@ -185,11 +186,11 @@ function save() {
 setInterval(save, OFTEN);
 document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
 
-button("Run all cells", () => jupyterapp.commands.execute("notebook:run-all-cells"));
+if (ABLE) button("Run all cells", () => jupyterapp.commands.execute("notebook:run-all-cells"));
 button("Download all my work", async () => {
   const { context } = panel();
   if (context.model.dirty) await context.save();
-  const files = await allWork();
+  const files = await allWork({ path, content: context.model.toJSON() });
   if (files.length) zip(files, "my-lessons.zip");
   else say("There is nothing yet: run or change a cell first.");
 });

@@ -1,12 +1,13 @@
 // In the place of Pyodide's own start: the kernel calls this, and finds all packages in one archive.
-import { loadPyodide as load } from "./pyodide.mjs";
 
 const here = new URL(".", import.meta.url).href;
 const told = new BroadcastChannel("lessons");
 
 export async function loadPyodide(options) {
+  if (typeof WebAssembly !== "object") await new Promise(() => 0); // the page has said that there will be no Python
   told.postMessage("Starting Python");
   const packages = fetch(`${here}packages.zip`).then((answer) => answer.arrayBuffer());
+  const { loadPyodide: load } = await import("./pyodide.mjs");
   const python = await load({
     ...options,
     indexURL: here,

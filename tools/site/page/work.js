@@ -39,9 +39,9 @@ export async function keep(changes) {
   storage.close();
 }
 
-// Returns all saved files as names and bytes.
-export async function allWork() {
-  const files = [...((await saved()) ?? new Map()).values()].filter(({ type }) => type !== "directory");
+// Returns all saved files as names and bytes; where nothing is saved at all, the lesson that is *open*.
+export async function allWork(...open) {
+  const files = [...((await saved())?.values() ?? open)].filter(({ type }) => type !== "directory");
   return files.map(({ path, content, format }) => {
     const text = typeof content === "string" ? content : JSON.stringify(content, null, 1);
     const bytes = format === "base64" ? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)) : new TextEncoder().encode(text);
