@@ -61,7 +61,6 @@ def page(browser: Browser, lab: Server) -> Iterator[Any]:
     """One notebook with everything in it."""
     address = lab.write("tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE, LONG)
     with browser.visit() as visit:
-        visit.page.set_viewport_size({"width": 1400, "height": 5000})  # JupyterLab draws what is in sight
         open_notebook(visit.page, address)
         run_all(visit.page)
         visit.page.locator(".lk").nth(7).wait_for()

@@ -1,14 +1,12 @@
 """Voilà serves the lessons as pages without code."""
 
-import pytest
 from browser import RUN, Visit
 from lesson import NOTEBOOKS, WRITTEN
 from servers import Server
 
 
-@pytest.mark.parametrize("name", WRITTEN[::5])  # what Voilà does is the same for all
-def test_it_serves_a_lesson(name: str, visit: Visit, voila: Server) -> None:
-    visit.page.goto(voila.store(NOTEBOOKS / f"{name}.ipynb"), timeout=1000 * RUN)
+def test_it_serves_a_lesson(visit: Visit, voila: Server) -> None:
+    visit.page.goto(voila.store(NOTEBOOKS / f"{WRITTEN[0]}.ipynb"), timeout=1000 * RUN)
     visit.page.locator("rect.lk-bar").first.wait_for(timeout=1000 * RUN)
 
 
