@@ -36,6 +36,17 @@ RUN = """async (source) => {
     cell.model.sharedModel.setSource(source);
     await cell.constructor.execute(cell, sessionContext);
 }"""
+ENDLESS = """
+from lessonkit import ArtificialDataset
+from lessonkit.widgets import explore
+
+def pipeline(n=1):
+    while n > 1:
+        pass
+    return ArtificialDataset(n)
+
+explore(pipeline, n=(1, 3))
+"""
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {
@@ -210,6 +221,19 @@ def test_a_browser_that_keeps_nothing_runs_a_lesson_and_gives_it_away(
     coming.value.save_as(tmp_path / "work.zip")
     with ZipFile(tmp_path / "work.zip") as work:
         assert work.namelist() == [f"{LESSONS[0]}.ipynb"]
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_an_endless_loop_in_a_pipeline_function_is_stopped(site: Site, learner: Visit) -> None:
+    page = learner.page
+    site.open(page, LESSONS[0])
+    page.evaluate(RUN, ENDLESS)
+    view = page.locator(".jp-CodeCell").first.locator(".lk")
+    view.locator(KNOB).press("ArrowRight")
+    stopped = "took longer than 2 s, and was stopped"
+    expect(view).to_contain_text(stopped, use_inner_text=True, timeout=PATIENT * 1e3)
+    page.evaluate(RUN, "print('heard')")
+    expect(page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")).to_have_text("heard")
 
 
 @pytest.mark.usefixtures("whole_site")
