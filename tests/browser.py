@@ -24,6 +24,7 @@ STEP = 60  # s, for anything that a page is waited for
 RUN = 120  # s, for all cells of a lesson
 LOOK = 200  # ms, from one look at the cells that run to the next
 VISIT = 300  # s, for all that is done with one page
+OWN = (f"http://{HOST}:", f"ws://{HOST}:", "data:", "blob:", "about:")
 WIDE, NARROW, HEIGHT = 1400, 480, 1000  # pixels
 
 FLAGS = (
@@ -107,8 +108,7 @@ class Visit:
 
     def elsewhere(self) -> list[str]:
         """What was asked of any server but our own."""
-        own = (f"http://{HOST}:", f"ws://{HOST}:", "data:", "blob:", "about:")
-        return [url for url in self.requests if not url.startswith(own)]
+        return [url for url in self.requests if not url.startswith(OWN)]
 
 
 class Browser:

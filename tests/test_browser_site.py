@@ -12,7 +12,8 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from browser import Browser, Visit, run_all
+from browser import ALL_RUN, COMPLAINTS, Browser, Visit, run_all
+from firefox import find_firefox, firefox
 from playwright.sync_api import Page, expect
 from servers import HOST, await_start, free_port, process
 
@@ -20,7 +21,7 @@ from tools.site import fetch, python
 
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-KNOB = "input[type=range]:not([aria-label='Time in the run'])"
+KNOB = 'input[type=range]:not([aria-label="Time in the run"])'
 PHONE = 390
 MOST, PATIENT = 900, 300  # s, for all that is done with a page and for each part: this Python is slow
 READY = "Python is ready. Your work is kept in this browser."
@@ -35,6 +36,10 @@ RUN = """async (source) => {
     const cell = content.widgets.find((one) => one.model.type === "code");
     cell.model.sharedModel.setSource(source);
     await cell.constructor.execute(cell, sessionContext);
+}"""
+STEP_UP = """(slider) => {
+    slider.stepUp();
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
 }"""
 ENDLESS = """
 from lessonkit import ArtificialDataset
@@ -69,9 +74,13 @@ class Site:
     address: str
     school: Path  # the folder of the school's server
 
+    def lesson(self, name: str) -> str:
+        """The address of a lesson."""
+        return f"{self.address}/notebooks/index.html?path={name}.ipynb"
+
     def open(self, page: Page, lesson: str, said: str = READY) -> None:
         """Open a lesson and wait until its line has *said* this."""
-        page.goto(f"{self.address}/notebooks/index.html?path={lesson}.ipynb")
+        page.goto(self.lesson(lesson))
         expect(page.locator("#lessons-line [role=status]")).to_have_text(said, timeout=PATIENT * 1e3)
 
 
@@ -290,3 +299,23 @@ def test_a_phone_gets_a_page_to_read(site: Site, learner: Visit, lesson: str) ->
     expect(page.locator(".jp-NotebookPanel-toolbar")).to_be_hidden()
     wide = "() => [...document.querySelectorAll('.lk')].map((one) => one.scrollWidth - one.clientWidth)"
     assert max(page.evaluate(wide)) <= 0
+
+
+@pytest.mark.usefixtures("whole_site")
+@pytest.mark.skipif(not find_firefox(), reason="there is no Firefox here")
+def test_the_first_lesson_lives_in_firefox(site: Site) -> None:
+    with firefox() as page:
+        page.open(site.lesson(LESSONS[0]))
+        line = "document.querySelector('#lessons-line [role=status]')?.textContent"
+        page.wait_for(f"{line} === {json.dumps(READY)}", PATIENT)
+        page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
+        page.wait_for(f"({ALL_RUN})({json.dumps(COMPLAINTS)})", PATIENT)
+        assert not page.evaluate(f"document.querySelector({json.dumps(COMPLAINTS)})?.textContent")
+        page.evaluate("document.querySelector('.lk-predict button:last-of-type').click()")
+        slider = f"document.querySelector('.lk:has(.lk-figures) {KNOB}')"
+        figures = f"{slider}.closest('.lk').querySelector('.lk-figures').textContent"
+        before = page.evaluate(figures)
+        page.evaluate(f"({STEP_UP})({slider})")
+        page.wait_for(f"{figures} !== {json.dumps(before)}", PATIENT)
+        assert page.errors == []
+        assert page.elsewhere() == []
