@@ -33,6 +33,9 @@ INSTALLED = (  # where code is that no learner wrote
         )
     ),
 )
+WORK = '''def work(seconds, stage=None, kind="wait"):
+    """Stands for work that takes so many seconds."""
+    time.sleep(seconds)'''
 STUB = "def NAME(*args):  # put its source here\n    raise NotImplementedError"
 NUMBERS = (type(None), bool, int, float, complex)
 FORMS = {list: "[%s]", tuple: "(%s)", dict: "{%s}", set: "set([%s])", frozenset: "frozenset([%s])"}
@@ -195,6 +198,19 @@ def nested(scope: SymbolTable) -> Iterator[SymbolTable]:
     yield scope
     for part in scope.get_children():
         yield from nested(part)
+
+
+def called(text: str) -> str:
+    """Return what can be called: a lambda in brackets."""
+    return f"({text})" if text.startswith("lambda ") else text
+
+
+def with_helpers(helpers: dict[str, str], parts: list[str]) -> list[str]:
+    """Return *parts* of a program after those of the *helpers* that one of them needs."""
+    for name, helper in reversed(helpers.items()):
+        if re.search(rf"\b{name}[(,]", "\n".join(parts)):
+            parts = [helper.strip(), *parts]
+    return parts
 
 
 def parsed(text: str) -> ast.expr:

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from lessonkit.code.expression import Expression, laid_out, plain
-from lessonkit.code.functions import STUB, Functions, identifier, literal
+from lessonkit.code.functions import STUB, Functions, called, identifier, literal, with_helpers
 from lessonkit.code.tfdata_text import HELPERS, INNER, PROGRAM
 from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, arguments, stack
@@ -36,11 +36,8 @@ def tfdata(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]
     call = writer.seconds(step, node, name, "tf.nest.map_structure(plain, element)")
     if name == "train":  # a cost
         call = f"time.sleep({call})"
-    parts = [*writer.functions.definitions.values(), chain]
-    for name, helper in reversed(HELPERS.items()):
-        if re.search(rf"\b{name}\b", "\n".join([*parts, call])):
-            parts.insert(0, helper.strip())
-    build = "\n\n\n".join(parts)
+    parts = with_helpers(HELPERS, [*writer.functions.definitions.values(), chain, call])
+    build = "\n\n\n".join(parts[:-1])
     if any("bytes" in nested(example(part), type) for part in walk(node)):
         build = build.replace("value.decode()", "value")
     imports = "\n".join(sorted({"import time"} | writer.functions.imports))
@@ -139,8 +136,7 @@ class Writer(Expression):
         if "(" in seconds:
             sleep = f"in_python(lambda {x}: time.sleep({seconds}) or 0, tf.int64)({x})"
         sleep += "" if kind == "wait" else f"  # only waits; {kind} code would hold a core"
-        call = f"({call})" if call.startswith("lambda ") else call
-        result = f"{call}({x})" if call else "x"
+        result = f"{called(call)}({x})" if call else "x"
         return self.functions.define(name, f"def NAME({x}):\n    {sleep}\n    return {result}")
 
     def seconds(self, cost: Any, before: Node, name: str, x: str) -> str:

@@ -1,5 +1,7 @@
 """What a program for tf.data consists of, beside the pipeline itself."""
 
+from lessonkit.code.functions import WORK
+
 PROGRAM = """{imports}
 
 import tensorflow as tf
@@ -42,11 +44,7 @@ def ArtificialDataset(num_samples=3, open=0.03, read=0.015):
         samples, args=(num_samples, open, read), output_signature=tf.TensorSpec((), tf.int64)
     )
 ''',
-    "work": '''
-def work(seconds, stage=None, kind="wait"):
-    """Stands for work that takes so many seconds."""
-    time.sleep(seconds)
-''',
+    "work": WORK,
     "plain": '''
 def plain(tensor):
     """A tensor as a Python number or text, or as an array."""
