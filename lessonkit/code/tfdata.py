@@ -15,13 +15,12 @@ from lessonkit.code.tfdata_text import HELPERS, INNER, PROGRAM
 from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, arguments, stack
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.node import Description, Node, cardinality, walk
+from lessonkit.engine.node import FUNCTIONS, Description, Node, cardinality, name_of_function, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.engine.training import benchmark
 
 ENOUGH = 100  # elements of a pipeline that never ends
 TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", bytes: "string"}
-FUNCTIONS = ("map_func", "generator", "predicate")  # what the arguments of nodes call a function
 OTHERS = ("cost", "kind", "stage", "nbytes", "batches", "random")  # arguments that tf.data does not have
 TAKEN = (*HELPERS, "tf", "dataset", "options", "start", "epoch", "element", "value", "x", "args", "made")
 ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
@@ -203,7 +202,7 @@ def made(node: Node, most: int) -> tuple[list[Any], int]:
 
 def function_of(node: Node) -> Any:
     """Return the function of *node*, without what it was measured to cost: it takes its own time."""
-    function = next(node.arguments[name] for name in FUNCTIONS if name in node.arguments)
+    function = node.arguments[name_of_function(node)]
     return function.fn if type(function).__name__ == "costing" else function
 
 

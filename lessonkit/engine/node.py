@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
+FUNCTIONS = ("map_func", "generator", "predicate")  # what arguments that are one are called
 SCALARS = (bool, int, float, complex, str, bytes)
 
 
@@ -32,6 +33,12 @@ class Description:
 
     def __init__(self, node: Node) -> None:
         self.node = node
+
+
+def name_of_function(node: Node) -> str:
+    """Return the name of the argument that is a learner's function, or an empty one."""
+    is_loader = node.method == "DataLoader"  # whose generator is a seed
+    return "" if is_loader else next((name for name in FUNCTIONS if name in node.arguments), "")
 
 
 def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:

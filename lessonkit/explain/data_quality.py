@@ -43,9 +43,8 @@ def data_quality(trace: Trace) -> DataQuality:
     epochs = [[trace.identities[who] for key in keys for who in trace.members(key)] for keys in trace.arrived]
     mixed = any(map(mixes_passes, nodes))
     orders = [order for epoch in epochs for order in passes(epoch)]
-    frozen = {
-        effect for node in nodes if node.method == "cache" for effect in frozen_by_cache(node.inputs[0])
-    }
+    cached = [node.inputs[0] for node in nodes if node.method == "cache"]
+    frozen = {effect for node in cached for effect in frozen_by_cache(node)}
     return DataQuality(
         blurred=any(blurs(trace, epoch, mixed) for epoch in epochs),
         same_order=(FREEZES_ORDER in frozen or any(map(keeps_order, nodes))) and all_alike(orders),
@@ -113,9 +112,7 @@ def frozen_by_cache(node: Node) -> tuple[str, ...]:
     """Say what a cache after *node* keeps from changing; what is cached already is frozen."""
     if node.method == "cache":
         return ()
-    here = (
-        (FREEZES,) if node.arguments.get("random") else (FREEZES_ORDER,) if node.method == "shuffle" else ()
-    )
-    return tuple(
-        dict.fromkeys([*here, *(effect for part in node.inputs for effect in frozen_by_cache(part))])
-    )
+    found = [FREEZES] if node.arguments.get("random") else [FREEZES_ORDER] * (node.method == "shuffle")
+    for part in node.inputs:
+        found += frozen_by_cache(part)
+    return tuple(dict.fromkeys(found))

@@ -88,11 +88,8 @@ def limits(trace: Trace) -> Limits:
     highest = sum(max(bounds.values(), default=0) for bounds in by_epoch)
     if highest > max(totals.values(), default=0):
         totals["epochs"] = highest
-    bounds = [
-        Bound(name, totals[name] / 1e9, reason)
-        for name, reason in REASONS.items()
-        if totals[name] or name == "accelerator"
-    ]
+    names = [name for name in REASONS if totals[name] or name == "accelerator"]
+    bounds = [Bound(name, totals[name] / 1e9, REASONS[name]) for name in names]
     headspace = sum(arrival.work for need in needs for arrival in need.arrivals) / 1e9
     return Limits(trace.duration, headspace, tuple(sorted(bounds, key=lambda bound: -bound.seconds)))
 
@@ -135,9 +132,8 @@ class Needs:
             else:
                 self.work[span.element] += span.end_ns - span.start_ns
         self.reads, self.ready = reading(trace, reads, self.copies)
-        self.jobs = [
-            (span, samples) for span in before if span.kind in HOLD_A_CORE and (samples := self.needed(span))
-        ]
+        jobs = [(span, self.needed(span)) for span in before if span.kind in HOLD_A_CORE]
+        self.jobs = [job for job in jobs if job[1]]
 
     def needed(self, span: Span) -> tuple[int, ...]:
         """Return the samples that the work of *span* is on, if one of them was trained on."""
@@ -211,9 +207,7 @@ def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[li
             readers[span.instance, span.epoch if span.instance in inside else 0].append(span)
     lines: dict[tuple[int, int], Reads] = {}
     for reader, read in readers.items():
-        if all(
-            before.end_ns <= after.start_ns for before, after in pairwise(read)
-        ):  # or it is something else
+        if all(one.end_ns <= after.start_ns for one, after in pairwise(read)):  # or it is something else
             times = accumulate(span.end_ns - span.start_ns for span in read)
             lines[reader] = [(span.epoch, span.sample, time) for span, time in zip(read, times, strict=True)]
     ready = {}

@@ -42,10 +42,8 @@ class Curve:
 
 def knobs(dataset: Dataset) -> list[Knob]:
     """List the knobs of *dataset*, from its sources on."""
-    nodes = walk(dataset.node)
-    return [
-        Knob(node, name, node.arguments[name]) for node in nodes for name in KNOBS if name in node.arguments
-    ]
+    found = ((node, name) for node in walk(dataset.node) for name in KNOBS if name in node.arguments)
+    return [Knob(node, name, node.arguments[name]) for node, name in found]
 
 
 def turned(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:

@@ -67,12 +67,10 @@ def is_plain(cost: Cost) -> bool:
     return isinstance(cost, per_sample) or not callable(cost)
 
 
-def added(first: Any, second: Any) -> Cost:
-    """Return the sum of two plain costs."""
-    costs = [
-        cost if isinstance(cost, per_sample) else per_sample(0, per_call=cost) for cost in (first, second)
-    ]
-    seconds, per_call = sum(cost.seconds for cost in costs), sum(cost.per_call for cost in costs)
+def added(*costs: Any) -> Cost:
+    """Return the sum of plain *costs*."""
+    parts = [cost if isinstance(cost, per_sample) else per_sample(0, per_call=cost) for cost in costs]
+    seconds, per_call = sum(part.seconds for part in parts), sum(part.per_call for part in parts)
     return per_sample(seconds, per_call=per_call) if seconds else per_call
 
 

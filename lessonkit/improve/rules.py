@@ -99,9 +99,8 @@ def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
     if predicate is functions.kept:
         return None
     nbytes = (lambda sifted: said(sifted.value)) if callable(said) else said
-    judging = before.replace(
-        map_func=Judge(before.arguments["map_func"], predicate), nbytes=nbytes, batches=False
-    )
+    judge = Judge(before.arguments["map_func"], predicate)
+    judging = before.replace(map_func=judge, nbytes=nbytes, batches=False)
     judged = Dataset(node.replace(judging, predicate=functions.kept))
     return judged.map(functions.unwrapped, stage="Unwrap").node
 

@@ -1,7 +1,7 @@
 """Hill climbing: turn a knob, two or all as long as a run gets faster; then save what is not needed."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -57,18 +57,16 @@ class Try:
         return f"{sign} {self.turns}: {self.seconds * 1e3:.3f} ms, {self.max_bytes} bytes: {self.why}"
 
 
+@dataclass
 class Search:
     """Search for *numbers*: *run* gives the seconds and bytes of a setting, *memory* the most bytes."""
 
-    def __init__(
-        self, numbers: list[Number], run: Callable[[Setting], tuple[float, int]], memory: int | None
-    ) -> None:
-        self.numbers = numbers
-        self.run = run
-        self.memory = memory
-        self.results: dict[Setting, tuple[float, int]] = {}
-        self.tries: list[Try] = []
-        self.enough = 0.0  # seconds; less is no better
+    numbers: list[Number]
+    run: Callable[[Setting], tuple[float, int]]
+    memory: int | None
+    results: dict[Setting, tuple[float, int]] = field(default_factory=dict)
+    tries: list[Try] = field(default_factory=list)
+    enough: float = 0  # seconds; less is no better
 
     def found(self) -> Setting:
         """Return where the search ends: first at the fastest, then at what is as fast and takes less."""

@@ -17,20 +17,12 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.costs import identity
 from lessonkit.engine.element import END, whole
 from lessonkit.engine.machine import Meter, current
-from lessonkit.engine.node import Node, rebuilt, walk
+from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.found import Found
 from lessonkit.loops.costs import costing, fit
 from lessonkit.loops.remember import Memory
 from lessonkit.words import milliseconds
 
-FUNCTIONS = {
-    "from_generator": "generator",
-    "map": "map_func",
-    "map_and_batch": "map_func",
-    "filter": "predicate",
-    "flat_map": "map_func",
-    "interleave": "map_func",
-}
 REMEMBERED = ("map", "map_and_batch", "filter")
 ALONE: dict[str, dict[str, Any]] = {  # nothing goes on at once, and no time is spent that is known already
     "ArtificialDataset": {"open": 0, "read": 0},
@@ -142,7 +134,7 @@ def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
 def _watched(node: Node, calls: dict[Place, list[Call]], place: Place) -> dict[str, Any]:
     """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
     changes = ALONE.get(node.method, {})
-    name = FUNCTIONS.get(node.method, "")
+    name = name_of_function(node)
     function = node.arguments.get(name)
     if function is None or node.arguments.get("cost"):
         return changes
@@ -211,7 +203,7 @@ def _priced(
     took = calls.get(place, [])
     if not is_worth(took):
         return {}
-    name = FUNCTIONS[node.method]
+    name = name_of_function(node)
     function = node.arguments[name]
     in_sight = len(place) == 2  # what a `map_func` makes may have captured other values each time
     if in_sight and node.method in REMEMBERED and not node.arguments.get("random"):
