@@ -274,9 +274,18 @@ class Run(ABC):
         """Before a function that may compute for long: let others go first."""
         yield from ()
 
-    @abstractmethod
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        """Run *coro* and all that it starts, until it ends; return its value."""
+        """Run *coro*, which waits as *stage*, and all that it starts, until it ends; return its value."""
+        try:
+            return self.drive(coro, stage)
+        finally:
+            coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
+            for end in self.leftovers:
+                end()
+
+    @abstractmethod
+    def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
+        """Run *coro* as `complete` does."""
 
     @abstractmethod
     def wake(self, task: Any) -> None:

@@ -101,15 +101,13 @@ class Threads(Run):
     # ---- driving coroutines ----
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        """Run *coro* on this thread, and all that it starts on others, until it ends."""
         with self.lock:
-            self.current = ThreadTask(self, None, stage)
-            try:
-                return self.step(self.current, coro)
-            finally:
-                coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
-                for end in self.leftovers:
-                    end()
+            return super().complete(coro, stage)
+
+    def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
+        """Run *coro* on this thread, and all that it starts on others."""
+        self.current = ThreadTask(self, None, stage)
+        return self.step(self.current, coro)
 
     def step(self, task: ThreadTask, coro: Any) -> Any:
         """Run *coro* on this thread, the lock held, until it returns; give its value."""

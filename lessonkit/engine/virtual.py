@@ -27,17 +27,8 @@ class Virtual(Run):
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
         self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
 
-    def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        """Run *coro* and all that it starts until it ends; return its value."""
-        try:
-            return self._drive(Task(self, coro, stage))
-        finally:
-            coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
-            for end in self.leftovers:
-                end()
-
-    def _drive(self, main: Task) -> Any:
-        ready, sleeping = self.ready, self.sleeping
+    def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
+        main, ready, sleeping = Task(self, coro, stage), self.ready, self.sleeping
         ready.append(main)
         while True:
             if ready:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from lessonkit.engine.element import Element, Failure
+from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.node import Node, told
 from lessonkit.engine.recorder import LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
@@ -24,15 +24,15 @@ class EndlessError(RuntimeError):
 
 
 Opener = Callable[["Scope", Node], "Stream"]
-OPERATORS: dict[str, Opener] = {}  # by the name of the method of `Dataset`
+OPERATORS: dict[tuple[str, bool], Opener] = {}  # by the method of `Dataset`, and whether calls are parallel
 Operator = TypeVar("Operator", bound=Opener)
 
 
-def operator(method: str) -> Callable[[Operator], Operator]:
-    """Say that this class or function opens the streams of `Dataset.method`."""
+def operator(method: str, *, parallel: bool = False) -> Callable[[Operator], Operator]:
+    """Say that this class or function opens the streams of *method*, or only those with *parallel* calls."""
 
     def register(opener: Operator) -> Operator:
-        OPERATORS[method] = opener
+        OPERATORS[method, parallel] = opener
         return opener
 
     return register
@@ -51,7 +51,9 @@ class Scope(NamedTuple):
         site = (*before.site, index)
         operator = sites.get(site, -1)
         place = Place(site, operator) if operator >= 0 else Place(site, before.operator, inside=True)
-        return OPERATORS[node.method](Scope(self.run, place, origin or self.origin), node)
+        parallel = node.arguments.get("num_parallel_calls") is not None
+        opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
+        return opener(Scope(self.run, place, origin or self.origin), node)
 
     def name(self, wanted: str, role: str) -> Name:
         """A name for what stands here, that nothing elsewhere in the pipeline has."""
@@ -153,6 +155,13 @@ async def attempt(stream: Stream) -> Element:
         return await stream.next()
     except Exception as error:
         return Failure(error)
+
+
+def batched(stream: Any, parts: list[Element]) -> Element:
+    """Make a batch of its *parts* for a *stream* that batches; END if it is to be left out."""
+    if not parts or (stream.drop_remainder and len(parts) < stream.batch_size):
+        return END
+    return joined(stream.run, parts, stack([part.value for part in parts]))
 
 
 def joined(run: Run, parts: list[Element], value: Any) -> Element:

@@ -3,18 +3,12 @@
 from collections.abc import Iterator
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.element import END, Element, split, stack
-from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import PATIENCE, EndlessError, Scope, Stream, Transform, joined, operator
+from lessonkit.engine.element import END, Element, split
+from lessonkit.engine.operators.base import PATIENCE, EndlessError, Stream, Transform, batched, operator
 from lessonkit.engine.operators.prefetch import Prefetch
 
 
 @operator("batch")
-def open_batch(scope: Scope, node: Node) -> Stream:
-    """A batch with parallel calls is made ahead of need, even with a single one."""
-    return (Batch if node.arguments["num_parallel_calls"] is None else ParallelBatch)(scope, node)
-
-
 class Batch(Transform):
     """Reads its elements one after another, and only then gives them. An error loses the part it had."""
 
@@ -25,13 +19,12 @@ class Batch(Transform):
             if element is END:
                 break
             parts.append(element)
-        if not parts or (self.drop_remainder and len(parts) < self.batch_size):
-            return END
-        return joined(self.run, parts, stack([part.value for part in parts]))
+        return batched(self, parts)
 
 
+@operator("batch", parallel=True)
 class ParallelBatch(Prefetch):
-    """Makes batches ahead, one after another: at most n are complete or under way.
+    """Makes batches ahead, even with a single call, one after another: at most n are complete or under way.
 
     In tf.data it is only the copying of elements into batches that runs in parallel. That
     costs nothing here, so batches are complete in their order, also if none is to be kept.

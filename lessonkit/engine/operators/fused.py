@@ -3,8 +3,8 @@
 import math
 from itertools import islice
 
-from lessonkit.engine.element import END, Element, Failure, settle, stack
-from lessonkit.engine.operators.base import Buffer, joined, operator
+from lessonkit.engine.element import Element, Failure, settle
+from lessonkit.engine.operators.base import Buffer, batched, operator
 from lessonkit.engine.operators.map import ParallelMap
 
 MOST_BATCHES = 16  # that are put together at once, as in tf.data
@@ -55,6 +55,4 @@ class MapAndBatch(ParallelMap):
             self.buffer.leave(result)
             self.room.changed()
             parts.append(settle(result))
-        if not parts or (self.drop_remainder and len(parts) < self.batch_size):
-            return END
-        return joined(self.run, parts, stack([part.value for part in parts]))
+        return batched(self, parts)

@@ -9,12 +9,11 @@ from collections import deque
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Description, Node
+from lessonkit.engine.node import Description
 from lessonkit.engine.operators.base import (
     PATIENCE,
     Buffer,
     EndlessError,
-    Scope,
     Stream,
     Transform,
     attempt,
@@ -23,13 +22,6 @@ from lessonkit.engine.operators.base import (
 )
 from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate, Resource
-
-
-@operator("interleave")
-def open_interleave(scope: Scope, node: Node) -> Stream:
-    """An interleave without parallel calls reads nothing ahead, with one call it does."""
-    sequential = node.arguments["num_parallel_calls"] is None
-    return SequentialInterleave(scope, node) if sequential else ParallelInterleave(scope, node)
 
 
 class Interleave(Transform):
@@ -70,6 +62,7 @@ def cycle_length(said: int | None, calls: int | None, cores: int) -> int:
     return math.ceil(cores / 3) if calls == AUTOTUNE else min(calls, cores)
 
 
+@operator("interleave")
 class SequentialInterleave(Interleave):
     """Opens a data set when its turn comes, and reads nothing ahead.
 
@@ -129,8 +122,9 @@ class File:
         self.results = deque(results)
 
 
+@operator("interleave", parallel=True)
 class ParallelInterleave(Interleave):
-    """Reads several data sets at once, each into a buffer of its own.
+    """Reads several data sets at once, each into a buffer of its own; ahead of need even with a single call.
 
     A reader stays with one file until its buffer is full or the file ends. Beside the
     cycle, *future* files are opened and filled ahead of need, by readers of their own;

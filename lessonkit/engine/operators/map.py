@@ -6,19 +6,12 @@ from collections.abc import Awaitable
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
+from lessonkit.engine.operators.base import Buffer, Transform, attempt, operator
 from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate
 
 
 @operator("map")
-def open_map(scope: Scope, node: Node) -> Stream:
-    """A map without parallel calls is another machine than one with a single call."""
-    sequential = node.arguments["num_parallel_calls"] is None
-    return SequentialMap(scope, node) if sequential else ParallelMap(scope, node)
-
-
 class SequentialMap(Transform):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 
@@ -54,6 +47,7 @@ class Slot:
     result: Element | None = None
 
 
+@operator("map", parallel=True)
 class ParallelMap(SequentialMap):
     """At most n calls at once, and at most n places for elements that nobody has claimed yet.
 
