@@ -80,8 +80,7 @@ class Fetch:
         if self.costs is None:
             return None
         try:
-            values = self.source.values
-            samples = [values[index] for index in indices]
+            samples = list(map(self.source.values.__getitem__, indices))
             element = Element(stack(samples))
             element.samples = count = len(samples)
             total = self.once + self.each * count

@@ -343,7 +343,8 @@ class Loader(Sampled):
                 if type(ticket.result) is Element and ticket.result is not END:
                     self.buffer.enter(ticket.result)
             (self.unpinned if self.pin_memory else self.arrived).append(ticket)
-        self.news.changed()
+        if self.news.waiting:
+            self.news.changed()
 
     async def pin_all(self) -> None:
         """Pin results as they come, in a thread of the main process."""

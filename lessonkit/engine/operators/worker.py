@@ -15,16 +15,17 @@ from lessonkit.engine.store import Store
 class Ticket:
     """A task: the *number* of a batch and the *indices* that it is made of; then what came of it."""
 
-    result: Any = None  # an `Element`, when it has been made
-    received = False  # the main process has seen the result
-    is_last = False  # its worker has ended, or died
-    ready = -1  # when it came, if that is recorded
+    __slots__ = ("indices", "is_last", "number", "ready", "received", "result", "sent", "worker")
 
     def __init__(self, number: int, indices: Any, worker: int, sent: int) -> None:
         self.number = number  # of the next loader -1, and it stands in the place of the indices
         self.indices = indices
         self.worker = worker
         self.sent = sent  # when
+        self.result: Any = None  # an `Element`, when it has been made
+        self.ready = -1  # when it came, if that is recorded
+        self.received = False  # the main process has seen the result
+        self.is_last = False  # its worker has ended, or died
 
 
 class Message(str):
@@ -157,7 +158,7 @@ class Worker(Maker):
 
     async def live(self, spent: int) -> None:
         """Make what it is told to make, until it is stopped."""
-        run, queue, hop = self.run, self.queue, self.loader.handling.hop
+        run, queue, handling = self.run, self.queue, self.loader.handling
         await run.spend(spent, self.loader.start_stage, Element(None))
         await self.prepare()
         while True:
@@ -166,8 +167,8 @@ class Worker(Maker):
             if self.stopped:
                 break
             ticket = queue.popleft()
-            if (way := ticket.sent + hop - run.time) > 0:
-                await run.pause(way)
+            if handling.hop or handling.send:
+                await run.pause(max(0, ticket.sent + handling.hop - run.time))
             if ticket.number < 0:
                 self.loader = ticket.indices
                 self.ended = False
@@ -178,8 +179,8 @@ class Worker(Maker):
                 made = self.fetch and self.fetch.at_once(ticket.indices)
                 ticket.result, cost = made or await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
-            if hop:
-                self.deliver(ticket, run.time + hop)
+            if handling.hop:
+                self.deliver(ticket, run.time + handling.hop)
             else:
                 self.loader.arrive(ticket)
         self.depart()
