@@ -34,7 +34,7 @@ def elementwise(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
 
 
 def depth(value: Any) -> int:
-    """How deep lists are nested in *value*: 0 for a single value."""
+    """Count how deep lists are nested in *value*: 0 for a single value."""
     return 1 + depth(next(iter(value), 0)) if isinstance(value, (list, tuple)) else 0
 
 

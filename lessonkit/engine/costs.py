@@ -15,7 +15,7 @@ Price = int | Callable[[Element], int]
 
 
 def price(cost: Cost, name: str, hint: str = "") -> Price:
-    """What an element costs, in nanoseconds: a number, or a function of the element."""
+    """Return *cost* in nanoseconds: a number, or a function of the element that refuses it as *name*."""
     if isinstance(cost, per_sample):
         return cost.price
     if not callable(cost):
@@ -31,14 +31,14 @@ def price(cost: Cost, name: str, hint: str = "") -> Price:
 
 
 def price_of_bytes(cost: Cost, name: str) -> Price:
-    """What an element costs, in nanoseconds: a number, or a function of its bytes."""
+    """Return *cost* in nanoseconds: a number, or a function of an element, for its bytes."""
     if not callable(cost):
         return check.nanoseconds(name, cost)
     return lambda element: check.nanoseconds(check.Of(name, element.value), cost(element.nbytes))
 
 
 def charge(price: Price, element: Element) -> int:
-    """The nanoseconds that *element* costs."""
+    """Return the nanoseconds of *price* that *element* costs."""
     return price(element) if callable(price) else price
 
 

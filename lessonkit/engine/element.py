@@ -26,7 +26,7 @@ class Element:
         self.value = value
 
     def copy(self) -> "Element":
-        """The same element again, for an operator that keeps one and gives one."""
+        """Return the same element again, for an operator that keeps one and gives one."""
         other = Element(self.value)
         other.__dict__.update(self.__dict__)
         return other
@@ -40,7 +40,7 @@ class Failure(Element):
 
 
 def settle(element: Element) -> Element:
-    """Return `element`, or raise the error that stands in its place."""
+    """Return *element*, or raise the error that stands in its place."""
     if type(element) is Failure:
         try:
             raise element.value
@@ -50,17 +50,17 @@ def settle(element: Element) -> Element:
 
 
 def arguments(value: Any) -> tuple[Any, ...]:
-    """What a learner's function is called with: a tuple's parts, as in tf.data."""
+    """Return what a learner's function is called with for *value*: a tuple's parts, as in tf.data."""
     return value if type(value) is tuple else (value,)
 
 
 def whole(parts: tuple[Any, ...]) -> Any:
-    """Return the value that `arguments` took apart."""
+    """Return the value whose *parts* `arguments` gave."""
     return parts[0] if len(parts) == 1 else parts
 
 
 def size_of(value: Any, otherwise: int) -> int:
-    """The bytes an array or a byte string holds; of anything else what was said before.
+    """Return the bytes of *value* if it is an array or a byte string; else those known *otherwise*.
 
     >>> size_of(b"abc", otherwise=0), size_of((b"abc", b"de"), otherwise=0), size_of(7, otherwise=100)
     (3, 5, 100)
@@ -80,7 +80,7 @@ def size_of(value: Any, otherwise: int) -> int:
 
 
 def nbytes_of(value: Any, said: Bytes, before: int) -> int:
-    """The bytes of an element: what was said of it, its own, or what it had before."""
+    """Return the bytes of *value*: what is *said* of it, its own, or what it had *before*."""
     if said is None:
         return size_of(value, before)
     return check.integer(check.Of("nbytes", value), said(value), least=0) if callable(said) else said
@@ -90,7 +90,7 @@ def nbytes_of(value: Any, said: Bytes, before: int) -> int:
 
 
 def names(structure: Any) -> Iterable[Any]:
-    """What the parts of a tuple or dict are reached by."""
+    """Return what the parts of a *structure*, a tuple or dict, are reached by."""
     return structure.keys() if isinstance(structure, dict) else range(len(structure))
 
 
@@ -100,21 +100,21 @@ def fits(value: Any, structure: Any) -> bool:
 
 
 def like(structure: Any, parts: Iterable[Any]) -> Any:
-    """A tuple or dict like *structure*, of other *parts*; a named tuple keeps its names."""
+    """Make a tuple or dict like *structure* of other *parts*; a named tuple keeps its names."""
     if isinstance(structure, dict):
         return dict(zip(structure, parts, strict=True))
     return structure._make(parts) if hasattr(structure, "_make") else tuple(parts)
 
 
 def leaves(function: Callable[[Any], Any], value: Any) -> Any:
-    """The same structure with *function* called on each of its leaves."""
+    """Call *function* on each leaf of *value*, and return the same structure of the results."""
     if isinstance(value, (tuple, dict)):
         return like(value, (leaves(function, value[name]) for name in names(value)))
     return function(value)
 
 
 def stack(values: Sequence[Any]) -> Any:
-    """One batch of many values: a list, of arrays an array, of tuples a tuple of batches.
+    """Make one batch of many *values*: a list, of arrays an array, of tuples a tuple of batches.
 
     Raises ValueError if one has other parts than the first.
 
@@ -136,7 +136,7 @@ def stack(values: Sequence[Any]) -> Any:
 
 
 def split(batch: Any) -> Iterator[Any]:
-    """The values of a batch, one by one: what `stack` put together.
+    """Give the values of a *batch* one by one: what `stack` put together.
 
     >>> list(split(([1, 2], ["a", "b"])))
     [(1, 'a'), (2, 'b')]

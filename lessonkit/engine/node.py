@@ -24,7 +24,7 @@ class Node:
     arguments: dict[str, Any]
 
     def replace(self, *inputs: Node, **changes: Any) -> Node:
-        """The same with other inputs or arguments: a new node, with nothing in its caches."""
+        """Return the same with other *inputs* or arguments: a new node, with nothing in its caches."""
         return Node(self.method, inputs or self.inputs, self.arguments | changes)
 
 
@@ -42,7 +42,7 @@ def name_of_function(node: Node) -> str:
 
 
 def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
-    """Every node of a description, from its sources down to *node*; none that is *known*, nor what it needs.
+    """Give every node of a description, from its sources down to *node*, but none above one that is *known*.
 
     Without recursion, so that a pipeline may be as long as one likes.
     """
@@ -58,7 +58,7 @@ def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
 
 
 def sites(node: Node) -> Iterator[tuple[int, ...]]:
-    """Where each node of a description is, in the order of `walk`: its way up from the end."""
+    """Give the way up from *node* to each node of its description, in the order of `walk`."""
     todo: list[tuple[Node, tuple[int, ...], bool]] = [(node, (0,), False)]
     while todo:
         node, site, is_next = todo.pop()
@@ -70,7 +70,7 @@ def sites(node: Node) -> Iterator[tuple[int, ...]]:
 
 
 def told(root: Node, tell: Callable[[Node, list[Any]], Any]) -> Any:
-    """What *tell* says of a description; it is told what it said of each input."""
+    """Return what *tell* says of *root*; for each node it is told what it said of its inputs."""
     known: dict[Node, Any] = {}
     for node in walk(root, known):
         known[node] = tell(node, [known[part] for part in node.inputs])
@@ -78,7 +78,7 @@ def told(root: Node, tell: Callable[[Node, list[Any]], Any]) -> Any:
 
 
 def rebuilt(root: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
-    """What becomes of a description when each of its nodes is changed, from its sources on.
+    """Change each node of a description, from its sources on, and return what becomes of *root*.
 
     *change* gets a node as it was, and as it is with the inputs that it has now. What is
     used twice stays one node, and its cache with it; what is not changed stays the same one.
@@ -90,12 +90,12 @@ def rebuilt(root: Node, change: Callable[[Node, Node], Node], done: dict[Node, N
 
 
 def swap(root: Node, old: Node, new: Node) -> Node:
-    """The description with *new* in the place of *old*; what does not lead to *old* stays the same."""
+    """Put *new* in the place of *old* in *root*; what does not lead to *old* stays the same."""
     return rebuilt(root, lambda _, node: node, {old: new})
 
 
 def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here
-    """How many elements there will be: infinity for no end, None if nobody knows."""
+    """Count the elements that *node* will give: infinity for no end, None if nobody knows."""
     return told(node, _cardinality)
 
 
@@ -153,7 +153,7 @@ def batches(samples: int, size: int | None, drop_last: bool) -> int:
 
 
 def _of_loader(loader: Node, samples: Any) -> Any:
-    """How many batches a loader gives; of an iterable nobody knows, unless it has no end."""
+    """Count the batches that *loader* gives; of an iterable nobody knows, unless it has no end."""
     said: dict[str, Any] = loader.arguments
     if said["batch_sampler"] is not None:
         return len(said["batch_sampler"])
@@ -165,7 +165,7 @@ def _of_loader(loader: Node, samples: Any) -> Any:
 
 
 def base_of(node: Node) -> Node | None:
-    """The step from which any sample can be asked for, as all after it are maps without parallel calls.
+    """Find the step above *node* from which any sample can be asked for: after it are only sequential maps.
 
     That is a range, a list or a cache; None if there is none.
     """
@@ -175,7 +175,7 @@ def base_of(node: Node) -> Node | None:
 
 
 def element_type(node: Node) -> type | None:
-    """What the elements are, where the description alone can tell."""
+    """Return what the elements of *node* are, where the description alone can tell."""
     return told(node, _element_type)  # type: ignore[no-any-return]
 
 

@@ -93,23 +93,23 @@ class Recorder:
         return instance
 
     def identify(self, instance: int, epoch: int, sample: int) -> int:
-        """A key for a sample that a source gives."""
+        """Return a key for a *sample* that a source gives."""
         self.identities += (instance, epoch, sample)
         return len(self.identities) // 3 - 1
 
     def join(self, parts: list[int]) -> int:
-        """A key for an element that is made of others."""
+        """Return a key for an element that is made of *parts*."""
         members = tuple(who for part in parts for who in self.members.get(part, (part,)))
         key = self.identify(*self.identity(members[0]))
         self.members[key] = members
         return key
 
     def identity(self, element: int) -> Identity:
-        """Who an element is; a batch is who its first sample is."""
+        """Tell who an *element* is; a batch is who its first sample is."""
         return Identity(*self.identities[3 * element : 3 * element + 3])
 
 
 def rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
-    """The records of a flat list, *width* fields each."""
+    """Give the records of a *flat* list, *width* fields each."""
     fields = iter(flat)
     return zip(*[fields] * width, strict=True)

@@ -190,11 +190,11 @@ class Run(ABC):
                 await self.work(duration, self.within(stage, own_stage), element, own_kind)
 
     def charge(self, price: Price, element: Element) -> int:
-        """The nanoseconds that *element* costs; a cost that is a function may raise."""
+        """Return the nanoseconds of *price* that *element* costs; a cost that is a function may raise."""
         return self.outside(IDLE, price, element) if callable(price) else price
 
     def measure(self, value: Any, said: Bytes, before: int) -> int:
-        """The bytes of *value*: what *said* says, else its own, else what it had *before*."""
+        """Return the bytes of *value*: what *said* says, else its own, else what it had *before*."""
         if callable(said):
             return int(self.outside(IDLE, nbytes_of, value, said, before))
         return nbytes_of(value, said, before)
@@ -245,14 +245,14 @@ class Run(ABC):
         return task
 
     def end(self, task: Task) -> None:
-        """A helper has ended."""
+        """Note that the helper *task* has ended."""
         task.done = True
         self.tasks.discard(task)
 
     # ---- what the two clocks do differently ----
 
     def cancel(self, task: Any) -> None:
-        """End a helper where it stands."""
+        """End the helper *task* where it stands."""
         if not task.done:
             self.end(task)
             if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
@@ -271,7 +271,7 @@ class Run(ABC):
 
     @types.coroutine
     def stand_back(self) -> Waits:
-        """Before a function that may compute for long: let others go first."""
+        """Let others go first, before a function that may compute for long."""
         yield from ()
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:

@@ -21,12 +21,12 @@ class Store:
         self._states: MutableMapping[Any, Any] = WeakKeyDictionary()
 
     def state(self, node: Any, new: Callable[[], T]) -> T:
-        """The state of *node*; a new one if it has none yet."""
+        """Return the state of *node*; a *new* one if it has none yet."""
         # A dict's setdefault is one step, for loops on several threads; a lock might be held in a fork.
         return self._states.setdefault(node, new())  # type: ignore[no-any-return]
 
     def seed(self, said: int | None) -> int:
-        """What something random begins with: what was *said*, or a number that is another on every run."""
+        """Return what something random begins with: what was *said*, or a number of this store or run."""
         if said is not None:
             return said
         return self.base if self.fixed_seed else random.getrandbits(64)

@@ -53,7 +53,7 @@ class ThreadTask(Task):
         self.call_worked = False  # it has said what it costs
 
     def work(self, duration: int, stage: str | None, kind: str) -> None:
-        """A learner's function says `work(...)`: spend the time, here and now."""
+        """Spend *duration* here and now: a learner's function says `work(...)`."""
         run = self.run
         with run.lock:
             self.due += time.perf_counter_ns() - self.call_began
@@ -177,7 +177,7 @@ class Threads(Run):
             yield self.now
 
     def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
-        """Run the function and take the time that it took."""
+        """Run *function* and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
         try:
@@ -193,7 +193,7 @@ class Threads(Run):
                 self.took(stage, "call", began, began + took, element)
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call it without the lock; Stopped if the run is over by then."""
+        """Call *function* without the lock; raise Stopped if the run is over by then."""
         task = self.current
         before, current.worker = current.worker, worker
         self.lock.release()
@@ -211,7 +211,7 @@ class Threads(Run):
     # ---- helpers ----
 
     def _help(self, task: ThreadTask) -> None:
-        """Drive a helper on this thread until it ends, or has waited too long."""
+        """Drive the helper *task* on this thread until it ends, or has waited too long."""
         with self.lock:
             try:
                 if not task.done:
@@ -223,7 +223,7 @@ class Threads(Run):
                 self.ended(task, error)
 
     def ended(self, task: ThreadTask, error: BaseException) -> None:
-        """A helper has ended with *error*; all that is not expected ends the run."""
+        """Note that *task* has ended with *error*; one that is not expected ends the run."""
         if not isinstance(error, (StopIteration, Stopped)):
             self.crash = error
         self.end(task)

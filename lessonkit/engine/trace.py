@@ -132,7 +132,7 @@ class Trace:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an error: there is no such attribute, or no more."""
+            """Raise an error: there is no attribute *name*, or no more."""
             if name in ("dataset", "options"):
                 lost = "this trace was copied or pickled without its pipeline"
                 raise ValueError(f"{lost}: run it again for this")
@@ -195,7 +195,7 @@ class Trace:
         return self._records().members
 
     def members(self, element: int) -> tuple[int, ...]:
-        """The samples in an element: itself, or those of a batch."""
+        """Return the samples in an *element*: itself, or those of a batch."""
         return self._records().members.get(element, (element,))
 
     # ---- what it adds up to ----
@@ -219,7 +219,7 @@ class Trace:
         return sorted(first, key=lambda stage: (stage.role in ACCELERATOR, stage.role == TRAIN))
 
     def busy(self, stage: str) -> float:
-        """The share of the run in which at least one call of *stage* was at work."""
+        """Return the share of the run in which at least one call of *stage* was at work."""
         busy = reached = 0
         for start, end in sorted((span.start_ns, span.end_ns) for span in self.work if span.stage == stage):
             busy += max(0, end - max(start, reached))
@@ -243,7 +243,7 @@ class Trace:
         return _peak(self._records().events[2::5])
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
-        """Write a file that Perfetto and `chrome://tracing` open."""
+        """Write a file to *path* that Perfetto and `chrome://tracing` open."""
         perfetto.write(self, path)
 
     def __repr__(self) -> str:
@@ -251,7 +251,7 @@ class Trace:
         return f"<Trace: {len(self.epochs)} epochs, {elements} elements, {self.duration * 1e3:.3f} ms>"
 
     def __str__(self) -> str:
-        """A table for people: per stage how often, how long, which share, and how much waiting."""
+        """Write a table for people: per stage how often, how long, which share, and how much waiting."""
         if self.recorder is None:
             return repr(self)
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
@@ -268,7 +268,7 @@ class Trace:
 
 
 def _named(kind: type[Named], rows: Iterable[tuple[Any, ...]]) -> list[Named]:
-    """The rows as named tuples: `_make` does the same, but counts the fields of each."""
+    """Make tuples of *kind* of *rows*: `_make` does the same, but counts the fields of each."""
     new = tuple.__new__
     return [new(kind, row) for row in rows]
 

@@ -96,7 +96,7 @@ class Loop:
     epochs: list[Epoch] = field(default_factory=list)
 
     async def run_epochs(self, num_epochs: int, most: float) -> None:
-        """Train on at most so many elements in all."""
+        """Train for *num_epochs*, on at most *most* elements in all."""
         run, load, train, cancel = self.run, self.load, self.train, self.cancel
         watched = run.recorder is not None or self.progress is not None
         count = 0
@@ -208,7 +208,7 @@ def benchmark(
 
 
 def _described(value: Any) -> Any:
-    """A value, if it is small and plain; of anything else what it is, so that a trace keeps no data."""
+    """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data."""
     if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
         return value
     if isinstance(value, (list, tuple)):

@@ -29,7 +29,7 @@ class Turns:
         heappush(self.line, (due, self.count, helper))
 
     def catch_up(self, asker: Any) -> None:
-        """Somebody asks again: let helpers go through what they have missed."""
+        """Let helpers go through what they have missed: *asker* asks again."""
         asked = self.since = asker.due
         while self.run.real - asked < HASTE and self.give(asker, asked):
             pass

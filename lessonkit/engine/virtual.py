@@ -79,7 +79,7 @@ class Virtual(Run):
         self.ready.append(task)
 
     def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
-        """Run the function at once; the work it says it does is collected, to be spent after."""
+        """Run *function* at once; the work it says it does is collected in *said*, to be spent after."""
         return self.outside(said, function, *arguments(element.value))
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:

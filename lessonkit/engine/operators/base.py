@@ -56,7 +56,7 @@ class Scope(NamedTuple):
         return opener(Scope(self.run, place, origin or self.origin), node)
 
     def name(self, wanted: str, role: str) -> Name:
-        """A name for what stands here, that nothing elsewhere in the pipeline has."""
+        """Name what stands here in this *role*: as *wanted*, or with a number if that is taken."""
         return self.run.name(wanted, self.place, role)
 
 
@@ -89,18 +89,18 @@ class Stream(ABC):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Each argument has a type of its own, which is checked where it is given."""
+            """Return the argument *name*: each has a type of its own, which is checked where it is given."""
 
     @abstractmethod
     async def next(self) -> Element:
-        """The next element, or END, and END again if asked again."""
+        """Return the next element, or END, and END again if asked again."""
 
     def hire(self, coro: Coroutine[Any, None, None], stage: Name) -> None:
-        """Start a helper, in a lane of its own."""
+        """Start *coro* as a helper, which waits as *stage*, in a lane of its own."""
         self.helpers.append(self.run.start(coro, stage, lane=len(self.helpers)))
 
     def close(self) -> None:
-        """Nobody asks any more: end helpers, close files, forget what is held."""
+        """End helpers, close files and forget what is held: nobody asks any more."""
         for helper in self.helpers:
             self.run.cancel(helper)
         for stream in self.opened:
@@ -150,7 +150,7 @@ def open_whole(scope: Scope, node: Node, index: int = 0, origin: Element | None 
 
 
 async def attempt(stream: Stream) -> Element:
-    """The next element of *stream*, or the error that stands in its place."""
+    """Return the next element of *stream*, or the error that stands in its place."""
     try:
         return await stream.next()
     except Exception as error:
@@ -165,7 +165,7 @@ def batched(stream: Any, parts: list[Element]) -> Element:
 
 
 def joined(run: Run, parts: list[Element], value: Any) -> Element:
-    """One element made of several, which it remembers."""
+    """Make one element of *value* and of its *parts*, which it remembers."""
     element = Element(value)
     element.samples = sum(part.samples for part in parts)
     if run.recorder is not None:

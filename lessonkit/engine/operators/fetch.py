@@ -76,7 +76,7 @@ class Fetch:
             self.once = round(self.loader.transfer * 1e9) + charge(self.price, Element(None))
 
     def at_once(self, indices: Any) -> tuple[Element, int] | None:
-        """A batch, and what it costs in all: one sum, where nobody can tell when each part was spent."""
+        """Make the batch of *indices* and return its cost as one sum, if nobody can tell when it is spent."""
         if self.costs is None:
             return None
         try:
@@ -91,7 +91,7 @@ class Fetch:
             return None  # sample by sample it shows when that happens
 
     async def batch(self, indices: Any) -> Element:
-        """Make one batch, or END where an iterable has no more."""
+        """Make the batch of *indices*, or END where an iterable has no more."""
         if self.base is None:
             parts = await self.following()
         elif not self.batching:

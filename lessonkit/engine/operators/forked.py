@@ -50,7 +50,7 @@ class Handle:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def ask(self, what: Any) -> Any:
-        """Ask for something and wait for it; None if the process has died."""
+        """Ask for *what* is wanted and wait for it; None if the process has died."""
         with self.lock:
             try:
                 self.ours.send(what)
@@ -112,7 +112,7 @@ class Forked(Worker):
     def take_down(
         self, element: Element, before: int, spans: list[Any], people: list[Any], members: dict[int, Any]
     ) -> None:
-        """Add what the process recorded to the record of the run, with our keys and names."""
+        """Add what the process recorded of *element* to the run's record, by our keys and names."""
         recorder, keys, run = self.run.recorder, self.handle.people, self.run
         for (place, outer), epoch, sample in people:
             keys.append(recorder.identify(recorder.opened(place, outer), epoch, sample))

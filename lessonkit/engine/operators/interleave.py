@@ -35,7 +35,7 @@ class Interleave(Transform):
         self.cycle = cycle_length(self.cycle_length, self.num_parallel_calls, self.run.machine.cores)
 
     async def open_next(self) -> Stream | None:
-        """The stream of the next data set; None if the input has ended."""
+        """Open the next data set; None if the input has ended."""
         element = await self.input.next()
         if element is END:
             return None
@@ -54,7 +54,7 @@ class Interleave(Transform):
 
 
 def cycle_length(said: int | None, calls: int | None, cores: int) -> int:
-    """How many data sets take turns; where it is not said, as many as tf.data chooses."""
+    """Return how many data sets take turns: as *said*, or as tf.data chooses by *calls* and *cores*."""
     if said is not None and said != AUTOTUNE:
         return said
     if calls is None:
@@ -175,7 +175,7 @@ class ParallelInterleave(Interleave):
         return any(file and (file.results or file.stream is None) for file in files)
 
     async def consume(self) -> Element | None:
-        """A result; None if one has to wait. Without an order to keep any slot may give it."""
+        """Take a result; None if one has to wait. Without an order to keep any slot may give it."""
         waiting = 0  # slots that have nothing yet
         while waiting < self.cycle:
             while self.files and self.files[-1] is None:
@@ -209,7 +209,7 @@ class ParallelInterleave(Interleave):
         return result
 
     async def refill(self, slot: int) -> None:
-        """Put the next file into the cycle: a future one, or one that is opened now."""
+        """Put the next file into *slot* of the cycle: a future one, or one that is opened now."""
         async with self.input_turn:
             if self.future:
                 file: File | None = self.future.popleft()
@@ -227,7 +227,7 @@ class ParallelInterleave(Interleave):
     # ---- the readers ----
 
     async def make_file(self) -> File | None:
-        """A file for the next input; None if there is none. An error is its only result."""
+        """Make a file for the next input; None if there is none. An error is its only result."""
         try:
             stream = None if self.ended else await self.open_next()
         except Exception as error:
@@ -238,7 +238,7 @@ class ParallelInterleave(Interleave):
         return None if self.ended else File(stream)
 
     async def read_cycle(self) -> None:
-        """Reads files of the cycle: one until it is full or ends, then another."""
+        """Read files of the cycle: one until it is full or ends, then another."""
         while True:
             await self.run.until(self.work, lambda: self.to_read, "buffer full")
             slot = self.to_read.popleft()
@@ -257,7 +257,7 @@ class ParallelInterleave(Interleave):
         return len(self.future) < self.most_future
 
     async def read_future(self) -> None:
-        """Opens files that come after the cycle and fills their buffers."""
+        """Open files that come after the cycle, and fill their buffers."""
         while not self.ended:
             await self.run.until(self.room, self.has_room, "buffer full")
             async with self.input_turn:

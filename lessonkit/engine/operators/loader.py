@@ -50,7 +50,7 @@ class Handling:
             check.seconds(name, value)
 
     def ns(self) -> SimpleNamespace:
-        """The same in whole nanoseconds."""
+        """Return the same in whole nanoseconds."""
         return SimpleNamespace(**{name: round(value * 1e9) for name, value in vars(self).items()})
 
 
@@ -66,7 +66,7 @@ class Crew:
 
 @operator("DataLoader")
 def open_loader(scope: Scope, node: Node) -> Stream:
-    """Without workers nothing is made ahead, and nothing can come out of order."""
+    """Open *node* with or without workers: without, nothing is made ahead or comes out of order."""
     return (Loader if node.arguments["num_workers"] else Alone)(scope, node)
 
 
@@ -96,7 +96,7 @@ class Sampled(Stream):
                     pass
 
     def indices(self) -> Iterator[Indices]:
-        """The samples of each batch of this epoch; for an iterable None, for ever."""
+        """Give the samples of each batch of this epoch; for an iterable None, for ever."""
         if self.base is None:
             return repeat(None)
         if self.batch_sampler is not None:
@@ -111,7 +111,7 @@ class Sampled(Stream):
 
 
 def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterator[Indices]:
-    """The samples of each batch; without a *size* one by one."""
+    """Cut *samples* into batches of *size*; without a size give them one by one."""
     if size is None:
         yield from samples
         return

@@ -26,7 +26,7 @@ class SequentialMap(Transform):
         return element
 
     def apply(self, element: Element) -> Awaitable[None]:
-        """Put what the function makes of the element's value in its place; spend the cost."""
+        """Put what the function makes of the value of *element* in its place; spend the cost."""
         cost = self.run.charge(self.price, element)
         if self.map_func is None and self.nbytes is None:
             if self.kind == "wait":
@@ -84,7 +84,7 @@ class ParallelMap(SequentialMap):
         return settle(slot.result)
 
     def claimable(self) -> Slot | None:
-        """With an order to keep the first slot, without one the first that has a result."""
+        """Return the first slot, or if no order is to be kept the first that has a result."""
         return next((slot for slot in self.window if self.deterministic or slot.result), None)
 
     def has_news(self) -> bool:
@@ -94,7 +94,7 @@ class ParallelMap(SequentialMap):
         return not self.reading and not self.ended and len(self.window) < self.most
 
     async def work(self) -> None:
-        """One worker's calls, one after another."""
+        """Make one worker's calls, one after another."""
         while True:
             await self.run.until(self.room, self.can_begin, "buffer full")
             slot = Slot()

@@ -13,7 +13,7 @@ from lessonkit.engine.run import Gate
 
 @operator("prefetch")
 def open_prefetch(scope: Scope, node: Node) -> Stream:
-    """Without places there is nothing to do: elements pass through."""
+    """Open *node*, or only its input: without places there is nothing to do."""
     return Prefetch(scope, node) if node.arguments["buffer_size"] else scope.open(node.inputs[0])
 
 

@@ -37,7 +37,7 @@ class Shuffle(Stream):
         self.buffer = Buffer(self.run, name, self.buffer_size)
 
     def new_seeds(self) -> Iterator[str]:
-        """The seeds of all passes, for all iterations over the same description."""
+        """Give the seeds of all passes, for all iterations over the same description."""
         passes = count() if self.reshuffle_each_iteration else repeat(0)
         return map("{}:{}".format, repeat(self.run.store.seed(self.seed)), passes)
 

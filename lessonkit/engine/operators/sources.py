@@ -27,7 +27,7 @@ class Source(Stream):
             self.epoch = self.run.current.process.opens(self.instance)
 
     def give(self, value: Any, key: int = 0) -> Element:
-        """An element that is the next of this source; its *key*, if it has one already."""
+        """Make the next element of this source from *value*, with its *key* if it has one already."""
         element = Element(value)
         if self.run.recorder is not None:
             element.key = key or self.next_key()
@@ -41,7 +41,7 @@ class Source(Stream):
         return recorder.identify(self.instance, self.epoch, self.given) if recorder is not None else 0
 
     def file(self, change: int) -> None:
-        """A file is opened (+1) or closed (-1)."""
+        """Take down that a file is opened (*change* is 1) or closed (-1)."""
         self.is_open = change > 0
         if self.run.recorder is not None:
             self.run.recorder.files.append((self.run.time, change, self.instance, self.read_stage))
