@@ -42,7 +42,7 @@ def name_of_function(node: Node) -> str:
 
 
 def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
-    """Give every node of a description, from its sources down to *node*, but none above one that is *known*.
+    """Give every node of a description, sources first and *node* last; none that is *known*, nor its inputs.
 
     Without recursion, so that a pipeline may be as long as one likes.
     """
