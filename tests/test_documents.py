@@ -21,11 +21,12 @@ DOCUMENTS = [
 README = ROOT / "README.md"
 BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What is said of other programs and of places that are not here.
-OTHERS = ("conda", "jupyter", "pip", "git", "cd")
+OTHERS = ("conda", "jupyter", "jupyterhub", "npm", "docker", "helm", "pip", "git", "cd")
 # Commands that take long: each has a test, or a job of its own among those that are run elsewhere.
 MODULES = {
     "http.server",
     "benchmarks",
+    "benchmarks.hub",
     "build",
     "lessonkit",
     "tools.new_user",

@@ -1,0 +1,201 @@
+"""A class on a Hub: `python -m benchmarks.hub --learners 30`, in an environment that has JupyterHub.
+
+It starts a Hub with the configuration that we ship, and a class of which all do at the same moment what a
+browser would: log in, open the first lesson, run all cells, move a slider twice a second. Nothing is left.
+"""
+
+import argparse
+import asyncio
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from time import monotonic, perf_counter, sleep
+from typing import Any
+
+from benchmarks.learner import Learner
+from benchmarks.measure import limited, line
+
+FOLDER = Path(__file__).resolve().parent.parent / "share" / "hub"
+HOST = "127.0.0.1"
+NEEDED = "jupyterhub", "jupyterlab", "httpx", "psutil", "lessonkit"
+MISSING = """{}: missing here. In an environment of its own: python -m pip install ".[hub]"
+and npm install --global configurable-http-proxy"""
+START, STOP = 60, 60  # s
+EACH = 0.23  # GB for a learner, and as much again for the Hub
+# What this differs in from a real class: this computer only, no accounts, and a folder that is removed.
+OURS = """
+load_subconfig("jupyterhub_config.py", path={path!r})
+c.JupyterHub.bind_url = "http://{host}:{port}"
+c.JupyterHub.spawner_class = "simple"
+c.SimpleLocalProcessSpawner.home_dir_template = {homes!r}
+c.Spawner.pre_spawn_hook = None
+c.Spawner.args = ["--allow-root"]  # in a container there is often nobody else
+c.Spawner.environment["TMPDIR"] = {folder!r}
+"""
+
+
+@contextmanager
+def hub() -> Iterator[tuple[str, str, Any]]:
+    """Start a Hub: its address, the class's password, and its process; in the end nothing of it is left."""
+    import psutil
+
+    with TemporaryDirectory(prefix="lessons-") as temporary:
+        folder, port = Path(temporary), free_ports()
+        text = OURS.format(
+            path=str(FOLDER), host=HOST, port=port, homes=f"{folder}/{{username}}", folder=str(folder)
+        )
+        (folder / "hub.py").write_text(text)
+        ours = ("PYTHON", "JUPYTER", "TMPDIR")  # what belongs to this process and not to a Hub
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        command = [sys.executable, "-m", "jupyterhub", "--config", str(folder / "hub.py")]
+        with (folder / "log").open("wb") as log:
+            started = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=kept | {"LESSONS_PORT": str(port)},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        root = psutil.Process(started.pid)
+        try:
+            address = f"http://{HOST}:{port}"
+            await_start(address, started, folder / "log")
+            password, _ = (folder / f"class-{port}" / "passwords").read_text().split()
+            yield address, password, root
+            unknown = [text for text in (folder / "log").read_text().splitlines() if "not recognized" in text]
+            if unknown:
+                sys.exit("lessonkit: The configuration has names that nobody knows:\n" + "\n".join(unknown))
+        finally:
+            end(started, root)
+
+
+def await_start(address: str, started: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the Hub answers at its *address*; if it does not, end with what is in its *log*."""
+    deadline = monotonic() + START
+    while True:
+        with suppress(OSError), urllib.request.urlopen(f"{address}/hub/api", timeout=START):
+            return
+        if started.poll() is not None or monotonic() > deadline:
+            sys.exit(f"lessonkit: The Hub did not start. It said:\n{log.read_text()[-2000:]}")
+        sleep(0.1)
+
+
+def end(started: subprocess.Popen[bytes], root: Any) -> None:
+    """End the Hub, which ends the servers; say so if it has not ended them all, and end these."""
+    import psutil
+
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, signal.SIG_IGN)  # who is impatient would leave a class running
+    family: list[Any] = []
+    with suppress(psutil.NoSuchProcess):
+        family = [root, *root.children(recursive=True)]
+    started.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        started.wait(STOP)
+    _, left = psutil.wait_procs(family, 5)
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    started.wait()
+    if left:
+        print(f"lessonkit: The Hub left {len(left)} processes, which are ended now.", file=sys.stderr)
+
+
+def free_ports() -> int:
+    """Return a port that nobody listens on, nor on the two after it."""
+    while True:
+        with suppress(OSError), socket.socket() as first, socket.socket() as second, socket.socket() as third:
+            first.bind((HOST, 0))
+            port: int = first.getsockname()[1]
+            second.bind((HOST, port + 1))
+            third.bind((HOST, port + 2))
+            return port
+
+
+async def attend(learners: list[Learner], step: str, *arguments: str) -> float:
+    """Let all take the same *step* at the same moment; return after how many seconds the last is through."""
+
+    async def take(learner: Learner) -> None:
+        try:
+            if not learner.failures:
+                await getattr(learner, step)(*arguments)
+        except Exception as error:
+            learner.failures.append(f"{step}: {type(error).__name__}: {error}")
+
+    began = perf_counter()
+    await asyncio.gather(*map(take, learners))
+    return perf_counter() - began
+
+
+def memory(root: Any) -> dict[str, float]:
+    """Return how many MB each kind of process takes; pages that several share are divided among them."""
+    used = {"Hub": 0.0, "servers": 0.0, "kernels": 0.0}
+    kinds = {"ipykernel_launcher": "kernels", "start_learner.py": "servers"}
+    for process in [root, *root.children(recursive=True)]:
+        command = " ".join(process.cmdline())
+        kind = next((kind for name, kind in kinds.items() if name in command), "Hub")
+        used[kind] += process.memory_full_info().pss / 1e6
+    return used
+
+
+async def lesson(address: str, password: str, count: int, root: Any) -> list[str]:
+    """Give a lesson to *count* learners; print the table, and return what failed."""
+    learners = [Learner(f"learner-{number}", address) for number in range(1, count + 1)]
+    try:
+        print(limited("all are in, each with a kernel", await attend(learners, "enter", password), 60, "s"))
+        print(limited("all cells are run", await attend(learners, "run_all"), 60, "s"), flush=True)
+        await attend(learners, "slide")
+        used = memory(root)
+    finally:
+        for learner in learners:
+            await learner.leave()
+    if took := [1e3 * one for learner in learners for one in learner.took]:
+        print(limited("slider until the picture is there, median", median(took), 15, "ms"))
+        print(
+            limited("slider until the picture is there, 95th percentile", quantiles(took, n=20)[-1], 30, "ms")
+        )
+        print(limited("slider until the picture is there, longest", max(took), 200, "ms"))
+    print(limited("memory in all", sum(used.values()) / 1e3, count * 6.5 / 30, "GB"))
+    for kind, size in used.items():
+        print(line(f"memory of {kind}", f"{size:,.0f} MB", "", "", "", ""))
+    return [f"{learner.name}: {failure}" for learner in learners for failure in learner.failures]
+
+
+def main() -> int:
+    """Measure a class; return 1 if somebody could not take part."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hub", description=__doc__)
+    parser.add_argument("--learners", type=int, default=30)
+    count = parser.parse_args().learners
+    missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
+    missing += [name for name in ("configurable-http-proxy",) if not shutil.which(name)]
+    if missing:
+        sys.exit(f"lessonkit: {MISSING.format(', '.join(missing))}")
+    import psutil
+
+    if count < 1:
+        parser.error("--learners: must be 1 or more")
+    if psutil.virtual_memory().available / 1e9 < (wanted := EACH * (count + 1)):
+        sys.exit(f"lessonkit: {count} learners need {wanted:.1f} GB of memory, which is not free here.")
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # whoever ends us interrupts us: so all is ended
+    print(line("what", "ours", "peer", "ratio", "goal", "goal is"), flush=True)
+    with hub() as (address, password, root):
+        failed = asyncio.run(lesson(address, password, count, root))
+    print(*failed or [f"{count} of {count} took part in all of it."], sep="\n")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

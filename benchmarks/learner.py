@@ -1,0 +1,165 @@
+"""One of a class on a Hub, with a page that asks what JupyterLab's page asks."""
+
+import asyncio
+import json
+import random
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+LESSON = "lessons/00_start_here.ipynb"
+SECONDS, ANSWER = 240, 20  # for a step of the lesson; for a picture
+MOVES, PAUSE = 40, 0.5  # of a slider
+# What JupyterLab's page asks its server for when it is opened.
+PAGE = (
+    "lab/api/settings/@jupyterlab/apputils-extension:notification",
+    "lab/api/settings",
+    "lab/api/workspaces/default",
+    "api/kernelspecs",
+    "api/contents/lessons",
+    "api/sessions",
+)
+PROTOCOL = "v1.kernel.websocket.jupyter.org"
+
+
+class Learner:
+    """One of the class, as a browser with one page: *failures* are in sentences."""
+
+    def __init__(self, name: str, hub: str) -> None:
+        import httpx
+
+        self.name, self.hub = name, hub
+        self.url = f"{hub}/user/{name}"
+        limits = httpx.Limits(max_connections=6)  # as browsers have
+        self.client = httpx.AsyncClient(
+            follow_redirects=True, timeout=SECONDS, limits=limits, trust_env=False
+        )
+        self.waiting: dict[Any, asyncio.Future[Any]] = {}  # by the number of a question
+        self.widgets: dict[str, dict[str, Any]] = {}  # explore's state, by its comm
+        self.failures: list[str] = []
+        self.took: list[float] = []  # s, for each picture
+
+    async def enter(self, password: str) -> None:
+        """Log in, wait for the server, open the lesson, and wait until its kernel answers."""
+        from tornado.httpclient import HTTPRequest
+        from tornado.websocket import websocket_connect
+
+        await self.client.get(f"{self.hub}/hub/login")
+        form = {"username": self.name, "password": password, "_xsrf": self.xsrf("/hub/")}
+        (await self.client.post(f"{self.hub}/hub/login", data=form)).raise_for_status()
+        await self.started()
+        (await self.client.get(f"{self.url}/lab/tree/{LESSON}")).raise_for_status()
+        head = {"X-XSRFToken": self.xsrf(f"/user/{self.name}/")}
+        told = await asyncio.gather(*(self.client.get(f"{self.url}/{path}", headers=head) for path in PAGE))
+        for answer in told:
+            answer.raise_for_status()
+        if told[0].json()["schema"]["properties"]["fetchNews"]["default"] != "false":
+            self.failures.append("JupyterLab would ask about news")
+        lesson = await self.client.get(f"{self.url}/api/contents/{LESSON}", headers=head)
+        cells = lesson.json()["content"]["cells"]
+        self.cells = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        asked = {"path": LESSON, "name": "", "type": "notebook", "kernel": {"name": "python3"}}
+        answer = await self.client.post(f"{self.url}/api/sessions", json=asked, headers=head)
+        answer.raise_for_status()
+        address = f"{self.url}/api/kernels/{answer.json()['kernel']['id']}/channels?session_id={uuid4()}"
+        head = {"Cookie": self.client.build_request("GET", address).headers["cookie"], "Origin": self.hub}
+        request = HTTPRequest("ws" + address.removeprefix("http"), headers=head, request_timeout=SECONDS)
+        self.socket = await websocket_connect(request, subprotocols=[PROTOCOL])
+        self.listening = asyncio.create_task(self.listen())
+        await self.ask("kernel_info_request", {})
+
+    def xsrf(self, path: str) -> str:
+        """Return what a page of that *path* sends along to show that it is the Hub's own."""
+        return str(self.client.cookies.get("_xsrf", path=path))
+
+    async def started(self) -> None:
+        """Wait for the server as the Hub's page does."""
+        address = f"{self.hub}/hub/api/users/{self.name}/server/progress?_xsrf={self.xsrf('/hub/')}"
+        async with self.client.stream("GET", address) as told:
+            async for text in told.aiter_lines():
+                progress = json.loads(text.removeprefix("data:")) if text.startswith("data:") else {}
+                if progress.get("failed"):
+                    raise RuntimeError(progress.get("message", "the server did not start"))
+                if progress.get("ready"):
+                    return
+        raise RuntimeError("the Hub does not say that the server has started")
+
+    # ---- the kernel ----
+
+    async def ask(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
+        """Send a message to the kernel, and return the content of its reply."""
+        number = await self.send(kind, content)
+        self.waiting[number] = asyncio.get_running_loop().create_future()
+        return dict(await asyncio.wait_for(self.waiting[number], SECONDS))
+
+    async def send(self, kind: str, content: dict[str, Any]) -> str:
+        """Send a message to the kernel, and return its number."""
+        from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_v1
+
+        header = {"msg_id": uuid4().hex, "msg_type": kind, "username": self.name, "session": self.name}
+        header |= {"version": "5.3", "date": "2000-01-01T00:00:00Z"}
+        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content}
+        packed = serialize_msg_to_ws_v1(message, "shell", lambda part: json.dumps(part).encode())
+        await self.socket.write_message(packed, binary=True)
+        return header["msg_id"]
+
+    async def listen(self) -> None:
+        """Hear all that the kernel says."""
+        from jupyter_server.services.kernels.connection.base import deserialize_msg_from_ws_v1
+
+        while isinstance(message := await self.socket.read_message(), bytes):
+            _, (head, parent, _, body, *_) = deserialize_msg_from_ws_v1(message)
+            kind, content = json.loads(head)["msg_type"], json.loads(body)
+            if kind.endswith("_reply"):
+                self.answer(json.loads(parent)["msg_id"], content)
+            elif kind == "comm_open":
+                state = content["data"].get("state", {})
+                if state.get("role") == "explore":
+                    self.widgets[content["comm_id"]] = json.loads(state["state"])
+            elif kind == "comm_msg" and content["data"].get("method") == "custom":
+                self.answer(content["data"]["content"].get("id"), content["data"]["content"])
+            elif kind == "stream" and content["name"] == "stderr":
+                self.failures.append(f"a cell says {content['text'].strip()}")
+
+    def answer(self, number: Any, content: Any) -> None:
+        """Give *content* to whoever waits for the answer with this *number*."""
+        if number in self.waiting and not self.waiting[number].done():
+            self.waiting.pop(number).set_result(content)
+
+    async def run_all(self) -> None:
+        """Run all cells, as JupyterLab does: each is sent at once."""
+        run = {"silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+        asked = [
+            self.ask("execute_request", run | {"code": cell, "stop_on_error": True}) for cell in self.cells
+        ]
+        for cell, reply in zip(self.cells, await asyncio.gather(*asked), strict=True):
+            if reply["status"] != "ok":
+                self.failures.append(f"{reply.get('ename', reply['status'])} in the cell {cell[:40]!r}")
+
+    async def slide(self) -> None:
+        """Move the first slider of the first picture to and fro."""
+        comm, state = next((comm, state) for comm, state in self.widgets.items() if state["controls"])
+        values = {control["name"]: control["value"] for control in state["controls"]}
+        moved = next(control for control in state["controls"] if control["kind"] == "range")
+        await asyncio.sleep(PAUSE * random.random())  # a class does not move in step
+        for number in range(1, MOVES + 1):
+            values[moved["name"]] = number % len(moved["texts"])
+            picture: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            self.waiting[number] = picture
+            question = {"do": "show", "id": number, "values": values}
+            began = perf_counter()
+            await self.send("comm_msg", {"comm_id": comm, "data": {"method": "custom", "content": question}})
+            try:
+                await asyncio.wait_for(picture, ANSWER)
+                self.took.append(perf_counter() - began)
+            except TimeoutError:
+                self.failures.append(f"no picture after {ANSWER} s")
+            await asyncio.sleep(max(0, began + PAUSE - perf_counter()))
+
+    async def leave(self) -> None:
+        """Close the page."""
+        with suppress(AttributeError):
+            self.listening.cancel()
+            self.socket.close()
+        await self.client.aclose()

@@ -1,0 +1,96 @@
+"""A Hub for a class of thirty on two cores: `jupyterhub --config share/hub/jupyterhub_config.py`.
+
+docs/classroom.md leads through it. Started by root, it gives each learner an account on this machine, made at
+the first login. Started by anybody else, it is for trying out: all learners are then that same user.
+"""
+
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+c = get_config()  # noqa: F821 (Jupyter gives it to its configuration)
+
+HERE = Path(__file__).resolve().parent
+PORT = os.environ.get("LESSONS_PORT", "8000")  # the next two are for the Hub and its proxy to talk
+OURS = "learner of the lessons"  # by this we know the accounts that we have made
+
+
+def stop(text):
+    """End with a sentence instead of a Hub that nobody can use."""
+    sys.exit(f"lessonkit: {text}")
+
+
+if not PORT.isdecimal() or not 0 < int(PORT) <= 65533:
+    stop(f"LESSONS_PORT={PORT}: must be a number from 1 to 65533")
+PORT = int(PORT)
+for port in range(PORT, PORT + 3):
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("", port))
+        except OSError:
+            stop(f"Port {port} is taken. For a Hub beside another, set LESSONS_PORT, such as {PORT + 10}.")
+if not shutil.which("configurable-http-proxy"):
+    stop("The Hub's proxy is missing: npm install --global configurable-http-proxy")
+
+# All that the Hub keeps is in one folder, so a second class beside this one has its own.
+FOLDER = Path(f"class-{PORT}").resolve()
+FOLDER.mkdir(mode=0o700, exist_ok=True)
+c.JupyterHub.db_url = f"sqlite:///{FOLDER / 'jupyterhub.sqlite'}"
+c.JupyterHub.cookie_secret_file = str(FOLDER / "cookie_secret")
+c.ConfigurableHTTPProxy.pid_file = str(FOLDER / "proxy.pid")
+
+c.JupyterHub.bind_url = f"http://:{PORT}"
+c.JupyterHub.hub_port = PORT + 1
+c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{PORT + 2}"
+# Passwords and work pass over the network as they are. On one that you do not trust, get a certificate:
+# c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = "/etc/...", "/etc/..."
+
+# A class needs no accounts beforehand: everybody chooses a name, and one password, which you write on the
+# board, lets them in. So anybody of the class can log in under another's name. Where that will not do, choose
+# another authenticator; for accounts of this machine "pam", and leave give_account out. `teacher` is a user
+# with another password, who can see and stop all servers.
+PASSWORDS = FOLDER / "passwords"
+if not PASSWORDS.exists():
+    PASSWORDS.touch(mode=0o600)
+    PASSWORDS.write_text(f"{secrets.token_hex(4)}\n{secrets.token_hex(16)}\n")
+c.JupyterHub.authenticator_class = "shared-password"
+c.SharedPasswordAuthenticator.user_password, c.SharedPasswordAuthenticator.admin_password = (
+    PASSWORDS.read_text().split()
+)
+c.Authenticator.allow_all = True
+c.Authenticator.admin_users = {"teacher"}
+c.Authenticator.username_pattern = r"[a-z][a-z0-9-]{0,30}"  # what may be the name of an account
+print(f"lessonkit: The passwords, the class's and the teacher's, are in {PASSWORDS}.", flush=True)
+
+
+def give_account(spawner):
+    """Make the account of a learner who comes for the first time; nobody gets one that we have not made."""
+    name = spawner.user.name
+    try:
+        if pwd.getpwnam(name).pw_gecos != OURS:
+            raise PermissionError(f"{name}: this machine has an account of that name; choose another")
+    except KeyError:
+        command = ["useradd", "--create-home", "--key", "HOME_MODE=0700", "--shell", "/bin/bash"]
+        subprocess.run([*command, "--comment", OURS, name], check=True)
+
+
+if os.geteuid() == 0:
+    c.JupyterHub.spawner_class = "localprocess"
+    c.Spawner.pre_spawn_hook = give_account
+else:
+    c.JupyterHub.spawner_class = "simple"
+    c.SimpleLocalProcessSpawner.home_dir_template = str(FOLDER / "learners" / "{username}")
+
+# When thirty servers start at once on two cores, they all take as long as the last one. The Hub's own
+# patience, 30 s, would end them all.
+c.Spawner.http_timeout = 180
+c.Spawner.cmd = [str(HERE / "start_learner.py")]
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+c.Spawner.environment = {"PATH": PATH, "JUPYTER_CONFIG_PATH": str(HERE)}  # for jupyter_server_config.py
+subprocess.run([*c.Spawner.cmd, "--prepare"], check=True, env={**os.environ, "PATH": PATH})

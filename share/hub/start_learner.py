@@ -1,0 +1,66 @@
+#!/usr/bin/env -S python -P
+"""Start a learner's JupyterLab, with the learner's own copies of the lessons: for a Hub, or in a container.
+
+`start_learner.py --prepare`, once in each environment, lists the fonts, so that no kernel has to. (-P: a file
+of a learner's own, such as json.py, must not keep the learner out.)
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FONTS = Path(sys.prefix) / "share" / "lessonkit" / "fonts"
+LONGEST = 57  # characters; a socket's name may have 107, of which the file in the folder takes 50
+
+
+def prepare() -> int:
+    """List the fonts, as matplotlib does when it is imported for the first time."""
+    command = [sys.executable, "-P", "-c", "import matplotlib.font_manager"]
+    return subprocess.run(command, env=os.environ | {"MPLCONFIGDIR": str(FONTS)}).returncode
+
+
+def make_folders(home: Path) -> None:
+    """Make the folder for sockets, and give the learner the lessons and the list of fonts, below *home*.
+
+    There the names of sockets might be too long, and not every network drive can hold them.
+    """
+    runtime = Path(tempfile.gettempdir()) / f"jupyter-{os.getuid()}"
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    if runtime.stat().st_uid != os.getuid() or len(str(runtime)) > LONGEST:
+        sys.exit(
+            f"lessonkit: {runtime}: must be this user's own, with at most {LONGEST} characters in its name"
+        )
+    os.environ["JUPYTER_RUNTIME_DIR"] = str(runtime)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "matplotlib"
+    cache.mkdir(parents=True, exist_ok=True)
+    for fonts in FONTS.glob("fontlist-*.json"):
+        shutil.copy(fonts, cache)
+    subprocess.run([sys.executable, "-P", "-m", "lessonkit", "copy", str(home / "lessons")], check=True)
+
+
+def serve() -> None:
+    """Become the server, without two things which take half of what it costs to start."""
+    # jsonschema imports this if it can, to check what Jupyter never asks: 2 s of a core, and 16 MB.
+    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+    # JupyterLab asks yarn, if there is Node, where packages come from: half a second.
+    path = os.environ["PATH"]
+    os.environ["PATH"] = os.devnull
+    from jupyterlab.labapp import main
+
+    os.environ["PATH"] = path
+    if "JUPYTERHUB_API_TOKEN" in os.environ:
+        from jupyterhub.singleuser import main
+    else:
+        sys.argv[1:1] = ["--ip=0.0.0.0", "--no-browser"]
+    main()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--prepare"]:
+        sys.exit(prepare())
+    os.chdir(Path.home())
+    make_folders(Path.home())
+    serve()

@@ -1,0 +1,376 @@
+"""The Hub's configuration, its image and its values: what can be held without any of these."""
+
+import ast
+import json
+import os
+import re
+import runpy
+import socket
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import yaml
+from jupyter_client.manager import KernelManager
+from jupyter_core.paths import SYSTEM_CONFIG_PATH
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from lessonkit.lessons import lessons
+
+ROOT = Path(__file__).parent.parent
+HUB = ROOT / "share" / "hub"
+START = HUB / "start_learner.py"
+SERVER_EXTENSIONS = "etc/jupyter/jupyter_server_config.d"
+LONGEST = 107  # characters in the name of a socket, on Linux
+SERVER = """
+import os, sys
+print("imported with the path", os.environ["PATH"])
+def main():
+    seen = os.getcwd(), os.environ["JUPYTER_RUNTIME_DIR"], os.environ["PATH"]
+    open({told!r}, "w").write(repr((__name__, sys.argv[1:], *seen)))
+"""
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="a Hub runs on Linux")
+
+# Of the chart's own schema, version 4.4: what we give values to. Below `config` are classes of the Hub's.
+CHART = {
+    "hub": {"config": {}},
+    "singleuser": {
+        "image": {"name": str, "tag": str},
+        "cmd": str,
+        "memory": {"guarantee": str, "limit": str},
+        "cpu": {"guarantee": float, "limit": int},
+        "storage": {"capacity": str},
+    },
+}
+CHARTS_HUB, CHARTS_UID, CHARTS_HOME = "5.5", "1000", "/home/jovyan"
+
+
+def free_ports() -> int:
+    """A port that nobody listens on, nor on the two after it."""
+    while True:
+        with socket.socket() as held:
+            held.bind(("", 0))
+            port: int = held.getsockname()[1]
+        if port < 65000 and all(free(one) for one in range(port, port + 3)):
+            return port
+
+
+def free(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) != 0
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What loads the configuration as a Hub does, in an empty folder, and the commands that it runs then."""
+    proxy = tmp_path / "bin" / "configurable-http-proxy"
+    proxy.parent.mkdir()
+    proxy.touch(mode=0o755)
+    ran: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: ran.append(command))
+    monkeypatch.setenv("PATH", f"{proxy.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("LESSONS_PORT", str(free_ports()))
+    monkeypatch.chdir(tmp_path)
+
+    def load() -> Config:
+        return PyFileConfigLoader("jupyterhub_config.py", path=str(HUB)).load_config()
+
+    return SimpleNamespace(load=load, ran=ran, proxy=proxy, folder=tmp_path)
+
+
+def server_settings() -> Config:
+    return PyFileConfigLoader("jupyter_server_config.py", path=str(HUB)).load_config()
+
+
+# ---- the Hub ----
+
+
+@on_linux
+def test_thirty_servers_have_time_to_start(hub: Any) -> None:
+    found = hub.load()
+    assert found.Spawner.http_timeout == 180
+    assert found.Spawner.cmd == [str(START)]
+    assert hub.ran == [[str(START), "--prepare"]]
+    assert os.access(START, os.X_OK)
+    assert Path(found.Spawner.environment["JUPYTER_CONFIG_PATH"], "jupyter_server_config.py").exists()
+    assert found.Spawner.environment["PATH"].startswith(str(Path(sys.executable).parent))
+
+
+@on_linux
+def test_the_class_and_the_teacher_keep_their_passwords(hub: Any) -> None:
+    first, again = hub.load(), hub.load()
+    assert first.JupyterHub.authenticator_class == "shared-password"
+    for found in (first, again):
+        assert len(found.SharedPasswordAuthenticator.user_password) >= 8  # or the Hub refuses it
+        assert len(found.SharedPasswordAuthenticator.admin_password) >= 32
+    assert first.SharedPasswordAuthenticator == again.SharedPasswordAuthenticator
+    (kept,) = hub.folder.glob("class-*/passwords")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+
+
+@on_linux
+def test_two_classes_share_nothing(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def used(found: Config) -> set[Any]:
+        told = found.JupyterHub, found.ConfigurableHTTPProxy, found.SharedPasswordAuthenticator
+        return {str(value) for one in told for name, value in one.items() if not name.endswith("_class")}
+
+    first = used(hub.load())
+    monkeypatch.setenv("LESSONS_PORT", str(int(os.environ["LESSONS_PORT"]) + 10))
+    assert len(first) == 8
+    assert not first & used(hub.load())
+
+
+@on_linux
+@pytest.mark.parametrize("further", [0, 1, 2])
+def test_a_taken_port_is_told(hub: Any, further: int) -> None:
+    with socket.socket() as held:
+        held.bind(("", int(os.environ["LESSONS_PORT"]) + further))
+        held.listen()
+        with pytest.raises(
+            SystemExit, match=r"^lessonkit: Port \d+ is taken. For a Hub beside another, set LESS"
+        ):
+            hub.load()
+    assert not [*hub.folder.glob("class-*")]
+
+
+@on_linux
+@pytest.mark.parametrize("port", ["eight", "0", "65534", "-1", ""])
+def test_a_port_that_is_none_is_told(hub: Any, port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LESSONS_PORT", port)
+    with pytest.raises(SystemExit, match=f"LESSONS_PORT={port}: must be a number from 1 to 65533"):
+        hub.load()
+
+
+@on_linux
+def test_a_missing_proxy_is_told(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(hub.folder))
+    with pytest.raises(SystemExit, match="proxy is missing: npm install --global configurable-http-proxy"):
+        hub.load()
+
+
+@on_linux
+def test_root_gives_learners_accounts_and_nobody_gets_another(
+    hub: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    found = hub.load()
+    assert found.JupyterHub.spawner_class == "localprocess"
+    give = found.Spawner.pre_spawn_hook
+    give(SimpleNamespace(user=SimpleNamespace(name="no-such-learner")))
+    assert hub.ran[-1][0] == "useradd"
+    assert hub.ran[-1][-1] == "no-such-learner"
+    with pytest.raises(PermissionError, match="root: this machine has an account of that name"):
+        give(SimpleNamespace(user=SimpleNamespace(name="root")))
+    name = re.compile(found.Authenticator.username_pattern)
+    assert name.fullmatch("anna-2")
+    assert not any(map(name.fullmatch, ("", "Anna", "--root", "a b", "../a", "a" * 32, "ä")))
+
+
+@on_linux
+def test_whoever_is_not_root_tries_it_out(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    found = hub.load()
+    assert found.JupyterHub.spawner_class == "simple"
+    assert "pre_spawn_hook" not in found.Spawner
+    homes = found.SimpleLocalProcessSpawner.home_dir_template
+    assert homes.endswith("/learners/{username}")
+    assert homes.startswith(str(hub.folder))
+
+
+# ---- a learner's server ----
+
+
+def test_kernels_listen_at_files_and_language_servers_stay_out() -> None:
+    found = server_settings()
+    assert found.KernelManager.transport == "ipc"
+    assert KernelManager(config=found).transport == "ipc"
+    assert found.ServerApp.jpserver_extensions == {"jupyter_lsp": False}
+    enabled = [json.loads(path.read_text()) for path in Path(sys.prefix, SERVER_EXTENSIONS).glob("*.json")]
+    names = {name for one in enabled for name in one.get("ServerApp", {}).get("jpserver_extensions", {})}
+    assert {*found.ServerApp.jpserver_extensions} <= names  # or it would be another name now
+
+
+def test_the_first_lesson_opens_by_itself() -> None:
+    opened = Path(server_settings().ServerApp.default_url)
+    assert opened.parts[:4] == ("/", "lab", "tree", "lessons")
+    assert opened.name == lessons()[0].name
+
+
+@pytest.fixture
+def learner(tmp_path: Path) -> Iterator[Any]:
+    """What starts a learner's server, with modules in a server's place that tell how they were called."""
+    told = tmp_path / "told"
+    for name in ("jupyterlab/labapp", "jupyterhub/singleuser"):
+        module = tmp_path / "modules" / f"{name}.py"
+        module.parent.mkdir(parents=True)
+        (module.parent / "__init__.py").touch()
+        module.write_text(SERVER.format(told=str(told)))
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "json.py").write_text("raise SystemExit('a file of the learner')")
+    paths = os.pathsep.join([str(tmp_path / "modules"), str(ROOT)])
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": paths, "HOME": str(home)}
+
+    def start(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-P", str(START), *arguments]
+        return subprocess.run(command, env=environment | more, cwd=home, capture_output=True, text=True)
+
+    with TemporaryDirectory(dir="/tmp") as environment["TMPDIR"]:  # pytest's own has too long a name
+        yield SimpleNamespace(start=start, told=told, home=home)
+
+
+@on_linux
+def test_a_learner_gets_copies_and_short_names_for_sockets(learner: Any) -> None:
+    answer = learner.start("--more", JUPYTERHUB_API_TOKEN="it")
+    assert answer.returncode == 0, answer.stderr
+    module, arguments, folder, runtime, path = ast.literal_eval(learner.told.read_text())
+    assert {one.name for one in (learner.home / "lessons").glob("*.ipynb")} == {one.name for one in lessons()}
+    assert (module, arguments) == ("jupyterhub.singleuser", ["--more"])
+    assert (folder, path) == (str(learner.home), os.environ["PATH"])
+    file = Path(runtime, f"kernel-{uuid4()}.json")
+    address = KernelManager(config=server_settings(), connection_file=str(file)).ip
+    assert len(f"{address}-5") <= LONGEST
+    assert Path(runtime).stat().st_mode & 0o777 == 0o700
+    # JupyterLab is imported first, and finds no Node.
+    assert f"imported with the path {os.devnull}" in answer.stdout.splitlines()
+
+    # What the learner has written stays when the server starts again.
+    mine = learner.home / "lessons" / lessons()[0].name
+    mine.write_text(mine.read_text().replace('"source": [', '"source": ["# mine\\n",', 1))
+    before = mine.read_text()
+    assert "# mine" in before
+    assert learner.start(JUPYTERHUB_API_TOKEN="it").returncode == 0
+    assert mine.read_text() == before
+
+
+@on_linux
+def test_without_a_hub_jupyterlab_starts(learner: Any) -> None:
+    assert learner.start("--port=8888").returncode == 0
+    assert ast.literal_eval(learner.told.read_text())[:2] == (
+        "jupyterlab.labapp",
+        ["--ip=0.0.0.0", "--no-browser", "--port=8888"],
+    )
+
+
+@on_linux
+def test_a_folder_with_too_long_a_name_is_told(learner: Any, tmp_path: Path) -> None:
+    long = tmp_path / ("x" * 60)
+    long.mkdir()
+    answer = learner.start(TMPDIR=str(long))
+    assert answer.returncode == 1
+    assert "must be this user's own, with at most 57 characters" in answer.stderr
+    assert not learner.told.exists()
+
+
+@on_linux
+def test_lessons_that_cannot_be_copied_are_told(learner: Any) -> None:
+    (learner.home / "lessons").touch()
+    answer = learner.start(JUPYTERHUB_API_TOKEN="it")
+    assert answer.returncode
+    assert "lessonkit: The lessons cannot be copied to" in answer.stderr
+    assert not learner.told.exists()
+
+
+@on_linux
+def test_learners_get_the_fonts_that_were_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    script = runpy.run_path(str(START))
+    folders: list[str] = []
+
+    def run(*_: Any, env: dict[str, str] | None = None, **__: Any) -> Any:
+        folders.extend([env["MPLCONFIGDIR"]] if env else [])
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert script["prepare"]() == 0
+    fonts = Path(folders[0]) / "fontlist-v1.json"
+    fonts.parent.mkdir(parents=True)
+    fonts.write_text("{}")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "")
+    with TemporaryDirectory(dir="/tmp") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        script["make_folders"](tmp_path / "home")
+    assert (tmp_path / "home" / ".cache" / "matplotlib" / "fontlist-v1.json").read_text() == "{}"
+
+
+def test_jupyter_does_without_what_is_left_out() -> None:
+    (without,) = re.findall(r"^ +(sys\.modules.* = None)", START.read_text(), re.MULTILINE)
+    check = (
+        f"import sys; {without}; import jsonschema; jsonschema.FormatChecker().check('https://a.b', 'uri')"
+    )
+    check += "; sys.exit('lark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check]).returncode == 0
+
+
+# ---- the image, and the values for a cluster ----
+
+
+def steps() -> list[tuple[str, list[str]]]:
+    """The Dockerfile's instructions, each with its words."""
+    lines = (HUB / "Dockerfile").read_text().splitlines()
+    return [(line.split()[0], line.split()[1:]) for line in lines if line and not line.startswith("#")]
+
+
+def test_the_image_copies_what_there_is_and_all_that_the_package_needs() -> None:
+    copied = [
+        source
+        for kind, words in steps()
+        if kind == "COPY" and "--from=wheel" not in words
+        for source in [word for word in words if not word.startswith("--")][:-1]
+    ]
+    assert all((ROOT / source).exists() for source in copied)
+    made = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    needed = {"pyproject.toml", made["project"]["readme"], *made["project"]["license-files"], "lessonkit"}
+    data = made["tool"]["setuptools"]["data-files"].values()
+    needed |= {pattern.split("/")[0] for patterns in data for pattern in patterns}
+    assert needed <= {*copied}
+
+
+def test_the_image_starts_as_a_hub_and_a_person_expect() -> None:
+    told = steps()
+    copied = {words[-2]: words[-1] for kind, words in told if kind == "COPY"}
+    assert copied["share/hub/jupyter_server_config.py"].rstrip("/") in SYSTEM_CONFIG_PATH
+    assert copied["share/hub/start_learner.py"] == "/usr/local/bin/"
+    assert ("COPY", ["--chmod=755", "share/hub/start_learner.py", "/usr/local/bin/"]) in told
+    assert ("RUN", ["start_learner.py", "--prepare"]) in told
+    assert told[-1] == ("CMD", ['["start_learner.py"]'])
+    assert [words for kind, words in told if kind == "USER"] == [[CHARTS_UID]]
+    assert ("ENV", [f"HOME={CHARTS_HOME}"]) in told
+    assert ("ARG", [f"JUPYTERHUB={CHARTS_HUB}"]) in told
+    # What needs root comes before its rights are given up.
+    kinds = [kind for kind, _ in told]
+    assert "RUN" not in kinds[kinds.index("USER") :]
+
+
+def known(given: Any, schema: Any) -> bool:
+    if isinstance(schema, dict) and schema:
+        return isinstance(given, dict) and all(
+            name in schema and known(value, schema[name]) for name, value in given.items()
+        )
+    return isinstance(given, schema or dict)
+
+
+@on_linux
+def test_the_cluster_has_the_settings_of_the_hub(hub: Any) -> None:
+    values = yaml.safe_load((HUB / "values.yaml").read_text())
+    assert known(values, CHART)
+    ours, theirs = hub.load(), values["hub"]["config"]
+    assert theirs["JupyterHub"]["authenticator_class"] == ours.JupyterHub.authenticator_class
+    assert theirs["KubeSpawner"] == {"http_timeout": ours.Spawner.http_timeout}
+    theirs["Authenticator"]["admin_users"] = {*theirs["Authenticator"]["admin_users"]}
+    assert theirs["Authenticator"] == dict(ours.Authenticator)
+    assert {*theirs} == {"JupyterHub", "KubeSpawner", "Authenticator"}  # and no password for all to read
+    assert [values["singleuser"]["cmd"]] == [Path(one).name for one in ours.Spawner.cmd]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert values["singleuser"]["image"]["tag"] == version
