@@ -36,9 +36,6 @@ EACH = 0.23  # GB for a learner, and as much again for the Hub
 OURS = """
 load_subconfig("jupyterhub_config.py", path={path!r})
 c.JupyterHub.bind_url = "http://{host}:{port}"
-c.JupyterHub.spawner_class = "simple"
-c.SimpleLocalProcessSpawner.home_dir_template = {homes!r}
-c.Spawner.pre_spawn_hook = None
 c.Spawner.args = ["--allow-root"]  # in a container there is often nobody else
 c.Spawner.environment["TMPDIR"] = {folder!r}
 """
@@ -51,9 +48,7 @@ def hub() -> Iterator[tuple[str, str, Any]]:
 
     with TemporaryDirectory(prefix="lessons-") as temporary:
         folder, port = Path(temporary), free_ports()
-        text = OURS.format(
-            path=str(FOLDER), host=HOST, port=port, homes=f"{folder}/{{username}}", folder=str(folder)
-        )
+        text = OURS.format(path=str(FOLDER), host=HOST, port=port, folder=str(folder))
         (folder / "hub.py").write_text(text)
         ours = ("PYTHON", "JUPYTER", "TMPDIR")  # what belongs to this process and not to a Hub
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
@@ -62,7 +57,7 @@ def hub() -> Iterator[tuple[str, str, Any]]:
             started = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=kept | {"LESSONS_PORT": str(port)},
+                env=kept | {"LESSONS_PORT": str(port), "LESSONS_ACCOUNTS": "no"},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

@@ -1,7 +1,8 @@
 """A Hub for a class of thirty on two cores: `jupyterhub --config share/hub/jupyterhub_config.py`.
 
 docs/classroom.md leads through it. Started by root, it gives each learner an account on this machine, made at
-the first login. Started by anybody else, it is for trying out: all learners are then that same user.
+the first login. Started by anybody else, or with LESSONS_ACCOUNTS=no, it is for trying out: all learners are
+then the same user.
 """
 
 import os
@@ -13,10 +14,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tornado.web import HTTPError
+
 c = get_config()  # noqa: F821 (Jupyter gives it to its configuration)
 
 HERE = Path(__file__).resolve().parent
 PORT = os.environ.get("LESSONS_PORT", "8000")  # the next two are for the Hub and its proxy to talk
+ACCOUNTS = os.geteuid() == 0 and os.environ.get("LESSONS_ACCOUNTS") != "no"
 OURS = "learner of the lessons"  # by this we know the accounts that we have made
 
 
@@ -65,7 +69,7 @@ c.SharedPasswordAuthenticator.user_password, c.SharedPasswordAuthenticator.admin
 )
 c.Authenticator.allow_all = True
 c.Authenticator.admin_users = {"teacher"}
-c.Authenticator.username_pattern = r"[a-z][a-z0-9-]{0,30}"  # what may be the name of an account
+c.Authenticator.username_pattern = r"[a-z][a-z0-9-]{0,30}\Z"  # what may be the name of an account
 print(f"lessonkit: The passwords, the class's and the teacher's, are in {PASSWORDS}.", flush=True)
 
 
@@ -73,14 +77,19 @@ def give_account(spawner):
     """Make the account of a learner who comes for the first time; nobody gets one that we have not made."""
     name = spawner.user.name
     try:
-        if pwd.getpwnam(name).pw_gecos != OURS:
-            raise PermissionError(f"{name}: this machine has an account of that name; choose another")
+        found = pwd.getpwnam(name).pw_gecos
     except KeyError:
         command = ["useradd", "--create-home", "--key", "HOME_MODE=0700", "--shell", "/bin/bash"]
         subprocess.run([*command, "--comment", OURS, name], check=True)
+    else:
+        if found != OURS:
+            raise HTTPError(403, f"{name}: this machine has an account of that name; choose another")
 
 
-if os.geteuid() == 0:
+if ACCOUNTS:
+    for path in (HERE, Path(sys.executable), Path(sys.executable).resolve()):
+        if closed := [one for one in (path, *path.parents) if not one.stat().st_mode & 0o001]:
+            stop(f"{path}: learners may not enter {closed[-1]}; install it elsewhere, such as in /opt.")
     c.JupyterHub.spawner_class = "localprocess"
     c.Spawner.pre_spawn_hook = give_account
 else:

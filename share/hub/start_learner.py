@@ -9,8 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 FONTS = Path(sys.prefix) / "share" / "lessonkit" / "fonts"
 LONGEST = 57  # characters; a socket's name may have 107, of which the file in the folder takes 50
@@ -22,18 +22,8 @@ def prepare() -> int:
     return subprocess.run(command, env=os.environ | {"MPLCONFIGDIR": str(FONTS)}).returncode
 
 
-def make_folders(home: Path) -> None:
-    """Make the folder for sockets, and give the learner the lessons and the list of fonts, below *home*.
-
-    There the names of sockets might be too long, and not every network drive can hold them.
-    """
-    runtime = Path(tempfile.gettempdir()) / f"jupyter-{os.getuid()}"
-    runtime.mkdir(mode=0o700, exist_ok=True)
-    if runtime.stat().st_uid != os.getuid() or len(str(runtime)) > LONGEST:
-        sys.exit(
-            f"lessonkit: {runtime}: must be this user's own, with at most {LONGEST} characters in its name"
-        )
-    os.environ["JUPYTER_RUNTIME_DIR"] = str(runtime)
+def give(home: Path) -> None:
+    """Give the learner the lessons and the list of fonts, below *home*."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "matplotlib"
     cache.mkdir(parents=True, exist_ok=True)
     for fonts in FONTS.glob("fontlist-*.json"):
@@ -62,5 +52,11 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--prepare"]:
         sys.exit(prepare())
     os.chdir(Path.home())
-    make_folders(Path.home())
-    serve()
+    give(Path.home())
+    # For sockets: below a home their names might be too long, and not every network drive can hold them. The
+    # server leaves them there when the Hub stops it.
+    with TemporaryDirectory(prefix="jupyter-", ignore_cleanup_errors=True) as runtime:
+        if len(runtime) > LONGEST:
+            sys.exit(f"lessonkit: {runtime}: must have at most {LONGEST} characters; set TMPDIR")
+        os.environ["JUPYTER_RUNTIME_DIR"] = runtime
+        serve()
