@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from lessonkit.engine.batches import Batch
 from lessonkit.engine.costs import Price, charge, price_of_bytes
 from lessonkit.engine.element import END, Element, stack
 from lessonkit.engine.node import Node, swap
@@ -73,6 +74,9 @@ class Fetch:
         if stream is self.source and stream.kept is None:
             self.costs = [cost for cost in costs if callable(cost)]
             self.each = sum(cost for cost in costs if not callable(cost))  # sample
+            values, loader = self.source.values, self.loader
+            said = loader.sampler is not None or loader.batch_sampler is not None
+            self.are_numbers = not said and values == range(len(values))  # the samples are their indices
             self.once = round(self.loader.transfer * 1e9) + charge(self.price, Element(None))
 
     def at_once(self, indices: Any) -> tuple[Element, int] | None:
@@ -80,8 +84,8 @@ class Fetch:
         if self.costs is None:
             return None
         try:
-            samples = list(map(self.source.values.__getitem__, indices))
-            element = Element(stack(samples))
+            samples = indices if self.are_numbers else [self.source.values[index] for index in indices]
+            element = Element(Batch(samples) if self.are_numbers else stack(samples))
             element.samples = count = len(samples)
             total = self.once + self.each * count
             for cost in self.costs:

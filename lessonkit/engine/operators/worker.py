@@ -158,7 +158,8 @@ class Worker(Maker):
 
     async def live(self, spent: int) -> None:
         """Make what it is told to make, until it is stopped."""
-        run, queue, handling = self.run, self.queue, self.loader.handling
+        run, queue = self.run, self.queue
+        hop, sending = self.loader.handling.hop, self.loader.handling.send
         await run.spend(spent, self.loader.start_stage, Element(None))
         await self.prepare()
         while True:
@@ -167,8 +168,8 @@ class Worker(Maker):
             if self.stopped:
                 break
             ticket = queue.popleft()
-            if handling.hop or handling.send:
-                await run.pause(max(0, ticket.sent + handling.hop - run.time))
+            if hop or sending:
+                await run.pause(max(0, ticket.sent + hop - run.time))
             if ticket.number < 0:
                 self.loader = ticket.indices
                 self.ended = False
@@ -179,8 +180,8 @@ class Worker(Maker):
                 made = self.fetch and self.fetch.at_once(ticket.indices)
                 ticket.result, cost = made or await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
-            if handling.hop:
-                self.deliver(ticket, run.time + handling.hop)
+            if hop:
+                self.deliver(ticket, run.time + hop)
             else:
                 self.loader.arrive(ticket)
         self.depart()
