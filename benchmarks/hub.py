@@ -161,7 +161,7 @@ async def lesson(address: str, password: str, count: int, root: Any) -> list[str
             limited("slider until the picture is there, 95th percentile", quantiles(took, n=20)[-1], 30, "ms")
         )
         print(limited("slider until the picture is there, longest", max(took), 200, "ms"))
-    print(limited("memory in all", sum(used.values()) / 1e3, count * 6.5 / 30, "GB"))
+    print(limited("memory in all", sum(used.values()) / 1e3, round(count * 6.5 / 30, 2), "GB"))
     for kind, size in used.items():
         print(line(f"memory of {kind}", f"{size:,.0f} MB", "", "", "", ""))
     return [f"{learner.name}: {failure}" for learner in learners for failure in learner.failures]
@@ -186,8 +186,11 @@ def main() -> int:
         signal.SIGTERM, signal.default_int_handler
     )  # whoever ends us interrupts us: so all is ended
     print(line("what", "ours", "peer", "ratio", "goal", "goal is"), flush=True)
-    with hub() as (address, password, root):
-        failed = asyncio.run(lesson(address, password, count, root))
+    try:
+        with hub() as (address, password, root):
+            failed = asyncio.run(lesson(address, password, count, root))
+    except KeyboardInterrupt:
+        sys.exit("lessonkit: Stopped; nothing of it is left.")
     print(*failed or [f"{count} of {count} took part in all of it."], sep="\n")
     return int(bool(failed))
 

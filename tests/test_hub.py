@@ -221,7 +221,9 @@ def test_kernels_listen_at_files_and_language_servers_stay_out() -> None:
 
 
 def test_the_first_lesson_opens_by_itself() -> None:
-    opened = Path(server_settings().ServerApp.default_url)
+    found = server_settings()
+    assert found.LabApp.default_url == found.ServerApp.default_url
+    opened = Path(found.ServerApp.default_url)
     assert opened.parts[:4] == ("/", "lab", "tree", "lessons")
     assert opened.name == lessons()[0].name
 

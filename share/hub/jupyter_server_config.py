@@ -9,7 +9,7 @@ c.KernelManager.transport = "ipc"
 # No language servers: nobody needs them here, and the search for them costs each server time and memory.
 c.ServerApp.jpserver_extensions = {"jupyter_lsp": False}
 
-c.ServerApp.default_url = "/lab/tree/lessons/00_start_here.ipynb"
+c.ServerApp.default_url = c.LabApp.default_url = "/lab/tree/lessons/00_start_here.ipynb"  # on a Hub; alone
 
 # A kernel of a lesson that nobody has open ends after half an hour, and a server that nobody has used for two
 # hours ends as well. What was run and saved stays; logging in starts the server again.
