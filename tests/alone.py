@@ -23,10 +23,11 @@ SHOW = """async ([place, esm, css, role, state, large]) => {
             hearing[place].forEach((hear) => hear(content, bytes(text)));
     }
     hearing[place] = [];
-    const kept = { role, state, large };
-    const model = { get: (name) => kept[name], set: (name, value) => (kept[name] = value),
+    window.saved ??= {}; // as a notebook does, for a widget that is drawn again
+    const about = { role, state, large, kept: saved[state] ?? "" };
+    const model = { get: (name) => about[name], set: (name, value) => (about[name] = value),
         on: (_, hear) => hearing[place].push(hear), send: (question) => ask(place, question),
-        save_changes() {} };
+        save_changes() { saved[state] = about.kept; } };
     const within = document.querySelectorAll(".jp-Cell")[place] ?? document.body;
     drawing.render({ model, el: within.appendChild(document.createElement("div")) });
 }"""
@@ -46,7 +47,7 @@ class Alone:
     """One widget in a page; its kernel is asked only when the test says so."""
 
     def __init__(self, visit: Visit, widget: Page) -> None:
-        self.page, self.widget = visit.page, widget
+        self.visit, self.page, self.widget = visit, visit.page, widget
         self.page.evaluate(HELD)
         show(visit, 0, widget)
         widget.send = self.say
@@ -54,6 +55,11 @@ class Alone:
     def say(self, content: Any, buffers: Any = None) -> None:
         told = [0, content, buffers and buffers[0].decode()]
         self.page.evaluate("(told) => answer(...told)", told)
+
+    def load_again(self) -> None:
+        """Draw the widget anew, from what is saved of it."""
+        self.page.evaluate("() => document.body.replaceChildren()")
+        show(self.visit, 0, self.widget)
 
     def answer(self) -> None:
         """Let the kernel answer whatever it is asked, until nothing is left."""

@@ -205,6 +205,11 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
     here = page.locator(".lk-here")
     assert here.get_attribute("aria-label") == "decode 2, augment 2: 20 ms a sample"
     assert len(lit(page)) == 16
+    colours = "() => [...document.querySelectorAll('.lk-square')].map((square) => square.style.background)"
+    before = page.evaluate(colours)
+    alone.load_again()
+    assert page.evaluate(colours) == before
+    assert here.get_attribute("aria-label") == "decode 2, augment 2: 20 ms a sample"
 
 
 def test_a_loader_is_measured_and_named(visit: Visit) -> None:
@@ -227,6 +232,12 @@ def test_a_loader_is_measured_and_named(visit: Visit) -> None:
     assert loader.verdict("compute-bound", "prefetch eight at the end") in said.inner_text()
     assert said.inner_text().endswith("You bought 1 of 2 measurements.")
     assert page.locator(".lk-timeline").count() == 1  # and not that of another loader
+    told = second.inner_text()
+    alone.load_again()
+    page.locator("rect.lk-bar").first.wait_for()
+    assert second.inner_text() == told
+    assert second.get_by_label("what holds it back").input_value() == "2"
+    assert second.get_by_role("button", name="Buy the time of each stage").is_disabled()
 
 
 @pytest.mark.parametrize("width", [1400, NARROW, 390])

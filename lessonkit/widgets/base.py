@@ -34,6 +34,7 @@ class Page(anywidget.AnyWidget):
     _css = (HERE / "style.css").read_text(encoding="utf-8")
     role = traitlets.Unicode().tag(sync=True)
     state = traitlets.Unicode("{}").tag(sync=True)
+    kept = traitlets.Unicode("").tag(sync=True)  # the page's own: how far the learner is
     questions: tuple[str, ...] = ()
     large = traitlets.Bool(False).tag(sync=True)
     runs: dict[str, Trace]  # what the kept picture shows

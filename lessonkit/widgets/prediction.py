@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from math import isclose, isfinite
 from typing import Any
 
-import traitlets
-
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError
@@ -26,7 +24,6 @@ class Question(Page):
     """
 
     questions = ("commit", "reveal")
-    kept = traitlets.Unicode("").tag(sync=True)  # the page's own: how far the learner is
 
     def __init__(self, question: str, why: str, traces: Sequence[Trace], spec: dict[str, Any]) -> None:
         self.question, self.why, self.traces = question, why, list(traces)

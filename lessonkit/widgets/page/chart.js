@@ -1,18 +1,16 @@
 // Pictures that nothing turns: lanes of bars, stairs, lines and dots on one axis; and runs on one axis of time.
 
 const PADDING = 22; // pixels above a lane's highest mark, for its text
+const BRIEF = 480; // pixels
 const LETTER = 7; // pixels, at most, for most texts
 
 class Chart {
   constructor(model, el) {
     const state = JSON.parse(model.get("state"));
-    this.scene = state;
-    this.at = -1;
-    this.hatch = unique("hatch");
-    const pattern = svg("pattern", { id: this.hatch, width: 8, height: 8, patternUnits: "userSpaceOnUse" }, svg("path", { d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4" }));
+    Object.assign(this, { scene: state, at: -1, hatch: unique("hatch") });
     this.drawn = svg("g");
     this.ring = svg("circle", { class: "lk-ring", r: 10 });
-    this.svg = svg("svg", { class: "lk-timeline lk-chart", role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}`, ...KEYS }, svg("defs", {}, pattern), this.drawn, this.ring);
+    this.svg = svg("svg", { class: "lk-timeline lk-chart", role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}`, ...KEYS }, hatching(this.hatch), this.drawn, this.ring);
     this.said = html("div", { class: "lk-said", "aria-live": "polite" });
     for (const kind of ["pointermove", "pointerdown"]) this.svg.addEventListener(kind, (event) => this.point(this.nearest(event)));
     this.svg.addEventListener("keydown", (event) => this.key(event));
@@ -23,13 +21,14 @@ class Chart {
     const { lanes, from, to, seconds } = this.scene;
     const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text?.length ?? 0));
     const left = Math.min(0.36 * width, 32 + longest(lanes.map(({ name }) => name)));
-    // A bar has its text after it, all else above.
-    const right = Math.max(32, longest(lanes.flatMap(({ marks }) => marks.map(({ kind, text }) => kind === "bar" && text))));
+    // A bar has its text after it, all else above; where it is narrow, only the first part.
+    this.brief = (text) => (width < BRIEF ? text?.split(", ")[0] : text);
+    const right = Math.max(32, longest(lanes.flatMap(({ marks }) => marks.map(({ kind, text }) => kind === "bar" && this.brief(text)))));
     const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - right);
     const floor = lanes.reduce((sum, { height }) => sum + height, 6);
     attributes(this.svg, { width, height: floor + 26, viewBox: `0 0 ${width} ${floor + 26}` });
     this.items = [];
-    const nodes = this.axis(x, floor, seconds ? 1e-6 : 1, width);
+    const nodes = this.axis(x, floor, seconds ? 1e-6 : 1, width - left - right);
     let top = 6;
     for (const lane of lanes) {
       nodes.push(...this.lane(lane, x, top, left));
@@ -40,11 +39,10 @@ class Chart {
   }
 
   axis(x, floor, least, width) {
-    const { from, to, seconds } = this.scene;
-    const step = Math.max(least, nice((to - from) / Math.max(2, width / 90)) || least), nodes = [];
-    for (let at = Math.ceil(from / step) * step; at <= to + step / 1e6; at += step)
-      nodes.push(svg("line", { class: "lk-mark", x1: x(at), x2: x(at), y1: 0, y2: floor }), svg("text", { class: "lk-quiet", x: x(at), y: floor + 16, "text-anchor": "middle" }, seconds ? time(at * 1e6) : number(at)));
-    return nodes;
+    const { from, to, seconds } = this.scene, values = rounds(from, to, width / 90, least);
+    const texts = seconds ? moments(values.map((at) => at * 1e6), to * 1e6).map(([, text]) => text) : values.map(number);
+    const line = (at) => svg("line", { class: "lk-mark", x1: x(at), x2: x(at), y1: 0, y2: floor });
+    return values.flatMap((at, place) => [line(at), svg("text", { class: "lk-quiet", x: x(at), y: floor + 16, "text-anchor": "middle" }, texts[place])]);
   }
 
   lane({ name, text, height, top: most, colour, marks }, x, top, left) {
@@ -66,9 +64,9 @@ class Chart {
         nodes.push(svg("path", { d: mark.kind === "area" ? `${stairs}V${floor}H${x0}Z` : stairs, class: mark.kind === "area" ? "lk-area" : `lk-drawn${mark.dashed ? " lk-dashed" : ""}`, ...(mark.kind === "area" ? { fill, stroke: fill } : {}) }));
       }
       if (mark.say) this.items.push({ x: mark.kind === "bar" ? end : x0, y: mark.kind === "bar" ? (y0 + floor) / 2 : y0, say: mark.say });
-      const wide = LETTER * (mark.text?.length ?? 0), at = mark.kind === "bar" ? end + 6 : Math.max(4, Math.min(x0 - wide / 2, x(this.scene.to) + 30 - wide));
-      if (!mark.text || at < free) continue;
-      nodes.push(svg("text", { x: at, y: mark.kind === "bar" ? floor - 6 : y0 - 9, class: mark.marked ? "lk-bold" : "" }, mark.text));
+      const text = bars ? this.brief(mark.text) : mark.text, wide = LETTER * (text?.length ?? 0), at = mark.kind === "bar" ? end + 6 : Math.max(4, Math.min(x0 - wide / 2, x(this.scene.to) + 30 - wide));
+      if (!text || at < free) continue;
+      nodes.push(svg("text", { x: at, y: mark.kind === "bar" ? floor - 6 : y0 - 9, class: mark.marked ? "lk-bold" : "" }, text));
       free = at + wide;
     }
     return nodes;
@@ -95,8 +93,7 @@ class Chart {
     const to = { ArrowRight: this.at + 1, ArrowDown: this.at + 1, ArrowLeft: this.at - 1, ArrowUp: this.at - 1, Home: 0, End: last }[event.key];
     if (to === undefined) return;
     this.point(Math.max(0, Math.min(last, to)));
-    event.preventDefault();
-    event.stopPropagation();
+    take(event);
   }
 }
 

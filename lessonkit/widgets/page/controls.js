@@ -34,11 +34,13 @@ class Controls {
     return steps.sort((a, b) => Math.abs(a - this.values[name]) - Math.abs(b - this.values[name]));
   }
 
+  heard(name, value) {
+    return { oninput: () => this.turn(name, value(), false), onchange: () => this.turn(name, value(), true), "data-name": name, ...KEYS };
+  }
+
   slider({ name, label, texts }) {
-    const input = html("input", { type: "range", min: 0, max: texts.length - 1, step: 1, "aria-label": label, "data-name": name, ...KEYS });
+    const input = html("input", { type: "range", min: 0, max: texts.length - 1, step: 1, "aria-label": label, ...this.heard(name, () => Number(input.value)) });
     const output = html("output");
-    input.addEventListener("input", () => this.turn(name, Number(input.value), false));
-    input.addEventListener("change", () => this.turn(name, Number(input.value), true));
     this.fields[name] = (value) => {
       input.value = value;
       input.setAttribute("aria-valuetext", texts[value]);
@@ -49,15 +51,13 @@ class Controls {
 
   select({ name, label, texts }) {
     const options = texts.map((text, value) => html("option", { value }, text));
-    const input = html("select", { "aria-label": label, "data-name": name, ...KEYS }, ...options);
-    input.addEventListener("change", () => this.turn(name, Number(input.value), true));
+    const input = html("select", { "aria-label": label, ...this.heard(name, () => Number(input.value)) }, ...options);
     this.fields[name] = (value) => (input.value = value);
     return html("label", { class: "lk-control" }, html("span", {}, label), input);
   }
 
   check({ name, label }) {
-    const input = html("input", { type: "checkbox", "data-name": name, ...KEYS });
-    input.addEventListener("change", () => this.turn(name, input.checked, true));
+    const input = html("input", { type: "checkbox", ...this.heard(name, () => input.checked) });
     this.fields[name] = (value) => (input.checked = value);
     return html("label", { class: "lk-control" }, html("span", {}, label), input);
   }
@@ -79,8 +79,7 @@ class Controls {
       grip.addEventListener("keydown", (event) => {
         if (!keys[event.key]) return;
         swap(card, keys[event.key]);
-        event.preventDefault();
-        event.stopPropagation();
+        take(event);
       });
       grip.addEventListener("pointerdown", (event) => grip.setPointerCapture?.(event.pointerId));
       grip.addEventListener("pointermove", (event) => {

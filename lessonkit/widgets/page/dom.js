@@ -32,8 +32,7 @@ function giveBack(event) {
   if (!["Control", "Meta"].includes(event.key) || !target.hasAttribute("data-lm-suppress-shortcuts")) return;
   target.removeAttribute("data-lm-suppress-shortcuts");
   const keep = () => attributes(target, KEYS);
-  addEventListener("keyup", keep, { once: true });
-  addEventListener("blur", keep, { once: true });
+  for (const end of ["keyup", "blur"]) addEventListener(end, keep, { once: true });
 }
 
 function button(text, title, act, given = {}) {
@@ -80,8 +79,27 @@ function asking(model, said, answers) {
   };
 }
 
-function same(a, b) {
-  return JSON.stringify(a) === JSON.stringify(b);
+// A key that was for us is nobody else's.
+function take(event) {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+// How far a learner is outlives the page, which may be loaded again or open twice: the widget's model has it. Gives the
+// function that keeps it; *restore* gets what was kept, or what another page keeps.
+function keeping(model, restore) {
+  let ours = "";
+  const look = () => ![ours, ""].includes(model.get("kept") ?? "") && restore(JSON.parse(model.get("kept")));
+  model.on("change:kept", look);
+  look();
+  return (value) => {
+    model.set("kept", (ours = JSON.stringify(value)));
+    model.save_changes();
+  };
+}
+
+function verdict(well, ...text) {
+  return html("span", {}, html("b", { class: well ? "lk-right" : "lk-wrong" }, well ? "✓ " : "✗ "), ...text);
 }
 
 // A number that nothing else has: widgets share the page and views their kernel, but each has its own copy of this program.
@@ -91,6 +109,31 @@ function uniqueNumber() {
 
 function unique(name) {
   return `lk-${name}-${uniqueNumber()}`;
+}
+
+// Stripes, to fill waits with: `url(#id)`.
+function hatching(id) {
+  const lines = svg("path", { d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4" });
+  return svg("defs", {}, svg("pattern", { id, width: 8, height: 8, patternUnits: "userSpaceOnUse" }, lines));
+}
+
+// Round values of an axis, about *count*, none closer to the next than *least*.
+function rounds(from, to, count, least = 0) {
+  const step = Math.max(least, nice((to - from) / Math.max(2, count)) || least), found = [];
+  for (let at = Math.ceil(from / step) * step; at <= to + step / 1e6; at += step) found.push(at);
+  return found;
+}
+
+// 1, 2 or 5 times a power of ten.
+function nice(step) {
+  const power = 10 ** Math.floor(Math.log10(step));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((round) => round >= step);
+}
+
+// Such values of a time axis: all in one unit, which the first one names.
+function moments(values, end) {
+  const [unit, micros] = end >= 1e7 ? [" s", 1e6] : [" ms", 1e3];
+  return values.map((at, place) => [at, number(at / micros) + (place ? "" : unit)]);
 }
 
 // A frame that says how wide it is, and each time that it is another width.

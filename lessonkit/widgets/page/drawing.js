@@ -16,8 +16,7 @@ class Drawing {
     const drag = { onpointerdown: (event) => this.press(event), onpointermove: (event) => this.hand && this.move(event), onlostpointercapture: () => this.changed((this.hand = false)) };
     this.svg = svg("svg", { class: "lk-timeline lk-plot", role: "group", "aria-label": `A curve to draw, against ${knob}`, ...drag }, this.grid, this.axis, this.truth, this.line, this.start, ...this.points);
     this.said = html("div", { class: "lk-said", "aria-live": "polite" }, "The first point is given. Draw the others by hand, or with the arrow keys; Page Up and Page Down make larger steps.");
-    this.node = html("div", {}, html("div", { class: "lk-frame" }, this.svg), this.said);
-    new ResizeObserver(([{ contentRect: { width } }]) => width && this.draw(Math.floor(width))).observe(this.node);
+    this.node = html("div", {}, watched(this.svg, (width) => this.draw(width)), this.said);
   }
 
   get = () => this.places;
@@ -51,10 +50,9 @@ class Drawing {
 
   draw(width = this.width) {
     if (!width) return;
-    this.width = Math.max(300, width);
+    this.width = Math.max(NARROWEST, width);
     attributes(this.svg, { width: this.width, height: PLOT + FLOOR, viewBox: `0 0 ${this.width} ${PLOT + FLOOR}` });
-    const right = this.width - RIGHT, each = nice((this.steps * this.step) / 5) / this.step;
-    const marks = Array.from({ length: Math.floor(this.steps / each) + 1 }, (_, mark) => mark * each);
+    const right = this.width - RIGHT, marks = rounds(0, this.steps * this.step, 5).map((value) => value / this.step);
     this.grid.replaceChildren(...marks.map((mark) => svg("line", { x1: FLOOR - 8, x2: right, y1: this.y(mark), y2: this.y(mark) })));
     this.axis.replaceChildren(
       ...this.values.map((value, place) => svg("text", { x: this.x(place), y: PLOT + 20, "text-anchor": "middle" }, value)),
@@ -109,7 +107,6 @@ class Drawing {
     else if (by !== undefined) this.put(point, here + by);
     else return;
     this.changed();
-    event.preventDefault();
-    event.stopPropagation();
+    take(event);
   }
 }

@@ -113,10 +113,9 @@ class Explore {
       this.refuse("");
     }
     if (about === "code") this.showCode(unpack(buffers));
-    if (about === "progress") this.panel.replaceChildren(html("p", {}, message.text));
     if (about === "real") this.showReal(unpack(buffers));
     if (about === "error") this.refuse(message.text);
-    if (about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
+    if (about === "progress" || about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
     if (about === "real" || about === "stopped") this.rest(0);
   }
 

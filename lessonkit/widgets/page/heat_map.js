@@ -5,7 +5,7 @@ const STRIDE = 700; // ms from one step of the tuner to the next
 class HeatMap {
   constructor(model, el) {
     const [across, down] = JSON.parse(model.get("state")).knobs;
-    this.lit = new Map(); // the seconds a sample takes, by square
+    this.lit = new Map(); // what was told of a square, the last one at the end
     this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
     const ask = asking(model, this.said, { walk: ({ steps }) => this.walk(steps) });
     const square = (x, y) => {
@@ -19,6 +19,7 @@ class HeatMap {
     const grid = html("table", { role: "grid", "aria-label": "Time per sample", onkeydown: (event) => this.key(event) }, ...rows.reverse(), head);
     const walk = button("watch the tuner", "Let the tuner walk over the map", () => ask({ do: "walk" }));
     el.append(html("div", { class: "lk-card-of" }, html("div", { class: "lk-map" }, grid), this.said, html("div", { class: "lk-tools" }, walk)));
+    this.keep = keeping(model, (steps) => steps.forEach((step) => this.light(step)));
   }
 
   key(event) {
@@ -28,24 +29,28 @@ class HeatMap {
     if (!next) return;
     [event.target.tabIndex, next.tabIndex] = [-1, 0];
     next.focus();
-    event.preventDefault();
-    event.stopPropagation();
+    take(event);
   }
 
-  // The last square is where it is now.
-  walk([[[x, y], seconds, text, why], ...rest]) {
-    const square = this.squares[x][y], label = `${square.label}: ${text} a sample`;
+  walk([step, ...rest]) {
+    this.light(step);
+    this.keep([...this.lit.values()]);
+    clearTimeout(this.walking);
+    if (rest.length) this.walking = setTimeout(() => this.walk(rest), STRIDE);
+  }
+
+  light(step) {
+    const [[x, y], , text, why] = step, square = this.squares[x][y], label = `${square.label}: ${text} a sample`;
     square.textContent = text;
     attributes(square, { title: label, "aria-label": label });
-    this.lit.set(square, seconds);
+    this.lit.delete(square);
+    this.lit.set(square, step);
     // The brightest is the fastest of those that are lit: the map knows no more than its reader.
-    const times = [...this.lit.values()], least = Math.min(...times), range = Math.max(...times) - least || 1;
-    for (const [other, time] of this.lit) {
+    const times = [...this.lit.values()].map(([, time]) => time), least = Math.min(...times), range = Math.max(...times) - least || 1;
+    for (const [other, [, time]] of this.lit) {
       other.classList.toggle("lk-here", other === square);
       other.style.background = `color-mix(in srgb, #c08a3e ${(100 * (time - least)) / range}%, #ffe08a)`;
     }
     this.said.textContent = `${label}. ${why}`;
-    clearTimeout(this.walking);
-    if (rest.length) this.walking = setTimeout(() => this.walk(rest), STRIDE);
   }
 }

@@ -18,7 +18,6 @@ class Installation {
 
   add(what, found, good, advice) {
     const item = html("li", { class: good ? "lk-right" : "lk-wrong" }, `${good ? "✓" : "✗"} ${what}: ${found}`, good ? "" : `. ${advice}`);
-    this.list.append(item);
-    return item;
+    return this.list.appendChild(item);
   }
 }

@@ -2,28 +2,40 @@
 
 class Mystery {
   constructor(model, el) {
-    const state = JSON.parse(model.get("state"));
-    el.append(...state.told.map((told, loader) => this.card(model, state, told, loader)));
+    const state = JSON.parse(model.get("state")), cards = state.told.map((told, loader) => this.card(model, state, told, loader));
+    el.append(...cards.map(({ node }) => node));
+    this.keep = keeping(model, (kept) => cards.forEach(({ restore }, loader) => restore(kept[loader])));
+    this.kept = () => cards.map(({ kept }) => kept);
   }
 
   card(model, { number, measures, choices, height }, told, loader) {
     const name = `Loader ${loader + 1} of number ${number} `, bought = html("div"), said = html("div", { class: "lk-verdict", "aria-live": "polite" });
-    const ask = asking(model, said, { told: (answer) => answer.loader === loader && hear(answer) });
+    const kept = {}; // what was told, by the measurement that was bought; and the last verdict, with the answer
+    const restore = (answers) => Object.keys(kept).length || Object.values(answers).forEach(hear);
+    const answered = ({ loader: of, ...answer }) => {
+      if (of !== loader) return;
+      hear({ ...answer, values: controls.values });
+      this.keep(this.kept());
+    };
+    const ask = asking(model, said, { told: answered });
     const controls = new Controls(choices, () => {}), view = new View(height);
     const buys = measures.map((text, which) => button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, () => ask({ do: "measure", loader, which })));
     const commit = button("commit", `Commit to this answer for loader ${loader + 1}`, () => ask({ do: "commit", loader, ...controls.values }));
-    const hear = ({ text, which, right, scene, pinned }) => {
+    const hear = (answer) => {
+      const { text, which, right, scene, pinned, values } = answer;
+      kept[which ?? "verdict"] = answer;
+      controls.set(values);
       if (!scene) {
         [said.textContent, buys[which].disabled] = ["", true];
         return bought.append(html("p", {}, text));
       }
       const paid = ` You bought ${bought.children.length} of ${measures.length} measurements.`;
-      said.replaceChildren(html("b", { class: right ? "lk-right" : "lk-wrong" }, right ? "✓ " : "✗ "), text, paid);
+      said.replaceChildren(verdict(right, text, paid));
       view.pinned = pinned;
-      if (!view.scene) card.append(...view.nodes);
+      if (!view.scene) node.append(...view.nodes);
       return view.draw(scene);
     };
-    const card = html("div", { class: "lk-card-of", role: "group", "aria-label": name }, html("p", { class: "lk-question" }, html("b", {}, name), told), bought, controls.node, html("div", { class: "lk-tools" }, ...buys, html("span", { class: "lk-space" }), commit), said);
-    return card;
+    const node = html("div", { class: "lk-card-of", role: "group", "aria-label": name }, html("p", { class: "lk-question" }, html("b", {}, name), told), bought, controls.node, html("div", { class: "lk-tools" }, ...buys, html("span", { class: "lk-space" }), commit), said);
+    return { node, kept, restore };
   }
 }

@@ -10,15 +10,12 @@ const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead:
 
 class Pictures {
   constructor(model, { show, refuse }) {
-    this.model = model;
-    this.show = show;
-    this.refuse = refuse;
+    Object.assign(this, { model, show, refuse, took: 0 });
     this.kept = new Map(); // by values
     this.asked = new Map(); // what the kernel is busy with, by number: one that is wanted, one ahead
     this.wanted = null; // the newest values, if they are not asked for yet
     this.newest = this.drawn = ""; // the values that were wanted last, and those that are seen
     this.next = uniqueNumber(); // another view of this widget hears the answers too
-    this.took = 0;
     this.paused = false; // while the pipeline runs for real
     this.ahead = [];
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
@@ -30,22 +27,15 @@ class Pictures {
     this.ahead = near.slice(0, KEPT / 2); // or they would drive each other out, and never end
     clearTimeout(this.timer);
     if (this.asked.size) this.wait();
-    const coming = [...this.asked.values()].find(({ key }) => key === this.newest);
-    if (coming) {
-      coming.ahead = false;
-      this.wanted = null;
-      return undefined;
-    }
-    const known = this.kept.get(this.newest);
-    if (known) {
-      this.wanted = null;
+    const coming = [...this.asked.values()].find(({ key }) => key === this.newest), known = this.kept.get(this.newest);
+    if (coming || known) this.wanted = null;
+    if (coming) coming.ahead = false;
+    else if (known) {
       this.keep(this.newest, known);
       this.draw(this.newest, known);
-      return this.rested();
-    }
-    if (rest || this.took < SLOW) this.ask();
+      this.rested();
+    } else if (rest || this.took < SLOW) this.ask();
     else this.timer = setTimeout(() => this.ask(), REST);
-    return undefined;
   }
 
   ask() {

@@ -17,17 +17,15 @@ class Placing extends Timeline {
       return { row, length, name, node, rect, text };
     });
     this.tray = svg("text", { x: LEFT - 10, "text-anchor": "end" }, "to place");
-    this.shadow = svg("rect", { class: "lk-shadow", rx: 3 });
-    this.shadow.style.display = "none";
+    this.shadow = svg("rect", { class: "lk-shadow", rx: 3, style: "display: none" });
     this.theirs = svg("g", { class: "lk-theirs" });
     this.svg.replaceChildren(this.layer.grid, this.layer.names, this.layer.ghosts, this.layer.axis, this.tray, this.shadow, this.theirs, this.layer.bars);
     this.layer.bars.append(...this.bars.map(({ node }) => node));
-    attributes(this.svg, { role: "group", "aria-label": "Bars to place in time", onpointerup: (event) => this.release(event), onpointercancel: (event) => this.release(event) });
+    attributes(this.svg, { role: "group", "aria-label": "Bars to place in time" });
     this.svg.removeAttribute("tabindex");
     this.layer.bars.addEventListener("touchstart", (event) => event.preventDefault()); // or the page would follow the finger
     this.said = html("div", { class: "lk-said", "aria-live": "polite" }, `${bars.length} bars to place. Drag each to where it belongs, or press Enter on it: ${HOW}.`);
-    this.node = html("div", { class: "lk-placing" }, html("div", { class: "lk-frame" }, this.svg), this.said);
-    new ResizeObserver(([{ contentRect: { width } }]) => width && this.draw(this.scene, Math.floor(width))).observe(this.node);
+    this.node = html("div", { class: "lk-placing" }, watched(this.svg, (width) => this.draw(this.scene, width)), this.said);
   }
 
   point() {} // of these bars nothing is told yet
@@ -53,7 +51,7 @@ class Placing extends Timeline {
   // ---- drawing ----
 
   draw(scene, width) {
-    this.width = Math.max(320, width);
+    this.width = Math.max(NARROWEST, width);
     this.measure();
     this.bottom = this.floor + BOTTOM; // of the axis; below it is the tray
     const height = this.bottom + (this.node.inert ? 0 : LANE);
@@ -140,8 +138,7 @@ class Placing extends Timeline {
       [this.picked, this.before] = [bar, this.places[bar]];
       this.put(Math.max(0, this.before), " picked up,");
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    take(event);
   }
 
   press(event) {

@@ -12,8 +12,8 @@ class Plumbing {
   }
 
   draw(scene) {
-    const structure = [scene.parts, scene.buffers, scene.rows];
-    if (!same(structure, this.structure)) this.build(scene);
+    const structure = JSON.stringify([scene.parts, scene.buffers, scene.rows]);
+    if (structure !== this.structure) this.build(scene);
     this.structure = structure;
     this.scene = scene;
   }
@@ -40,9 +40,8 @@ class Plumbing {
       }
       return part;
     });
-    const boxes = this.parts.map((part) => part.box);
     const arrow = () => html("span", { class: "lk-arrow", "aria-hidden": "true" });
-    this.node.replaceChildren(...boxes.flatMap((box, index) => (index ? [arrow(), box] : [box])));
+    this.node.replaceChildren(...this.parts.flatMap(({ box }, index) => (index ? [arrow(), box] : [box])));
   }
 
   at(micros) {

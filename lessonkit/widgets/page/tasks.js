@@ -2,7 +2,6 @@
 
 class Predict {
   constructor(model, el) {
-    this.model = model;
     const { question, unit, choices, place, draw, sure, limit, height } = JSON.parse(model.get("state"));
     const group = unique("answer");
     if (place) this.answer = new Placing(place, () => this.keep());
@@ -13,8 +12,7 @@ class Predict {
     this.tools = html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" })));
     this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
     this.tries = html("div", { class: "lk-tries" });
-    this.height = height;
-    this.el = el;
+    Object.assign(this, { model, el, height });
     this.card = html("div", { class: "lk-card-of lk-predict" },
       html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
       this.answer.node, this.sure.node,
@@ -22,8 +20,7 @@ class Predict {
     el.append(this.card);
     this.card.addEventListener("change", () => this.keep());
     this.ask = asking(model, this.said, { verdict: (verdict) => this.hear(verdict) });
-    model.on("change:kept", () => this.restore());
-    this.restore();
+    this.save = keeping(model, (kept) => this.restore(kept));
     this.settle();
   }
 
@@ -36,17 +33,12 @@ class Predict {
     return around.lead();
   }
 
-  // How far the learner is outlives the page, which may be loaded again or open twice: the widget's model has it.
   keep(verdict) {
-    this.kept = JSON.stringify({ said: this.answer.get(), sure: this.sure.get(), verdict });
-    this.model.set("kept", this.kept);
-    this.model.save_changes();
+    this.save({ said: this.answer.get(), sure: this.sure.get(), verdict });
   }
 
-  restore() {
-    const kept = this.model.get("kept");
-    if (!kept || kept === this.kept || this.card.dataset.answered !== undefined) return;
-    const { said, sure, verdict } = JSON.parse(kept);
+  restore({ said, sure, verdict }) {
+    if (this.card.dataset.answered !== undefined) return;
     this.answer.set(said);
     this.sure.set(sure);
     this.said.textContent = "This is how far you were. You have not committed yet.";
@@ -63,8 +55,7 @@ class Predict {
   }
 
   field(unit, limit) {
-    const input = html("input", { type: "number", step: "any", "aria-label": `Your answer${unit && ` in ${unit}`}`, ...KEYS });
-    input.addEventListener("keydown", (event) => event.key === "Enter" && this.commit());
+    const input = html("input", { type: "number", step: "any", "aria-label": `Your answer${unit && ` in ${unit}`}`, onkeydown: ({ key }) => key === "Enter" && this.commit(), ...KEYS });
     const node = html("label", { class: "lk-control" }, html("span", {}, "Your answer"), input, html("span", {}, `${unit} `, html("small", {}, limit)));
     const set = (value) => (input.value = Number.isFinite(value) && value >= 0 ? value : "");
     return { node, set, get: () => (input.value === "" ? -1 : Number(input.value)) };
@@ -85,7 +76,7 @@ class Predict {
   }
 
   conclude({ right, tries, text, scene, pinned, ...more }) {
-    this.said.replaceChildren(html("b", { class: right ? "lk-right" : "lk-wrong" }, right ? "✓ " : "✗ "), text);
+    this.said.replaceChildren(verdict(right, text));
     const tried = tries.map(([said, sure, well]) => html("span", { class: well ? "lk-right" : "lk-wrong" }, `${well ? "✓" : "✗"} ${said}, ${sure}`));
     if (tried.length) this.tries.replaceChildren("Your tries: ", ...tried);
     if (!scene) return;
@@ -125,7 +116,7 @@ class Task {
   }
 
   judge({ passed, goals, message }) {
-    this.said.replaceChildren(html("b", { class: passed ? "lk-right" : "lk-wrong" }, passed ? "✓ " : "✗ "), message);
+    this.said.replaceChildren(verdict(passed, message));
     this.goals.replaceChildren(...goals.map(([met, said]) => html("li", { class: met ? "lk-right" : "lk-wrong" }, `${met ? "✓" : "✗"} ${said}`)));
   }
 }

@@ -2,17 +2,13 @@
 
 const LEFT = 92, RIGHT = 16, TOP = 36, BOTTOM = 26, GAP = 9, TRACK = 64;
 const FINEST = 10; // microseconds between two marks: their numbers have no more digits
+const NARROWEST = 240; // pixels, with something to see beside the names
 const ROW = 16; // a row's name needs so much
 
 class Timeline {
   constructor({ onTime, onBar, height }) {
-    this.onTime = onTime;
-    this.onBar = onBar;
-    this.height = height;
-    this.scene = null;
-    this.other = null; // a second run on the same axis
-    this.time = 0;
-    this.bar = -1; // the one that is pointed at
+    // `other`: a second run on the same axis; `bar`: the one that is pointed at.
+    Object.assign(this, { onTime, onBar, height, scene: null, other: null, time: 0, bar: -1 });
     this.show = { path: false, waits: true, memory: false };
     this.bars = [];
     this.hatch = unique("hatch");
@@ -21,17 +17,13 @@ class Timeline {
     );
     this.head = svg("g", { class: "lk-head" }, svg("path", { d: "M-6,-18 h12 v9 l-6,6 l-6,-6 z" }), svg("line", { y1: -6 }), svg("text", { x: 10, y: -8 }));
     this.ring = svg("rect", { class: "lk-ring", rx: 3 });
-    const lines = svg("path", { d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4" });
-    const pattern = svg("pattern", { id: this.hatch, width: 8, height: 8, patternUnits: "userSpaceOnUse" }, lines);
+    const hears = Object.entries({ pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release", keydown: "key" });
     this.svg = svg(
       "svg",
-      { class: "lk-timeline", role: "slider", tabindex: 0, "aria-label": "Time in the run", ...KEYS },
-      svg("defs", {}, pattern), ...Object.values(this.layer), this.ring, this.head,
+      { class: "lk-timeline", role: "slider", tabindex: 0, "aria-label": "Time in the run", onpointerleave: () => this.point(-1), ...KEYS },
+      hatching(this.hatch), ...Object.values(this.layer), this.ring, this.head,
     );
-    this.svg.addEventListener("pointerdown", (event) => this.press(event));
-    this.svg.addEventListener("pointermove", (event) => this.move(event));
-    this.svg.addEventListener("pointerleave", () => this.point(-1));
-    this.svg.addEventListener("keydown", (event) => this.key(event));
+    for (const [event, act] of hears) this.svg.addEventListener(event, (about) => this[act]?.(about));
   }
 
   // ---- from time and place to pixels, and back ----
@@ -68,20 +60,15 @@ class Timeline {
     const { row, lane, start, length } = this.scene.bars;
     const thin = this.other ? 0.72 : 1; // below it is the other run
     const gap = Math.min(2, this.lane / 3);
-    const x = this.x(start[bar]);
-    return {
-      x: x + 0.5,
-      y: this.tops[row[bar]] + lane[bar] * this.lane + gap / 2,
-      width: Math.max(1, this.x(start[bar] + length[bar]) - x - 1),
-      height: this.lane * thin - gap,
-    };
+    const x = this.x(start[bar]), y = this.tops[row[bar]] + lane[bar] * this.lane + gap / 2;
+    return { x: x + 0.5, y, width: Math.max(1, this.x(start[bar] + length[bar]) - x - 1), height: this.lane * thin - gap };
   }
 
   // ---- drawing ----
 
   draw(scene = this.scene, width = this.width) {
     this.scene = scene;
-    this.width = Math.max(320, width);
+    this.width = Math.max(NARROWEST, width);
     this.measure();
     const height = this.height + (this.show.memory ? TRACK : 0);
     attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
@@ -104,20 +91,16 @@ class Timeline {
       ...this.scene.rows.map(([stage, lanes], row) => {
         const y = this.tops[row] + (lanes * this.lane) / 2 + 4;
         const short = stage.length > 10 ? `${stage.slice(0, 9)}…` : stage;
-        return svg("text", { x: LEFT - 10, y, "text-anchor": "end" }, lanes > 1 ? `${isolated(short)} ×${lanes}` : short, svg("title", {}, stage));
+        // In these marks a name that is written from right to left does not turn around what is beside it.
+        return svg("text", { x: LEFT - 10, y, "text-anchor": "end" }, lanes > 1 ? `\u2068${short}\u2069 ×${lanes}` : short, svg("title", {}, stage));
       }),
     );
   }
 
   drawAxis() {
-    const step = Math.max(FINEST, nice(this.end / Math.max(2, (this.width - LEFT) / 90)));
-    const marks = [], lines = [];
-    for (let at = 0; at <= this.end; at += step) {
-      const x = this.x(at), seconds = this.end >= 1e7;
-      const text = number(at / (seconds ? 1e6 : 1e3)) + (at ? "" : seconds ? " s" : " ms");
-      lines.push(svg("line", { x1: x, x2: x, y1: TOP - 4, y2: this.floor }));
-      marks.push(svg("text", { x, y: this.floor + 16, "text-anchor": "middle" }, text));
-    }
+    const texts = moments(rounds(0, this.end, (this.width - LEFT) / 90, FINEST), this.end);
+    const lines = texts.map(([at]) => svg("line", { x1: this.x(at), x2: this.x(at), y1: TOP - 4, y2: this.floor }));
+    const marks = texts.map(([at, text]) => svg("text", { x: this.x(at), y: this.floor + 16, "text-anchor": "middle" }, text));
     const { epochs, end } = this.scene;
     for (const [place, start] of epochs.entries()) {
       if (epochs.length < 2) break;
@@ -139,41 +122,24 @@ class Timeline {
       this.bars.push({ rect: svg("rect", { rx: 2.5 }), text, said: {} });
       this.layer.bars.append(this.bars.at(-1).rect, text);
     }
-    for (let bar = 0; bar < this.bars.length; bar++) {
-      const { rect, text, said } = this.bars[bar];
-      const hidden = bar >= count;
-      if (said.hidden !== hidden) rect.style.display = hidden ? "none" : "";
-      said.hidden = hidden;
-      if (hidden) {
-        if (said.label) text.textContent = said.label = "";
-        continue;
-      }
-      const { x, y, width, height } = this.box(bar);
-      const [, , colour, ink] = rows[bars.row[bar]];
+    for (const { rect, text } of this.bars.splice(count)) [rect, text].forEach((node) => node.remove());
+    for (const [bar, { rect, text, said }] of this.bars.entries()) {
+      const box = this.box(bar), { x, y, width, height } = box;
+      const [stage, , colour, ink] = rows[bars.row[bar]];
       const wait = bars.kind[bar] !== "";
       const label = bars.kind[bar] === "idle" && bars.note[bar] ? `waits for ${bars.note[bar].split(",")[0]}` : bars.label[bar];
       const fits = label && height >= 11 && width >= 7 * label.length + (wait ? 24 : 4) ? label : "";
-      tell(rect, said, "x", x.toFixed(1));
-      tell(rect, said, "y", y.toFixed(1));
-      tell(rect, said, "width", width.toFixed(1));
-      tell(rect, said, "height", height.toFixed(1));
-      if (tell(rect, said, "class", wait ? "lk-bar lk-wait" : "lk-bar")) this.bars[bar].lit = false;
-      tell(rect, said, "fill", wait ? `url(#${this.hatch})` : colour);
-      tell(rect, said, "data-start", bars.start[bar]);
-      tell(rect, said, "data-length", bars.length[bar]);
-      tell(rect, said, "data-stage", rows[bars.row[bar]][0]);
+      tell(rect, said, { ...box, fill: wait ? `url(#${this.hatch})` : colour });
+      tell(rect, said, { "data-start": bars.start[bar], "data-length": bars.length[bar], "data-stage": stage });
+      if (tell(rect, said, { class: wait ? "lk-bar lk-wait" : "lk-bar" })) this.bars[bar].lit = false;
       if (said.label !== fits) text.textContent = said.label = fits;
-      if (!fits) continue;
-      tell(text, (said.text ??= {}), "class", wait ? "lk-why" : ink === "#ffffff" ? "lk-white" : "");
-      tell(text, said.text, "x", (x + width / 2).toFixed(1));
-      tell(text, said.text, "y", (y + height / 2 + 4).toFixed(1));
+      if (fits) tell(text, (said.text ??= {}), { x: x + width / 2, y: y + height / 2 + 4, class: wait ? "lk-why" : ink === "#ffffff" ? "lk-white" : "" });
     }
   }
 
   // The other run, thin, below the bars of the same stage: one shape for each stage.
   drawGhosts() {
-    this.layer.ghosts.replaceChildren();
-    if (!this.other) return;
+    if (!this.other) return this.layer.ghosts.replaceChildren();
     const { bars, rows: theirs } = this.other;
     const rows = theirs.map(([stage]) => this.scene.rows.findIndex((row) => row[0] === stage));
     const shapes = theirs.map(() => "");
@@ -187,40 +153,32 @@ class Timeline {
       shapes[bars.row[bar]] += `M${x.toFixed(1)},${y.toFixed(1)}h${width.toFixed(1)}v${(this.lane * 0.2).toFixed(1)}h${-width.toFixed(1)}z`;
     }
     const end = this.x(this.other.end);
-    this.layer.ghosts.append(
+    return this.layer.ghosts.replaceChildren(
       ...shapes.map((d, row) => svg("path", { d, fill: theirs[row][2] })),
       svg("line", { x1: end, x2: end, y1: TOP - 4, y2: this.floor }),
     );
   }
 
   drawPath() {
-    this.layer.path.replaceChildren();
-    if (!this.show.path) return;
-    for (const [start, end, bar] of this.scene.path) {
-      if (bar < 0) continue;
-      const { y, height } = this.box(bar);
-      const x = this.x(start);
-      this.layer.path.append(svg("rect", { x, y: y - 1.5, width: Math.max(1, this.x(end) - x), height: height + 3, rx: 3 }));
-    }
+    const outlined = this.show.path ? this.scene.path.filter(([, , bar]) => bar >= 0) : [];
+    this.layer.path.replaceChildren(...outlined.map(([start, end, bar]) => {
+      const { y, height } = this.box(bar), x = this.x(start);
+      return svg("rect", { x, y: y - 1.5, width: Math.max(1, this.x(end) - x), height: height + 3, rx: 3 });
+    }));
   }
 
   // What is held over time, all buffers one on the other.
   drawTrack() {
-    this.layer.track.replaceChildren();
-    if (!this.show.memory) return;
+    if (!this.show.memory) return this.layer.track.replaceChildren();
     const { time: times, change, bytes } = this.scene.events;
-    const level = times.map((_, event) => change[event] * (bytes.length ? bytes[event] : 1));
-    const most = level.reduce(([now, top], step) => [now + step, Math.max(top, now + step)], [0, 0])[1];
-    const floor = this.floor + BOTTOM + TRACK - 8;
-    const y = (held) => floor - (held / Math.max(1, most)) * (TRACK - 20);
-    let line = `M${LEFT},${floor}`, held = 0;
-    for (let event = 0; event < times.length; event++) {
-      held += level[event];
-      line += `H${this.x(times[event]).toFixed(1)}V${y(held).toFixed(1)}`;
-    }
+    let held = 0;
+    const levels = change.map((by, event) => (held += by * (bytes.length ? bytes[event] : 1)));
+    const most = levels.reduce((top, level) => Math.max(top, level), 0), floor = this.floor + BOTTOM + TRACK - 8;
+    const y = (level) => floor - (level / Math.max(1, most)) * (TRACK - 20);
+    const stairs = levels.map((level, event) => `H${this.x(times[event]).toFixed(1)}V${y(level).toFixed(1)}`);
     const top = bytes.length ? size(most) : `${most} held`;
-    this.layer.track.append(
-      svg("path", { d: `${line}H${this.x(this.scene.end)}V${floor}Z` }),
+    return this.layer.track.replaceChildren(
+      svg("path", { d: `M${LEFT},${floor}${stairs.join("")}H${this.x(this.scene.end)}V${floor}Z` }),
       svg("text", { x: LEFT - 10, y: floor - 8, "text-anchor": "end" }, "Memory"),
       svg("text", { x: LEFT + 4, y: floor - TRACK + 30 }, `at most ${top}`),
     );
@@ -237,8 +195,8 @@ class Timeline {
     const right = x > this.width - 80;
     attributes(text, { x: right ? -10 : 10, "text-anchor": right ? "end" : "start" });
     text.textContent = time(this.time);
-    attributes(this.svg, { "aria-valuemin": 0, "aria-valuemax": Math.round(this.end / 1000) });
-    attributes(this.svg, { "aria-valuenow": Math.round(this.time / 1000), "aria-valuetext": time(this.time) });
+    const [now, end] = [this.time, this.end].map((at) => Math.round(at / 1000));
+    attributes(this.svg, { "aria-valuemin": 0, "aria-valuemax": end, "aria-valuenow": now, "aria-valuetext": time(this.time) });
     this.onTime(this.time);
   }
 
@@ -251,12 +209,10 @@ class Timeline {
   }
 
   at(x, y) {
-    const { row } = this.scene.bars;
-    for (let bar = row.length - 1; bar >= 0; bar--) {
+    return this.scene.bars.row.findLastIndex((_, bar) => {
       const box = this.box(bar);
-      if (x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y && y <= box.y + box.height) return bar;
-    }
-    return -1;
+      return x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y && y <= box.y + box.height;
+    });
   }
 
   point(bar) {
@@ -269,12 +225,10 @@ class Timeline {
 
   light(lit) {
     this.svg.classList.toggle("lk-dim", lit !== null && lit.size > 1);
-    for (let other = 0; other < this.bars.length; other++) {
-      const light = lit !== null && lit.has(other);
-      if (this.bars[other].lit === light) continue;
-      this.bars[other].lit = light;
-      this.bars[other].rect.classList.toggle("lk-lit", light);
-      this.bars[other].text.classList.toggle("lk-lit", light);
+    for (const [place, bar] of this.bars.entries()) {
+      const light = lit !== null && lit.has(place);
+      if (bar.lit !== light) for (const node of [bar.rect, bar.text]) node.classList.toggle("lk-lit", light);
+      bar.lit = light;
     }
   }
 
@@ -288,27 +242,21 @@ class Timeline {
       const beside = all.filter((bar) => row[bar] === row[here]);
       return this.point(beside[beside.indexOf(here) + direction] ?? here);
     }
-    const rowsThere = all.map((bar) => row[bar]).filter((other) => (other - row[here]) * direction > 0);
-    if (!rowsThere.length) return undefined;
-    const wanted = direction > 0 ? Math.min(...rowsThere) : Math.max(...rowsThere);
-    const there = all.filter((bar) => row[bar] === wanted);
-    const away = (bar) => Math.abs(start[bar] - start[here]);
-    return this.point(there.reduce((best, bar) => (away(bar) < away(best) ? bar : best)));
+    const there = all.filter((bar) => (row[bar] - row[here]) * direction > 0);
+    const away = (column, bar) => Math.abs(column[bar] - column[here]);
+    return this.point(there.sort((a, b) => away(row, a) - away(row, b) || away(start, a) - away(start, b))[0] ?? here);
   }
 
   press(event) {
     this.svg.focus({ preventScroll: true });
-    this.svg.setPointerCapture?.(event.pointerId);
-    this.dragging = true;
-    this.svg.addEventListener("pointerup", () => (this.dragging = false), { once: true });
-    this.svg.addEventListener("pointercancel", () => (this.dragging = false), { once: true });
+    this.svg.setPointerCapture(event.pointerId);
     this.seek(this.timeAt(this.inside(event)[0]));
     event.preventDefault();
   }
 
   move(event) {
     const [x, y] = this.inside(event);
-    if (this.dragging) this.seek(this.timeAt(x));
+    if (this.svg.hasPointerCapture(event.pointerId)) this.seek(this.timeAt(x));
     const bar = this.at(x, y);
     if (bar !== this.bar) this.point(bar);
   }
@@ -332,27 +280,18 @@ class Timeline {
     }[event.key];
     if (!act) return;
     act();
-    event.preventDefault();
-    event.stopPropagation();
+    take(event);
   }
 }
 
-function tell(node, said, name, value) {
-  if (said[name] === value) return false;
-  said[name] = value;
-  node.setAttribute(name, value);
-  return true;
-}
-
-// A name that is written from right to left does not turn around what stands beside it.
-function isolated(name) {
-  return `\u2068${name}\u2069`;
-}
-
-// 1, 2 or 5 times a power of ten.
-function nice(step) {
-  const power = 10 ** Math.floor(Math.log10(step));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((round) => round >= step);
+// Gives a node those attributes that are not what it was told last; true if there were any.
+function tell(node, said, given) {
+  let changed = false;
+  for (const [name, value] of Object.entries(given)) {
+    const text = Number.isInteger(value) ? value : value.toFixed?.(1) ?? value;
+    if (said[name] !== text) node.setAttribute(name, (said[name] = text), (changed = true));
+  }
+  return changed;
 }
 
 function size(bytes) {

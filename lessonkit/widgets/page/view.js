@@ -6,16 +6,14 @@ const STILL = 700; // ms between steps where the reader wants no motion
 
 class View {
   constructor(height) {
-    this.scene = null;
-    this.pinned = null;
-    this.real = null;
+    Object.assign(this, { scene: null, pinned: null, real: null });
     this.figures = html("div", { class: "lk-figures" });
     this.said = html("div", { class: "lk-said", "aria-live": "polite" });
     this.plumbing = new Plumbing();
     this.timeline = new Timeline({ height, onTime: (at) => this.at(at), onBar: (bar) => this.point(bar) });
     this.playButton = button("play", "Play", () => this.play());
-    this.slower = html("select", { "aria-label": "How many times slower than the run", ...KEYS }, ...SLOWER.map((times) => html("option", { value: times }, `${times}× slower`)));
-    this.slower.addEventListener("change", () => (this.chosen = true)); // from then on it is not ours to set
+    const choose = () => (this.chosen = true); // from then on it is not ours to set
+    this.slower = html("select", { "aria-label": "How many times slower than the run", onchange: choose, ...KEYS }, ...SLOWER.map((times) => html("option", { value: times }, `${times}× slower`)));
     const switches = [["path", "critical path"], ["waits", "waits"], ["memory", "memory"]].map(([name, text]) => this.toggle(name, text));
     this.tools = html(
       "div", { class: "lk-tools" },
@@ -70,13 +68,7 @@ class View {
       const factor = pinned.perSample / scene.perSample;
       shown.splice(1, 0, [`${factor.toFixed(2)}×`, "the pinned speed"]);
     }
-    while (this.figures.children.length < shown.length) this.figures.append(html("div", {}, html("b"), html("span")));
-    while (this.figures.children.length > shown.length) this.figures.lastChild.remove();
-    shown.forEach(([value, what], place) => {
-      const [number, text] = this.figures.children[place].children;
-      if (number.textContent !== value) number.textContent = value;
-      if (text.textContent !== what) text.textContent = what;
-    });
+    this.figures.replaceChildren(...shown.map(([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what))));
   }
 
   at(micros) {
@@ -107,16 +99,13 @@ class View {
     attributes(this.playButton, { title: "Pause", "aria-label": "Pause" });
     let before = performance.now();
     const frame = (now) => {
-      if (!this.playing || !timeline.svg.isConnected) return this.stop();
+      if (!this.playing || !timeline.svg.isConnected || timeline.time >= timeline.end) return this.stop();
       if (!still) timeline.seek(timeline.time + ((now - before) * 1000) / Number(this.slower.value));
       else if (now - before > STILL) timeline.step(1);
       if (!still || now - before > STILL) before = now;
-      if (timeline.time >= timeline.end) return this.stop();
-      this.playing = requestAnimationFrame(frame);
-      return undefined;
+      return (this.playing = requestAnimationFrame(frame));
     };
-    this.playing = requestAnimationFrame(frame);
-    return undefined;
+    return (this.playing = requestAnimationFrame(frame));
   }
 
   stop() {

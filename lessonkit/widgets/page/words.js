@@ -27,21 +27,14 @@ function sentence(scene, bar) {
   }
   const before = cause[bar];
   if (before < 0) return [`${who(scene, bar)}:`, `${span}. It began at once.`];
-  const ended = start[before] + length[before];
-  const waited = start[bar] - ended;
+  const waited = start[bar] - start[before] - length[before];
   const then = waited > 0 ? `, ${time(waited)} later` : "";
   return [`${who(scene, bar)}:`, `${span}. It began when ${who(scene, before)} ended${then}.`];
 }
 
-function holds(scene, bar, sample) {
-  const found = scene.bars.who[bar];
-  return Array.isArray(found) ? found.includes(sample) : found === sample && sample > 0;
-}
-
 // The bars of the same sample, or of any sample in the same batch.
 function journey(scene, bar) {
-  const found = scene.bars.who[bar];
-  const samples = Array.isArray(found) ? found : found > 0 ? [found] : [];
-  const others = scene.bars.who.map((_, other) => other);
-  return new Set(others.filter((other) => other === bar || samples.some((one) => holds(scene, other, one))));
+  const samples = scene.bars.who.map((found) => [found].flat().filter((sample) => sample > 0));
+  const shares = (other) => other === bar || samples[other].some((sample) => samples[bar].includes(sample));
+  return new Set([...samples.keys()].filter(shares));
 }
