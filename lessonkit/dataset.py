@@ -318,8 +318,7 @@ class Dataset(Description):
         deterministic = True
         batches = random = False
         check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
-        first = {"map_func": map_func, "cost": cost, "kind": kind}
-        return self._then("map_and_batch", first | locals())
+        return self._then("map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals())
 
     def unbatch(self) -> Dataset:
         """Give the parts of each batch one by one; ValueError if the elements are known to be single.
@@ -388,8 +387,7 @@ class ArtificialDataset(Dataset):
     def __init__(
         self, num_samples: int = 3, *, open: Cost = 0.030, read: Cost = 0.015, nbytes: Bytes = None
     ) -> None:
-        given = check.arguments("ArtificialDataset", locals())
-        super().__init__(Node("ArtificialDataset", (), given))
+        super().__init__(Node("ArtificialDataset", (), check.arguments("ArtificialDataset", locals())))
 
 
 METHODS.update({name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")})

@@ -22,17 +22,9 @@ from typing import Any
 from lessonkit.code.expression import plain
 
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-INSTALLED = (  # where code is that no learner wrote
-    OURS,
-    *(
-        os.path.join(folder, "").replace("//", "/")  # with which they begin in a browser
-        for folder in (
-            os.path.dirname(os.__file__),
-            sysconfig.get_path("purelib"),
-            sysconfig.get_path("platlib"),
-        )
-    ),
-)
+FOLDERS = os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
+# Where code is that no learner wrote; in a browser folders begin with two slashes.
+INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in FOLDERS))
 WORK = '''def work(seconds, stage=None, kind="wait"):
     """Stands for work that takes so many seconds."""
     time.sleep(seconds)'''

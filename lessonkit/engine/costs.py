@@ -87,8 +87,7 @@ class straggler:  # noqa: N801
 
 
 def _length(batch: Any) -> int:
-    is_single = not hasattr(batch, "__len__") or getattr(batch, "shape", None) == ()  # an array of one value
-    return 1 if is_single else len(batch)
+    return len(batch) if hasattr(batch, "__len__") and getattr(batch, "shape", None) != () else 1
 
 
 def identity(value: Any) -> int:

@@ -111,5 +111,4 @@ class Recorder:
 
 def rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
     """Give the records of a *flat* list, *width* fields each."""
-    fields = iter(flat)
-    return zip(*[fields] * width, strict=True)
+    return zip(*[iter(flat)] * width, strict=True)

@@ -48,8 +48,7 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
         if node.method == "DataLoader" and (count := node.arguments["num_workers"]):
             del parts[len(parts) + 1 - len(list(walk(node))) :]  # what its workers do is drawn as theirs
             crew = {name.role: name for name in own if name.operator == operator}
-            tasks = trace.buffers[number].capacity or count
-            parts.append(Part("queues", (crew[QUEUE],), tasks, -1))
+            parts.append(Part("queues", (crew[QUEUE],), trace.buffers[number].capacity or count, -1))
             parts.append(Part(f"{count} workers", (crew[FILL],), count, number))
             continue
         parts.append(Part(name, tuple(stages[operator]), calls(node, trace.machine.cores), number))

@@ -71,7 +71,7 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
             took = trace.per_sample
         except Exception:
             continue
-        calls = sum(_calls(node) for node in walk(changed.node))
+        calls = sum(map(_calls, walk(changed.node)))
         found.append(Advice(words, changed, effects, took, now - took, trace.max_bytes, calls))
     return sorted(found, key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory))
 

@@ -54,5 +54,4 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
         return node
 
     node = rebuilt(dataset.node, change, done)
-    same = node is dataset.node
-    return Found(dataset if same else Dataset(node), applied, "no rule applies")
+    return Found(dataset if node is dataset.node else Dataset(node), applied, "no rule applies")
