@@ -61,6 +61,7 @@ REST = f"""() => {{ {ALONE}
 }}"""
 FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
     <= document.querySelector(".lk-frame").clientWidth"""
+DARK = "() => jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })"
 SETTLES = 300  # ms, in which nothing else is to come
 
 
@@ -128,11 +129,11 @@ def box(locator: Any) -> tuple[float, float, float, float]:
     return found["x"], found["y"], found["width"], found["height"]
 
 
-@pytest.fixture(scope="module", params=["lab", "voila"])
-def opened(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Shown]:
+@pytest.fixture(scope="module")
+def opened(browser: Browser, lab: Server) -> Iterator[Shown]:
     """One page for all tests; each starts it afresh."""
     with browser.visit() as visit:
-        yield show(visit, request.getfixturevalue(request.param), "explore")
+        yield show(visit, lab, "explore")
     assert not visit.elsewhere()
     assert not visit.errors
 
@@ -269,15 +270,8 @@ def test_the_height_stays_the_same(shown: Shown) -> None:
     assert box(shown.page.locator(".lk").first) == before
 
 
-@pytest.fixture
-def dark(lab: Server) -> Iterator[None]:
-    lab.theme("Dark")
-    yield
-    lab.theme("Light")
-
-
 def everybody_can_use(shown: Shown, pictures: Path) -> None:
-    """As it begins, and with everything on."""
+    """Before and after all that can be turned on is pressed."""
     shown.page.screenshot(path=pictures / "begin.png")
     assert not serious_violations(shown.page)
     for pressed in ("Show the critical path", "Show the memory", "Pin this run as the baseline"):
@@ -287,15 +281,22 @@ def everybody_can_use(shown: Shown, pictures: Path) -> None:
     assert not serious_violations(shown.page)
 
 
-# The last one in the page that all share, for afterwards everything is on.
 def test_everybody_can_use_it(shown: Shown, tmp_path: Path) -> None:
     everybody_can_use(shown, tmp_path)
 
 
-def test_everybody_can_use_it_in_the_dark(dark: None, visit: Visit, lab: Server, tmp_path: Path) -> None:
-    shown = show(visit, lab, "explore-dark")
-    assert visit.page.locator("body").get_attribute("data-jp-theme-name") == "JupyterLab Dark"
-    everybody_can_use(shown, tmp_path)
+# The last one in the page that all share, for afterwards it is dark.
+def test_everybody_can_use_it_in_the_dark(opened: Shown, tmp_path: Path) -> None:
+    opened.page.evaluate(DARK)
+    opened.page.locator("body[data-jp-theme-name='JupyterLab Dark']").wait_for(state="attached")
+    everybody_can_use(opened, tmp_path)
+
+
+def test_voila_shows_the_same_and_answers(narrow: Shown) -> None:
+    narrow.is_picture_of(buffer=1, calls=2)
+    narrow.slider("calls").focus()
+    narrow.page.keyboard.press("ArrowRight")
+    narrow.is_picture_of(buffer=1, calls=3)
 
 
 def test_nothing_is_cut_off_in_a_narrow_window(narrow: Shown, tmp_path: Path) -> None:
