@@ -35,7 +35,7 @@ PARTS = [
     "Further",
 ]
 CPU_LIMIT = 20.0  # seconds for one notebook; 10 are the goal, and a busy machine doubles what is counted
-RANDOM_TIME = 0.5  # seconds for the random settings of one lab
+RANDOM_TIME = 0.25  # seconds for the random settings of one lab
 NONSENSE: tuple[Any, ...] = (None, True, "many", float("nan"), float("inf"), 1e15, -1e15, [1], {})
 
 each = pytest.mark.parametrize("name", WRITTEN)
