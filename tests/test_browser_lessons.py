@@ -17,7 +17,8 @@ from lessonkit.widgets.base import Page
 def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
     found = lesson(name)
     places = [cell.id for cell in found.cells]
-    widgets = {places.index(cell): one for cell, one in found.values.items() if isinstance(one, Page)}
+    walk = Walk(found, visit.page)
+    shown = {places.index(cell): found.values.get(cell) for cell in walk.main}
     visit.page.emulate_media(reduced_motion="reduce")
-    show_cells(visit, found.cells, widgets)
-    walk_through(Walk(found, visit.page), visit)
+    show_cells(visit, found.cells, {place: one for place, one in shown.items() if isinstance(one, Page)})
+    walk_through(walk, visit)
