@@ -100,14 +100,16 @@ def layout(trace: Trace) -> Layout:
     spans, end = trace.spans, ended(trace)
     names = labels(trace)
     crew = made_by_workers(trace)
-    apart = {*crew, *(row for rows in crew.values() for row in rows)}
+    of_workers = {row for rows in crew.values() for row in rows}
     shown = dict.fromkeys(part for stage in trace.stages for part in (crew or {}).get(stage, (stage,)))
     stages = {stage: row for row, stage in enumerate(shown)}
     work = [
-        (span.start_ns, span.lane, index)
+        Bar(stages[span.stage], span.lane, span.start_ns, span.end_ns, "work", names[span.element], index, "")
         for index, span in enumerate(spans)
-        if span.kind not in WAITING and span.stage not in crew
+        if span.kind not in WAITING and span.stage not in crew and span.end_ns > span.start_ns
     ]
+    work.sort(key=attrgetter("start", "lane", "span"))
+    work += sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start"))
     # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
     # waits are shown as idle time.
     waits = [
@@ -115,26 +117,21 @@ def layout(trace: Trace) -> Layout:
         for index, span in enumerate(spans)
         if span.kind in WAITING
         and span.stage.role not in ACCELERATOR
-        and span.stage not in apart
+        and span.stage not in crew
+        and span.stage not in of_workers
         and (span.stage in stages or span.kind != EMPTY)
     ]
-    calling = {spans[index].stage for index in waits}
+    # There each call keeps its lane, and its waits have a place in it.
+    keeping = {stages.get(stage) for stage in {spans[index].stage for index in waits} | of_workers}
     lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
     bars = []
-    for start, wanted, index in sorted(work):
-        span = spans[index]
-        if span.end_ns > start:
-            row = stages[span.stage]
-            if span.stage in calling:  # each call keeps its lane, and its waits have a place there
-                lanes[row] += [0] * (wanted + 1 - len(lanes[row]))
-            lane = free_lane(lanes[row], wanted, start)
-            lanes[row][lane] = span.end_ns
-            bars.append(Bar(row, lane, start, span.end_ns, "work", names[span.element], index, ""))
-    for bar in sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start")):
-        lanes[bar.row] += [0] * (bar.lane + 1 - len(lanes[bar.row]))
-        lane = free_lane(lanes[bar.row], bar.lane, bar.start)
-        lanes[bar.row][lane] = bar.end
-        bars.append(bar._replace(lane=lane))
+    for bar in work:
+        ends = lanes[bar.row]
+        if bar.row in keeping:
+            ends += [0] * (bar.lane + 1 - len(ends))
+        lane = free_lane(ends, bar.lane, bar.start)
+        ends[lane] = bar.end
+        bars.append(bar if lane == bar.lane else bar._replace(lane=lane))
     if waits:
         bars += waiting(spans, waits, stages, bars)
     train = next((row for stage, row in stages.items() if stage.role == TRAIN), None)
