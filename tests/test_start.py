@@ -257,6 +257,14 @@ def test_nothing_of_the_user_s_own_jupyter_or_python_gets_in(monkeypatch: pytest
     assert "/elsewhere" not in targets.environment().values()
 
 
+def test_jupyter_starts_without_what_takes_longest() -> None:
+    asked = "import jsonschema, sys; print('rfc3987_syntax' in sys.modules)"
+    told = subprocess.run(
+        [sys.executable, "-c", asked], env=targets.environment(), capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "False\n"
+
+
 def test_an_old_python_can_read_the_first_file() -> None:
     ast.parse((ROOT / "tools" / "start.py").read_text(), feature_version=(3, 6))
     ast.parse((ROOT / "tools" / "__init__.py").read_text(), feature_version=(3, 6))
