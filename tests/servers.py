@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -157,12 +158,17 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as held:
-        held.bind((HOST, 0))
-        port: int = held.getsockname()[1]
-        return port
+def free_port(many: int = 1) -> int:
+    """The first of *many* ports in a row that nobody has, nor is given who asks for any port at all.
+
+    Those are from 32,768 on: one of them may go to somebody else before a server has started on it.
+    """
+    while True:
+        first = random.SystemRandom().randrange(10_000, 32_000)
+        with suppress(OSError), ExitStack() as held:
+            for port in range(first, first + many):
+                held.enter_context(socket.socket()).bind(("", port))
+            return first
 
 
 @contextmanager

@@ -21,6 +21,7 @@ import pytest
 import yaml
 from jupyter_client.manager import KernelManager
 from jupyter_core.paths import SYSTEM_CONFIG_PATH
+from servers import free_port
 from tornado.web import HTTPError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
@@ -55,21 +56,6 @@ CHART = {
 CHARTS_HUB, CHARTS_UID, CHARTS_HOME = "5.5", "1000", "/home/jovyan"
 
 
-def free_ports() -> int:
-    """A port that nobody listens on, nor on the two after it."""
-    while True:
-        with socket.socket() as held:
-            held.bind(("", 0))
-            port: int = held.getsockname()[1]
-        if port < 65000 and all(free(one) for one in range(port, port + 3)):
-            return port
-
-
-def free(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) != 0
-
-
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What loads the configuration as a Hub does, in an empty folder, and the commands that it runs then."""
@@ -79,7 +65,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     ran: list[list[str]] = []
     monkeypatch.setattr(subprocess, "run", lambda command, **_: ran.append(command))
     monkeypatch.setenv("PATH", f"{proxy.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("LESSONS_PORT", str(free_ports()))
+    monkeypatch.setenv("LESSONS_PORT", str(free_port(3)))
     monkeypatch.setenv("LESSONS_ACCOUNTS", "no")
     monkeypatch.chdir(tmp_path)
 
