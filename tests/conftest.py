@@ -2,6 +2,7 @@
 
 import _thread
 import gc
+import signal
 import threading
 from collections.abc import Iterator
 from typing import NoReturn
@@ -22,6 +23,7 @@ LEFT_OUT = pytest.StashKey[int]()
 # A computer that is slow for a moment is no fault in what is tested.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs us with `&` has it ignored
 FOR_LEARNERS, sandbox.MOST_SECONDS = sandbox.MOST_SECONDS, 60.0
 
 

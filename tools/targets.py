@@ -49,7 +49,7 @@ LAB = (
     "--ServerApp.log_level=WARN",
     "--LabApp.log_level=WARN",
 )
-VOILA = ("voila", "--template=lessons", "--Voila.log_level=WARN", "notebooks")
+VOILA = ("voila", "--template=lessons", "--classic-tree", "--Voila.log_level=WARN", "notebooks")
 
 
 class Target(NamedTuple):
