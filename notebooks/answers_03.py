@@ -119,8 +119,7 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
     wrong = [
         (
             durations[1],
-            "You let the other samples pass the slow one. That takes giving up the order: "
-            "deterministic=False.",
+            "You let the other samples pass the slow one. They may do so only with deterministic=False.",
         ),
         (
             durations[0] / 2,
@@ -129,7 +128,7 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
         ),
     ]
     why = (
-        "The slow sample is ready after 150 ms. Then the model trains on thirteen samples, itself among "
-        "them, one after another, however many of them are ready."
+        "The slow sample is ready after 150 ms. Then the model trains on thirteen samples, the slow "
+        "one first, one after another, however many are ready."
     )
     return {"wrong": wrong, "why": why}

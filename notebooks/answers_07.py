@@ -16,14 +16,15 @@ def first(open: float, read: float, work: float) -> dict[str, Any]:
         ),
         (
             open + read,
-            "You left out the map. The first sample is opened, read and mapped, one after the other.",
+            "You left out the map. Somebody opens the file, then reads and maps the first sample, one after "
+            "the other.",
         ),
         (
             open + read + work + read,
             "You let the first sample wait for the second. It is handed on when its own call is done.",
         ),
     ]
-    why = "The first sample goes the whole way: open, read, map. More calls do not shorten a way."
+    why = "The first sample goes the whole way: open, read, map. More calls do not shorten it."
     return {"wrong": wrong, "why": why}
 
 

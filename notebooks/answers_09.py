@@ -21,7 +21,8 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             batch,
-            "That is how long the tray takes. But nobody cooks before all four kitchens are open.",
+            "You counted the tray alone. But no ticket goes out before the loop has started all four "
+            "kitchens.",
         ),
         (
             sum(start) + batch,
@@ -53,10 +54,11 @@ def late(trace: Trace) -> str:
 def every() -> dict[str, Any]:
     """Explain which batches the loop waits for."""
     wrong = [
-        (NONE, "Eight tickets are out, but four of them lie in a queue. A ticket is no tray."),
+        (NONE, "You took tickets for trays. Eight tickets are out, but four of them lie in a queue."),
         (
             EACH,
-            "That is so on average. But all four kitchens begin together, so four trays are ready together.",
+            "You spread the waits evenly, and on average that is so. But all four kitchens begin together, "
+            "so four trays are ready together.",
         ),
         (EIGHTH, "You counted tickets. A kitchen has two of them, but cooks one tray at a time."),
     ]

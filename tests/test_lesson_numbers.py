@@ -306,6 +306,6 @@ def test_no_tool_of_the_tutorial_has_a_value_of_its_own() -> None:
 
 def test_four_workers_after_the_one_call_made_it_slower_on_pytorch() -> None:
     seconds = {row["name"]: row["seconds"] for row in TUTORIAL["rows"]}
-    told = f"{seconds['one call first']:.1f} s into {seconds['one call, then four workers']:.1f}"
-    assert told == "3.3 s into 3.8"
+    told = f"turned {seconds['one call first']:.1f} s into {seconds['one call, then four workers']:.1f}"
+    assert told == "turned 3.3 s into 3.8"
     assert told in lesson("09_workers").prose

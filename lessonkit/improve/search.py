@@ -137,7 +137,7 @@ class Search:
         seconds, max_bytes = self.results[setting]
         if self.excess(max_bytes):
             return f"nothing that was tried fits into {self.memory} bytes; this is nearest to it"
-        reasons = ["no turn of one knob, of two or of all is faster, or within 2 % and takes less"]
+        reasons = ["no change of one number, of two or of all is faster; none within 2 % takes less"]
         pairs = zip(self.numbers, setting, strict=True)
         reasons += [f"{number.name} has the most allowed" for number, value in pairs if value == number.most]
         if any(self.excess(tried.max_bytes) and tried.seconds < seconds / NEAR for tried in self.tries):
