@@ -3,10 +3,10 @@
 import argparse
 
 from benchmarks import __doc__ as subject
-from benchmarks import autotune, loader, pictures, predict, probe, site, threads, view, virtual
+from benchmarks import autotune, loader, pictures, place, predict, probe, site, threads, view, virtual
 from benchmarks.measure import line
 
-MODULES = (virtual, loader, autotune, pictures, threads, probe, predict, view, site)
+MODULES = (virtual, loader, autotune, pictures, threads, probe, predict, view, place, site)
 PARTS = {module.__name__.split(".")[-1]: module for module in MODULES}
 
 
