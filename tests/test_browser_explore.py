@@ -39,7 +39,8 @@ ALONE = """
     const model = { on: (_, heard) => (hear = heard), send: (question) => asked.push(question) };
     const pictures = new Pictures(model, { show() {}, refuse() {} });
     const picture = [new TextEncoder().encode("{}")];
-    const answer = () => hear({ about: "picture", id: asked.at(-1).id, took: 0 }, picture);
+    let took = 0;
+    const answer = () => hear({ about: "picture", id: asked.at(-1).id, took }, picture);
     const asks = (act) => {
         const before = asked.length;
         act?.();
@@ -58,6 +59,11 @@ REST = f"""() => {{ {ALONE}
     to(0, Array.from({{ length: 2 * KEPT }}, (_, value) => ({{ value }})));
     for (const act of due) if (asks(act) && asked.length > 3 * KEPT) break;
     return [asked.length / KEPT, to(1), to(0)];
+}}"""
+# A hand goes on, and pictures take so long in the kernel.
+HICCUP = f"""() => {{ {ALONE}
+    const move = (value) => asks(() => pictures.want({{ value }}, false));
+    return [0, 2 * SLOW, 0, 2 * SLOW, 2 * SLOW, 0].map((ms, value) => ((took = ms), move(value)));
 }}"""
 FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
     <= document.querySelector(".lk-frame").clientWidth"""
@@ -187,6 +193,10 @@ def test_pictures_that_were_not_seen_for_long_are_let_go(alone: Any) -> None:
 
 def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(alone: Any) -> None:
     assert alone.evaluate(REST) == [0.5, False, False]
+
+
+def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(alone: Any) -> None:
+    assert alone.evaluate(HICCUP) == [True, True, True, True, True, False]
 
 
 def test_arrow_keys_move_a_slider(shown: Shown) -> None:

@@ -2,7 +2,7 @@
 // What came once is kept, and while nobody moves, neighbours are fetched ahead, as a prefetch would;
 // who moves then does not wait for that answer before asking.
 
-const SLOW = 150; // ms; a simulation that takes longer waits until the control comes to rest
+const SLOW = 150; // ms; simulations that take longer wait until the control comes to rest
 const AHEAD = 60; // ms; one that takes longer is not done ahead
 const KEPT = 300; // pictures
 const REST = 250; // ms
@@ -10,7 +10,7 @@ const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead:
 
 class Pictures {
   constructor(model, { show, refuse }) {
-    Object.assign(this, { model, show, refuse, took: 0 });
+    Object.assign(this, { model, show, refuse, took: 0, last: 0 });
     this.kept = new Map(); // by values
     this.asked = new Map(); // what the kernel is busy with, by number: one that is wanted, one ahead
     this.wanted = null; // the newest values, if they are not asked for yet
@@ -81,7 +81,8 @@ class Pictures {
     clearTimeout(this.patience);
     if (this.asked.size) this.wait();
     const answer = unpack(buffers);
-    this.took = message.took;
+    this.took = Math.min(message.took, this.last); // one that was slow by chance holds up no hand
+    this.last = message.took;
     if (!answer.error) this.keep(key, answer);
     // What was an error ahead of need is asked for again only if it is wanted.
     else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
