@@ -109,7 +109,8 @@ def layout(trace: Trace) -> Layout:
         if span.kind not in WAITING and span.stage not in crew and span.end_ns > span.start_ns
     ]
     work.sort(key=attrgetter("start", "lane", "span"))
-    work += sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start"))
+    if crew:
+        work += sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start"))
     # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
     # waits are shown as idle time.
     waits = [

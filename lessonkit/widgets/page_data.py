@@ -29,6 +29,7 @@ def page_data(trace: Trace) -> dict[str, Any]:
     """Collect everything that the page shows of *trace*; times in microseconds."""
     laid = layout(trace)
     decided = note = decides(laid)
+    busy = percent(trace.busy("Train"))
     if len(laid.bars) > MOST_BARS:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
@@ -50,8 +51,8 @@ def page_data(trace: Trace) -> dict[str, Any]:
         ],
         "buffers": buffers(trace),
         "events": events(trace, laid.names),
-        "figures": figures(trace),
-        "summary": summary(trace, decided),
+        "figures": figures(trace, busy),
+        "summary": summary(trace, busy, decided),
         "note": note,
         "data": ", ".join(data_quality(trace).words),
         "perSample": trace.per_sample if trace.samples else None,
@@ -109,15 +110,15 @@ def columns(records: Sequence[tuple[Any, ...]], width: int) -> list[Sequence[Any
     return list(zip(*records, strict=True)) or [()] * width
 
 
-def figures(trace: Trace) -> list[tuple[str, str]]:
-    """List the numbers that matter, each with what it is."""
+def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:
+    """List the numbers that matter, each with what it is; *busy* is the share of the accelerator."""
     if not trace.samples:
         return [(milliseconds(trace.duration), "in all"), ("none", "samples")]
     best, most = limits(trace).bounds[0], trace.max_bytes
     return [
         (milliseconds(trace.per_sample), "per sample"),
         (milliseconds(trace.duration), f"for {samples(trace.samples)}"),
-        (percent(trace.busy("Train")), "accelerator busy"),
+        (busy, "accelerator busy"),
         (size(most), "memory at most") if most else (str(trace.max_held), "held at most"),
         (milliseconds(best.seconds / trace.samples), f"limit: {LIMITS[best.name]}"),
     ]
@@ -130,12 +131,12 @@ def decides(laid: Layout) -> str:
     return ""
 
 
-def summary(trace: Trace, decided: str) -> str:
+def summary(trace: Trace, busy: str, decided: str) -> str:
     """Put the picture in words, for readers that cannot see it."""
     total = milliseconds(trace.duration)
     if not trace.samples:
         return f"No samples in {total}."
-    each, busy = milliseconds(trace.per_sample), percent(trace.busy("Train"))
+    each = milliseconds(trace.per_sample)
     said = f"{samples(trace.samples)} in {total}, {each} each; the accelerator is busy {busy} of the time."
     return f"{said} {decided}".strip()
 
