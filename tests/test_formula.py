@@ -88,6 +88,13 @@ def test_a_bound_holds_if_the_run_takes_longer() -> None:
     assert not judged(in_turn, "total >= 1", read=15)["holds"]
 
 
+def test_what_would_be_written_as_nothing_is_a_little() -> None:
+    shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000004")
+    assert shown.picture({})[1]["formula"]["said"] == "the run takes a little more"
+    shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000006")
+    assert shown.picture({})[1]["formula"]["said"] == "the run takes 0.01 ms more"
+
+
 @given(samples=st.integers(0, 19), epochs=st.integers(0, 4), open=COSTS, read=COSTS, train=COSTS)
 def test_a_sum_holds_for_whatever_takes_turns(**numbers: int) -> None:
     assert judged(in_turn, SUM, **numbers)["holds"]

@@ -17,6 +17,7 @@ Way = Callable[..., Any]
 SIGNS: dict[Any, Way] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
 FUNCTIONS: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
 HEAD = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
+SEEN = 5e-6  # s; less would be written as 0 ms
 SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
 
 
@@ -85,7 +86,8 @@ class Formula:
             return {"value": "?", "holds": False, "said": str(error), "beaten": []}
         more = (trace.duration if self.measure == "total" else trace.per_sample) - value
         same = isclose(value, value + more, rel_tol=SAME)
-        apart = f"the run takes {milliseconds(abs(more))} {'more' if more > 0 else 'less'}"
+        time = milliseconds(abs(more)) if abs(more) >= SEEN else "a little"
+        apart = f"the run takes {time} {'more' if more > 0 else 'less'}"
         holds = same or (more > 0 and self.sign == ">=")
         said = "as the run" if same else apart
         return {"value": milliseconds(value), "holds": holds, "said": said, "beaten": beaten}
