@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_code import built
 
@@ -284,6 +284,9 @@ ODD = [
 
 @settings(max_examples=30)
 @given(KNOWN)
+@example(complex(0, -0.0))
+@example(complex(-0.0, 1))
+@example(-0.0)
 def test_plain_values_are_written(value: Any) -> None:
     dataset = X.map(lambda x: (x, value))
     text, _ = dataset.code(), texts(X.filter(lambda x: bool((x, value))))

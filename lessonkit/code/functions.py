@@ -215,8 +215,14 @@ def literal(value: Any) -> str:
     value = plain(value)
     kind: Any = type(value)
     if kind in NUMBERS or kind in (str, bytes):
-        is_known = kind not in (float, complex) or cmath.isfinite(value)
-        return repr(value) if is_known else f"{kind.__name__}('{value}')"
+        said = repr(value)
+        if kind in (
+            float,
+            complex,
+        ):  # infinity has no notation, nor has every -0j
+            is_known = cmath.isfinite(value) and repr(ast.literal_eval(said)) == said
+            return said if is_known else f"{kind.__name__}('{value}')"
+        return said
     form = FORMS[kind]
     parts = [literal(part) for part in value]
     if kind is dict:
