@@ -65,9 +65,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     ran: list[list[str]] = []
     monkeypatch.setattr(subprocess, "run", lambda command, **_: ran.append(command))
     monkeypatch.setenv("PATH", f"{proxy.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv(
-        "LESSONS_PORT", str(free_port(13))
-    )  # three for a class, and for one that is 10 further
+    monkeypatch.setenv("LESSONS_PORT", str(free_port(13)))  # three for a class, three for one 10 further
     monkeypatch.setenv("LESSONS_ACCOUNTS", "no")
     monkeypatch.chdir(tmp_path)
 
