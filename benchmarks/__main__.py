@@ -13,7 +13,7 @@ PARTS = {module.__name__.split(".")[-1]: module for module in MODULES}
 def main() -> None:
     """Measure everything, or the parts that are named."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=subject)
-    parser.add_argument("--quick", action="store_true", help="fewer repeats: about two minutes and a half")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats: a few minutes")
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):

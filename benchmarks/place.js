@@ -24,12 +24,12 @@ window.lkFollowed = () => {
 
 /** Press *Commit*; how long it takes until the verdict has been painted. */
 window.lkCommit = async (asked) => {
-  const verdict = asked.querySelector(".lk-verdict");
   const button = asked.querySelector("[aria-label='Commit to this answer']");
   const began = performance.now();
   button.click();
-  while (!asked.querySelector(".lk-verdict")?.textContent || !asked.querySelector(".lk-theirs rect")) {
-    if (performance.now() > began + 10_000) throw new Error(`no verdict: ${verdict?.textContent}`);
+  const verdict = () => asked.querySelector(".lk-verdict")?.textContent;
+  while (!verdict() || !asked.querySelector(".lk-theirs rect")) {
+    if (performance.now() > began + 10_000) throw new Error(`no verdict: ${verdict()}`);
     await nextFrame();
   }
   await nextFrame(); // in which it is painted

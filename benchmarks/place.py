@@ -26,7 +26,7 @@ def question(samples):
     made = ArtificialDataset(samples).prefetch(1), {"num_epochs": 1}
     return predict("When does each bar begin?", made, place=["Open", "Read", "Train"])
 """
-SIZES = 3, 12  # samples: of a question in a lesson, and of the largest that somebody would ask
+SIZES = 3, 12  # samples: of a question as in a lesson, and of a large one
 QUESTIONS = 8  # each can be committed to once
 MOVES, MOVES_A_SECOND = 120, 60  # of the pointer while it drags
 FRAME_MS, VERDICT_MS = 20, 150  # from one frame to the next, of 60 a second; until the verdict is seen
@@ -35,9 +35,8 @@ FRAME_MS, VERDICT_MS = 20, 150  # from one frame to the next, of 60 a second; un
 def drag(page: Page, asked: Locator) -> list[float]:
     """Drag the first bar to and fro; return how many ms each frame took."""
     bar = asked.locator("svg g[role=button]").first.element_handle()  # held, it comes to the end of them all
-    box, plot = bar.bounding_box(), asked.locator("svg").bounding_box()
+    box = bar.bounding_box()
     assert box
-    assert plot
     x, y = box["x"] + 5, box["y"] + 5
     page.mouse.move(x, y)
     page.mouse.down()

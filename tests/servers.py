@@ -48,8 +48,8 @@ LAB = Program(
     "/lab/tree/{}?reset",  # reset: forget how the last page was left
 )
 VOILA = Program(
-    "voila", ("--Voila.port_retries=0", "--template=lessons", "--classic-tree"), "/", "/voila/render/{}"
-)
+    targets.VOILA[0], ("--Voila.port_retries=0", *targets.VOILA[1:-1]), "/", "/voila/render/{}"
+)  # of `make demo`, less its folder
 
 # A server chooses free ports for a kernel, which takes them a second later. Of two servers that start kernels
 # side by side both may choose the same one; Voilà then shows an empty page for ever. A socket that is a file
