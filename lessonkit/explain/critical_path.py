@@ -63,13 +63,17 @@ def critical_path(trace: Trace) -> CriticalPath:
     return CriticalPath(tuple(steps), shares(steps, end))
 
 
+def times(steps: Iterable[Step]) -> dict[str, int]:
+    """Add up the nanoseconds of each stage, largest first."""
+    found: dict[str, int] = {}
+    for _, stage, start, end in steps:
+        found[stage] = found.get(stage, 0) + end - start
+    return dict(sorted(found.items(), key=lambda item: -item[1])) if len(found) > 1 else found
+
+
 def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
-    """Add up the share of each stage in a whole of *end* nanoseconds, largest first."""
-    times: dict[str, int] = {}
-    for step in steps:
-        times[step.stage] = times.get(step.stage, 0) + step.end_ns - step.start_ns
-    largest_first = sorted(times.items(), key=lambda item: -item[1])
-    return {stage: time / end for stage, time in largest_first}
+    """Return the share of each stage in a whole of *end* nanoseconds, largest first."""
+    return {stage: time / end for stage, time in times(steps).items()}
 
 
 def ended(trace: Trace) -> int:

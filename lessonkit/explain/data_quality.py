@@ -42,12 +42,12 @@ def data_quality(trace: Trace) -> DataQuality:
     nodes = list(walk(trace.dataset.node))
     epochs = [[trace.identities[who] for key in keys for who in trace.members(key)] for keys in trace.arrived]
     mixed = any(map(mixes_passes, nodes))
-    orders = [order for epoch in epochs for order in passes(epoch)]
     cached = [node.inputs[0] for node in nodes if node.method == "cache"]
     frozen = {effect for node in cached for effect in frozen_by_cache(node)}
+    may_be_same = FREEZES_ORDER in frozen or any(map(keeps_order, nodes))
     return DataQuality(
         blurred=any(blurs(trace, epoch, mixed) for epoch in epochs),
-        same_order=(FREEZES_ORDER in frozen or any(map(keeps_order, nodes))) and all_alike(orders),
+        same_order=may_be_same and all_alike([order for epoch in epochs for order in passes(epoch)]),
         same_augmentation=FREEZES in frozen,
     )
 

@@ -1,17 +1,16 @@
 """Whom the accelerator waited for."""
 
-from collections import defaultdict
 from typing import NamedTuple
 
 from lessonkit.engine.recorder import ACCELERATOR
 from lessonkit.engine.trace import Trace
-from lessonkit.explain.critical_path import chain, ended, last_work
+from lessonkit.explain.critical_path import chain, ended, last_work, times
 
 
 class Idle(NamedTuple):
     """A stretch in which the accelerator had nothing to do, and what its next element needed meanwhile.
 
-    Times are the clock's nanoseconds; *blame* has those of each stage.
+    Times are the clock's nanoseconds; *blame* has those of each stage, largest first.
     """
 
     start_ns: int
@@ -27,9 +26,6 @@ def idle_stretches(trace: Trace) -> list[Idle]:
     found, reached = [], 0
     for start, until, cause in [*stops, (end, end, last_work(spans, end))]:
         if start > reached:
-            blame: dict[str, int] = defaultdict(int)
-            for part in chain(spans, cause, reached, start):
-                blame[part.stage] += part.end_ns - part.start_ns
-            found.append(Idle(reached, start, dict(blame)))
+            found.append(Idle(reached, start, times(chain(spans, cause, reached, start))))
         reached = max(reached, until)
     return found

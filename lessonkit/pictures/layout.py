@@ -227,8 +227,7 @@ def waiting(spans: list[Span], waits: list[int], stages: dict[Name, int], work: 
 
 def idle(row: int, gap: Idle) -> Bar:
     """The accelerator has nothing to do; the note says for whom it waits, the longest first."""
-    blame = sorted(gap.blame, key=gap.blame.__getitem__, reverse=True)
-    return Bar(row, 0, gap.start_ns, gap.end_ns, IDLE, "", -1, ", ".join(blame))
+    return Bar(row, 0, gap.start_ns, gap.end_ns, IDLE, "", -1, ", ".join(gap.blame))
 
 
 def labels(trace: Trace) -> list[str]:
