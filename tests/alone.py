@@ -34,6 +34,7 @@ SHOW = """async ([place, esm, css, role, state, large]) => {
 ANSWERED = """() => { window.ask = async (place, question) => {
     for (const [content, text] of await hear(place, question)) answer(place, content, text);
 }; }"""
+DRAWN = "() => new Promise(requestAnimationFrame)"  # a page draws once a frame, and has by then
 HELD = "() => { window.asked = []; window.ask = (_, question) => asked.push(question); }"
 
 
@@ -60,12 +61,14 @@ class Alone:
         """Draw the widget anew, from what is saved of it."""
         self.page.evaluate("() => document.body.replaceChildren()")
         show(self.visit, 0, self.widget)
+        self.page.evaluate(DRAWN)
 
     def answer(self) -> None:
-        """Let the kernel answer whatever it is asked, until nothing is left."""
+        """Let the kernel answer whatever it is asked, until nothing is left, and the page draw it."""
         while asked := self.page.evaluate("() => asked.splice(0)"):
             for question in asked:
                 self.widget.hear(self.widget, question, [])
+        self.page.evaluate(DRAWN)
 
 
 def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> None:

@@ -1,5 +1,6 @@
 """`DataLoader`: what PyTorch's cases do not hold, on the virtual clock."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,6 +25,38 @@ def arrivals(loader: Dataset, **options: Any) -> list[float]:
 def test_a_worker_makes_a_whole_batch() -> None:
     for workers in (1, 2, 4):
         assert arrivals(DataLoader(SAMPLES, 4, num_workers=workers), train=0)[0] == 40
+
+
+def test_the_error_of_a_start_comes_once_even_if_its_worker_was_not_asked_before_the_next_epoch() -> None:
+    class Growing:
+        """A sampler with one sample in the first epoch, two in the second, and so on."""
+
+        count = 0
+
+        def __iter__(self) -> Iterator[int]:
+            self.count += 1
+            return iter(range(self.count))
+
+        def __len__(self) -> int:
+            return self.count
+
+    def fails(worker: int) -> None:
+        if worker == 1:
+            raise OSError("no disk")
+
+    def growing() -> DataLoader:
+        said: dict[str, Any] = {"num_workers": 2, "persistent_workers": True, "worker_init_fn": fails}
+        return DataLoader(SAMPLES, 1, sampler=Growing(), **said)
+
+    with pytest.raises(OSError, match="no disk"):
+        benchmark(growing(), 2, record=False)
+    loader = growing()
+    passes = iter(loader), iter(loader), iter(loader)
+    assert list(passes[0]) == [[0]]
+    assert next(passes[1]) == [0]
+    with pytest.raises(OSError, match="no disk"):
+        next(passes[1])
+    assert list(passes[2]) == [[0], [1], [2]]
 
 
 def test_each_process_has_an_interpreter_lock_of_its_own_and_cores_are_shared() -> None:

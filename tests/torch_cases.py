@@ -123,7 +123,8 @@ class Samples:
 def dataset(spec: dict[str, Any]) -> Dataset:
     samples = Samples(spec)
     if spec["dataset"]["kind"] == "map":
-        one_call = spec["dataset"].get("getitems")
+        batching = spec.get("loader", {}).get("batch_size", 1) is not None  # or PyTorch asks one by one
+        one_call = spec["dataset"].get("getitems") and batching
         return Dataset.range(spec["dataset"]["n"]).map(samples.items if one_call else samples.item)
     rows = Dataset.from_generator(samples.rows)
     return rows.map(samples.checked) if spec["dataset"].get("style") == "class" else rows
@@ -132,7 +133,8 @@ def dataset(spec: dict[str, Any]) -> Dataset:
 def loader(spec: dict[str, Any], epochs: list[dict[str, Any]], measured_start: bool) -> DataLoader:
     """Build the loader of a spec; its workers start as in *epochs*, or as they do on average."""
     said = dict(spec.get("loader", {}))
-    keywords = {name: said[name] for name in ("batch_size", "num_workers", "batch_sampler") if name in said}
+    asked = ("batch_size", "num_workers", "batch_sampler")
+    keywords = {name: said[name] for name in asked if name in said and said[name] != []}
     for name in ("prefetch_factor", "drop_last", "persistent_workers", "in_order", "timeout", "pin_memory"):
         if said.get(name) is not None:
             keywords[name] = said[name]

@@ -61,7 +61,10 @@ class Maker:
         self.run = loader.run
 
     async def prepare(self) -> None:
-        """Run what its start asks for; an error comes in the place of its first batch."""
+        """Run what its start asks for; an error comes in the place of its first batch.
+
+        No batch comes after it, until the next epoch opens the data set.
+        """
         try:
             if function := self.loader.worker_init_fn:
                 await self.run.apply(function, Element(self.number), self.loader.start_stage)
@@ -83,8 +86,10 @@ class Maker:
         """Make a batch, or END, or the error that takes its place; None if the process has died."""
         try:
             if self.failed:
-                first, self.failed = self.failed, UnboundLocalError("the data set was never opened")
-                raise first
+                error, self.failed = self.failed, None
+                raise error
+            if not self.fetch:
+                raise UnboundLocalError("the data set was never opened")
             element: Element = await self.fetch.batch(indices)
             return element
         except SystemExit:
@@ -177,7 +182,7 @@ class Worker(Maker):
             elif self.ended:
                 continue
             else:
-                made = self.fetch and self.fetch.at_once(ticket.indices)
+                made = self.fetch and not self.failed and self.fetch.at_once(ticket.indices)
                 ticket.result, cost = made or await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
             if hop:
