@@ -67,7 +67,7 @@ class Dataset(Description):
 
         If not *whole*, the pipeline alone.
 
-        For tf.data the functions are called on a few elements, to see what they give.
+        For the last two, functions are called on a few elements, to see what they give.
 
         >>> print(Dataset.range(3).prefetch(1).code())
         from lessonkit import Dataset, benchmark

@@ -216,10 +216,7 @@ def literal(value: Any) -> str:
     kind: Any = type(value)
     if kind in NUMBERS or kind in (str, bytes):
         said = repr(value)
-        if kind in (
-            float,
-            complex,
-        ):  # infinity has no notation, nor has every -0j
+        if kind in (float, complex):  # infinity has no notation, nor has every -0j
             is_known = cmath.isfinite(value) and repr(ast.literal_eval(said)) == said
             return said if is_known else f"{kind.__name__}('{value}')"
         return said

@@ -9,15 +9,15 @@ from contextlib import suppress
 from statistics import fmean
 from typing import Any
 
+from lessonkit.code.examples import example, made
 from lessonkit.code.expression import Expression, laid_out, plain
 from lessonkit.code.functions import STUB, Functions, called, identifier, literal, with_helpers
 from lessonkit.code.tfdata_text import HELPERS, INNER, PROGRAM
 from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, arguments, stack
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.node import FUNCTIONS, Description, Node, cardinality, name_of_function, walk
+from lessonkit.engine.node import FUNCTIONS, Node, cardinality, name_of_function, walk
 from lessonkit.engine.operators.interleave import cycle_length
-from lessonkit.engine.training import benchmark
 
 ENOUGH = 100  # elements of a pipeline that never ends
 TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", bytes: "string"}
@@ -181,23 +181,6 @@ class Writer(Expression):
 
     def x(self, before: Node) -> str:
         return "*x" if type(example(before)) is tuple else "x"
-
-
-def example(node: Node) -> Any:
-    """Return the first element of *node*; if none comes out, what it would be like."""
-    for element in made(node, 1)[0]:
-        return element
-    parts = tuple(example(part) for part in node.inputs)
-    return {"zip": parts, "enumerate": (0, *parts)}.get(node.method, (*parts, 0)[0])
-
-
-def made(node: Node, most: int) -> tuple[list[Any], int]:
-    """Return the first elements, none if a function fails, and how many samples are in the first."""
-    try:
-        epoch = benchmark(Description(node), 1, 0, max_elements=most, keep=True).epochs[0]
-    except Exception:
-        return [], 0
-    return epoch.elements, epoch.samples // max(1, epoch.count)
 
 
 def function_of(node: Node) -> Any:

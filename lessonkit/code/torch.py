@@ -4,7 +4,9 @@ import re
 from textwrap import indent
 from typing import Any
 
+from lessonkit.code.examples import example
 from lessonkit.code.functions import WORK, Functions, called, with_helpers
+from lessonkit.engine.costs import per_sample, straggler
 from lessonkit.engine.node import Node, base_of, walk
 
 PROGRAM = """class Samples({kind}):
@@ -50,6 +52,7 @@ HELPERS = {  # each is written only if something after it needs it
         time.sleep(reading)
         yield sample''',
 }
+ITERTOOLS = ("chain", "islice")
 TORCH = ("DataLoader", "Dataset", "IterableDataset", "default_collate", "get_worker_info")
 SAID = ("batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "pin_memory", "drop_last",
         "timeout", "worker_init_fn", "prefetch_factor", "persistent_workers", "in_order")  # fmt: skip
@@ -58,6 +61,7 @@ HOLDS_NOTHING = "work: it holds neither a core nor the lock."
 ONE_BY_ONE = "# Parallel calls have no counterpart inside a worker: one after another."
 IN_PYTORCH = "in PyTorch it takes what it takes."
 PLACES = {  # how an operator changes an iterator of samples; the others have no counterpart
+    "concatenate": "chain({inputs})",
     "filter": "filter({predicate}, {samples})",
     "take": "islice({samples}, {count})",
     "skip": "islice({samples}, {count}, None)",
@@ -70,24 +74,45 @@ PLACES = {  # how an operator changes an iterator of samples; the others have no
 class Writer:
     """Writes the parts of a program, and collects what they need."""
 
-    def __init__(self) -> None:
-        taken = dict.fromkeys([*HELPERS, *TORCH, "time", "loader"])
+    def __init__(self, *, getitems: bool) -> None:
+        self.getitems = getitems
+        taken = dict.fromkeys([*HELPERS, *TORCH, *ITERTOOLS, "time", "loader"])
         self.functions = Functions({*HELPERS, "get_worker_info"}, taken)
         self.lines: list[str] = []
+
+    def star(self, node: Node) -> str:
+        """Return a star if the function of *node* is called with the parts of a sample: of a tuple."""
+        return "" if self.getitems or type(example(node.inputs[0])) is not tuple else "*"
+
+    def function(self, node: Node, name: str) -> str:
+        """Write the function of *node* called *name*, as one of a sample."""
+        text = self.functions.text(node.arguments[name])
+        return f"lambda sample: {called(text)}(*sample)" if self.star(node) else text
+
+    def cost(self, node: Node) -> Any:
+        """Return what *node* costs: one number, if a sample cannot tell what a batch or a number could."""
+        match node.arguments["cost"]:
+            case per_sample(each, per_call=once) if not self.getitems:
+                return once + each
+            case straggler() as cost if self.getitems or type(example(node.inputs[0])) is not int:
+                self.lines.append("# A straggler has a number: what these samples cost is the average.")
+                return cost.usual + (cost.slow - cost.usual) / cost.every
+            case cost:
+                return cost
 
     def steps(self, node: Node) -> list[str]:
         """Write the maps after the base as lines on one sample, or on a batch."""
         if node is base_of(node):
             return self.lines
         self.steps(node.inputs[0])
-        said, text = node.arguments, self.functions.text
-        if cost := said["cost"]:
+        said, cost, text = node.arguments, self.cost(node), self.functions.text
+        if cost:
             if said["kind"] != "wait":
                 self.lines.append(f"# A sleep stands for {said['kind']} {HOLDS_NOTHING}")
             seconds = f"{called(text(cost))}(sample)" if callable(cost) else text(cost)
             self.lines.append(f"time.sleep({seconds})  # {said['stage']}")
-        if function := said["map_func"]:
-            self.lines.append(f"sample = {called(text(function))}(sample)")
+        if said["map_func"]:
+            self.lines.append(f"sample = {called(text(said['map_func']))}({self.star(node)}sample)")
         return self.lines
 
     def samples(self, node: Node) -> str:
@@ -103,24 +128,30 @@ class Writer:
             case "ArtificialDataset":
                 return f"artificial({said['num_samples']}, {said['open']}, {said['read']})"
             case "map":
-                function = text(said["map_func"]) if said["map_func"] else "lambda sample: sample"
+                function = self.function(node, "map_func") if said["map_func"] else "lambda sample: sample"
                 if said["num_parallel_calls"] is not None:
                     self.lines.append(ONE_BY_ONE)
-                return f"mapped({texts[0]}, {function}, {text(said['cost'])})"
+                return f"mapped({texts[0]}, {function}, {text(self.cost(node))})"
+            case "take" if said["count"] < 0:
+                return texts[0]
+            case "skip" if said["count"] < 0:
+                return f"islice({texts[0]}, 0)"
         if node.method not in PLACES:
             self.lines.append(f"# {node.method} has no counterpart here, and is left out.")
             return texts[0]
-        values = {name: text(value) for name, value in said.items()}
+        values = {name: text(value) for name, value in said.items() if name != "predicate"}
+        if node.method == "filter":
+            values["predicate"] = self.function(node, "predicate")
         return PLACES[node.method].format(samples=texts[0], inputs=", ".join(texts), **values)
 
-    def methods(self, source: Node, *, getitems: bool) -> str:
+    def methods(self, source: Node) -> str:
         """Write the methods of the data set that gives the samples of *source*."""
         base = base_of(source)
         if base is None:
             last = f"return iter({self.samples(source)})"
-            return "def __iter__(self):\n" + indent("\n".join([*self.lines, last]), "    ")
+            return "def __iter__(self):\n" + indent("\n".join([*dict.fromkeys(self.lines), last]), "    ")
         get, sample = "__getitem__(self, index)", "self.values[index]"
-        if getitems:
+        if self.getitems:
             get, sample = "__getitems__(self, indices)", f"[{sample} for index in indices]"
         kept = self.samples(base.inputs[0] if base.method == "cache" else base)
         lines = [f"sample = {sample}", *self.steps(source), "return sample"]
@@ -140,12 +171,13 @@ class Writer:
             outside.append("# The same seed gives another order in PyTorch.")
             parts.append(f"generator=torch.Generator().manual_seed({said['generator']})")
         collate, spent = said.get("collate_fn"), said.get("collate") or 0
-        if collate or spent:
+        sleep = "" if callable(spent) or not spent else f"    time.sleep({spent})\n"
+        if collate or sleep:
             inner = f"{called(functions.text(collate))}(samples)" if collate else "default_collate(samples)"
-            sleep = f"    time.sleep({spent})\n" if spent and not callable(spent) else ""
             name = functions.define("collate", f"def NAME(samples):\n{sleep}    return {inner}")
             parts.append(f"collate_fn={name}")
-        taken = [name for name in ("start", "transfer", "pin") if said.get(name) not in (None, 0, (0, 0))]
+        names = ("start", "transfer", "pin", *["collate"] * callable(spent))
+        taken = [name for name in names if said.get(name) not in (None, 0, (0, 0))]
         outside += [f"# {name}= is what this takes in the model; {IN_PYTORCH}" for name in taken]
         functions.definitions |= {line: line for line in outside}
         return parts
@@ -153,14 +185,15 @@ class Writer:
 
 def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
     """Write the loader, and the whole program. Without a `DataLoader` it gets one that makes no batches."""
-    writer, outside = Writer(), []
+    outside = []
     while node.method != "DataLoader" and any(part.method == "DataLoader" for part in walk(node)):
         outside.append(f"# {node.method} after the loader has no counterpart, and is left out.")
         node = node.inputs[0]
     if node.method != "DataLoader":
         node = Node("DataLoader", (node,), {"batch_size": None})
-    said, source, functions = node.arguments, node.inputs[0], writer.functions
-    methods = indent(writer.methods(source, getitems=said.get("getitems", False)), "    ")
+    said, source = node.arguments, node.inputs[0]
+    writer = Writer(getitems=said.get("getitems", False))
+    functions, methods = writer.functions, indent(writer.methods(source), "    ")
     given = ", ".join(["Samples()", *writer.arguments(said, outside)])
     call = f"{called(functions.text(step))}(batch)" if callable(step) else str(step)
     call = f"time.sleep({call})" if name == "train" else call
@@ -168,7 +201,7 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
     body = PROGRAM.format(kind=kind, methods=methods, given=given, num_epochs=num_epochs, step=call)
     whole = "\n\n\n".join(with_helpers(HELPERS, [*functions.definitions.values(), body]))
     imports = {"import time", *functions.imports}
-    for module, names in ("itertools", ("islice",)), ("torch.utils.data", TORCH):
+    for module, names in ("itertools", ITERTOOLS), ("torch.utils.data", TORCH):
         if used := [name for name in names if re.search(rf"\b{name}\b", whole)]:
             imports.add(f"from {module} import {', '.join(used)}")
     if "torch.Generator" in whole:
