@@ -181,7 +181,10 @@ def test_a_copy_of_an_older_version_without_a_record_is_known_again(shipped: Pat
 
 
 def install(folder: Path, *files: str) -> None:
-    """Make an installation of lessonkit in *folder* that has recorded these *files*."""
+    """Make an installation of lessonkit in *folder* that has recorded these *files*, and has them."""
+    for file in files:
+        (folder / file).resolve().parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).resolve().touch()
     info = folder / "lessonkit-0.1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Name: lessonkit\nVersion: 0.1.0\n")
