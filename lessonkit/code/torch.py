@@ -90,7 +90,7 @@ class Writer:
         return f"lambda sample: {called(text)}(*sample)" if self.star(node) else text
 
     def cost(self, node: Node) -> Any:
-        """Return what *node* costs: one number, if a sample cannot tell what a batch or a number could."""
+        """Return the cost of *node*: a number where its function asks for more than one sample can tell."""
         match node.arguments["cost"]:
             case per_sample(each, per_call=once) if not self.getitems:
                 return once + each
