@@ -5,12 +5,13 @@ import sys
 from types import ModuleType
 from typing import Any
 
+import numpy
 import pytest
 import torch_programs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessonkit import DataLoader, Dataset, benchmark, per_sample, straggler
+from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, per_sample, straggler
 
 MEASURED: dict[str, Any] = json.loads(torch_programs.FILE.read_text())
 LOADERS = torch_programs.loaders()
@@ -31,6 +32,15 @@ def test_batches_are_those_of_pytorch(name: str) -> None:
     assert [torch_programs.plain(epoch.elements) for epoch in epochs] == MEASURED[name]["epochs"]
 
 
+SOURCES: list[Any] = [
+    Dataset.range,
+    Dataset.range,
+    lambda count: Dataset.from_list([*range(count)]),
+    lambda count: ArtificialDataset(count, open=0, read=1e-6),
+    lambda count: ArtificialDataset(count, open=lambda file: 1e-6, read=lambda sample: sample * 1e-6),
+    lambda count: ArtificialDataset(count, open=0, read=straggler(1e-6, every=3, slow=2e-6)),
+    lambda count: ArtificialDataset(count, open=0, read=per_sample(1e-6)),
+]
 NUMBERS: list[Any] = [  # what can be done to numbers, and whether pairs come out
     (lambda data: data.map(lambda x: 2 * x + 1), False),
     (lambda data: data.map(lambda x: (x, x + 1), num_parallel_calls=2), True),
@@ -63,7 +73,7 @@ BOTH: list[Any] = [
 
 @st.composite
 def pipelines(draw: st.DrawFn) -> Dataset:
-    dataset = Dataset.range(draw(st.integers(0, 7)))
+    dataset: Dataset = draw(st.sampled_from(SOURCES))(draw(st.integers(0, 7)))
     are_pairs = False
     for _ in range(draw(st.integers(0, 5))):
         changed, kept = PAIRS if are_pairs else NUMBERS, [(step, are_pairs) for step in BOTH]
@@ -85,3 +95,15 @@ def test_a_program_makes_the_samples_of_its_pipeline(dataset: Dataset) -> None:
     places = [*range(len(samples))] if hasattr(samples, "__len__") else None
     made = [*samples] if places is None else [samples[place] for place in places]
     assert made == [*dataset]
+
+
+def test_the_arguments_of_a_loader_may_be_arrays() -> None:
+    loader = DataLoader(Dataset.range(5), 2, sampler=numpy.array([2, 0, 1]))
+    assert "the_ndarray = None  # put the ndarray here" in loader.code("torch")
+    assert "sampler=range(3, 0, -1)" in DataLoader(Dataset.range(5), 2, sampler=range(3, 0, -1)).code("torch")
+
+
+def test_without_batches_or_an_order_pytorch_asks_sample_by_sample() -> None:
+    numbers = Dataset.range(5).map(lambda number: number, cost=per_sample(0.001))
+    assert "__getitems__" in DataLoader(numbers, 2, getitems=True).code("torch")
+    assert "def __getitem__" in DataLoader(numbers, None, getitems=True).code("torch")

@@ -214,7 +214,7 @@ def literal(value: Any) -> str:
     """Return *value* in Python's own notation; raise an error if it has none."""
     value = plain(value)
     kind: Any = type(value)
-    if kind in NUMBERS or kind in (str, bytes):
+    if kind in NUMBERS or kind in (str, bytes, range):
         said = repr(value)
         if kind in (float, complex):  # infinity has no notation, nor has every -0j
             is_known = cmath.isfinite(value) and repr(ast.literal_eval(said)) == said

@@ -5,8 +5,10 @@ from textwrap import indent
 from typing import Any
 
 from lessonkit.code.examples import example
+from lessonkit.code.expression import is_usual
 from lessonkit.code.functions import WORK, Functions, called, with_helpers
-from lessonkit.engine.costs import per_sample, straggler
+from lessonkit.engine.costs import charge, per_sample, price, straggler
+from lessonkit.engine.element import Element
 from lessonkit.engine.node import Node, base_of, walk
 
 PROGRAM = """class Samples({kind}):
@@ -89,24 +91,23 @@ class Writer:
         text = self.functions.text(node.arguments[name])
         return f"lambda sample: {called(text)}(*sample)" if self.star(node) else text
 
-    def cost(self, node: Node) -> Any:
-        """Return the cost of *node*: a number where its function asks for more than one sample can tell."""
-        match node.arguments["cost"]:
+    def cost(self, cost: Any, of: Node) -> Any:
+        """Return the *cost* of a sample *of* a node: a number, if a function of a sample cannot tell it."""
+        match cost:
             case per_sample(each, per_call=once) if not self.getitems:
                 return once + each
-            case straggler() as cost if self.getitems or type(example(node.inputs[0])) is not int:
+            case straggler() if self.getitems or type(example(of)) is not int:
                 self.lines.append("# A straggler has a number: what these samples cost is the average.")
                 return cost.usual + (cost.slow - cost.usual) / cost.every
-            case cost:
-                return cost
+        return cost
 
     def steps(self, node: Node) -> list[str]:
         """Write the maps after the base as lines on one sample, or on a batch."""
         if node is base_of(node):
             return self.lines
         self.steps(node.inputs[0])
-        said, cost, text = node.arguments, self.cost(node), self.functions.text
-        if cost:
+        said, text = node.arguments, self.functions.text
+        if cost := self.cost(said["cost"], node.inputs[0]):
             if said["kind"] != "wait":
                 self.lines.append(f"# A sleep stands for {said['kind']} {HOLDS_NOTHING}")
             seconds = f"{called(text(cost))}(sample)" if callable(cost) else text(cost)
@@ -126,12 +127,16 @@ class Writer:
             case "from_generator":
                 return f"{text(said['generator'])}({', '.join(map(text, said['args'] or ()))})"
             case "ArtificialDataset":
-                return f"artificial({said['num_samples']}, {said['open']}, {said['read']})"
+                opening = charge(price(said["open"], "open"), Element(0)) / 1e9
+                reading = self.cost(said["read"], node)
+                spent = f"lambda sample: sample, {text(reading)}" if callable(reading) else ""
+                file = f"artificial({said['num_samples']}, {opening}, {0 if spent else reading})"
+                return f"mapped({file}, {spent})" if spent else file
             case "map":
                 function = self.function(node, "map_func") if said["map_func"] else "lambda sample: sample"
                 if said["num_parallel_calls"] is not None:
                     self.lines.append(ONE_BY_ONE)
-                return f"mapped({texts[0]}, {function}, {text(self.cost(node))})"
+                return f"mapped({texts[0]}, {function}, {text(self.cost(said['cost'], node.inputs[0]))})"
             case "take" if said["count"] < 0:
                 return texts[0]
             case "skip" if said["count"] < 0:
@@ -165,7 +170,7 @@ class Writer:
         parts += [
             f"{name}={functions.text(value)}"
             for name, value in others.items()
-            if value not in (DEFAULTS.get(name, 0), None)  # False is 0
+            if value is not None and not is_usual(value, DEFAULTS.get(name, 0))  # False is 0
         ]
         if said.get("generator") is not None:
             outside.append("# The same seed gives another order in PyTorch.")
@@ -192,7 +197,8 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
     if node.method != "DataLoader":
         node = Node("DataLoader", (node,), {"batch_size": None})
     said, source = node.arguments, node.inputs[0]
-    writer = Writer(getitems=said.get("getitems", False))
+    one_call = said.get("getitems", False) and said["batch_size"] is not None and base_of(source) is not None
+    writer = Writer(getitems=one_call)
     functions, methods = writer.functions, indent(writer.methods(source), "    ")
     given = ", ".join(["Samples()", *writer.arguments(said, outside)])
     call = f"{called(functions.text(step))}(batch)" if callable(step) else str(step)
