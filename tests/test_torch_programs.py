@@ -107,3 +107,5 @@ def test_without_batches_or_an_order_pytorch_asks_sample_by_sample() -> None:
     numbers = Dataset.range(5).map(lambda number: number, cost=per_sample(0.001))
     assert "__getitems__" in DataLoader(numbers, 2, getitems=True).code("torch")
     assert "def __getitem__" in DataLoader(numbers, None, getitems=True).code("torch")
+    text = DataLoader(numbers.take(4), 2, getitems=True).code("torch")
+    assert "lambda number: number, 0.001)" in text

@@ -216,10 +216,11 @@ def literal(value: Any) -> str:
     kind: Any = type(value)
     if kind in NUMBERS or kind in (str, bytes, range):
         said = repr(value)
-        if kind in (float, complex):  # infinity has no notation, nor has every -0j
-            is_known = cmath.isfinite(value) and repr(ast.literal_eval(said)) == said
-            return said if is_known else f"{kind.__name__}('{value}')"
-        return said
+        # Infinity has no notation, nor has every -0j.
+        is_known = kind not in (float, complex) or (
+            cmath.isfinite(value) and repr(ast.literal_eval(said)) == said
+        )
+        return said if is_known else f"{kind.__name__}('{value}')"
     form = FORMS[kind]
     parts = [literal(part) for part in value]
     if kind is dict:

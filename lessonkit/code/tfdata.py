@@ -9,7 +9,7 @@ from contextlib import suppress
 from statistics import fmean
 from typing import Any
 
-from lessonkit.code.examples import example, made
+from lessonkit.code.examples import example, made, star
 from lessonkit.code.expression import Expression, laid_out, plain
 from lessonkit.code.functions import STUB, Functions, called, identifier, literal, with_helpers
 from lessonkit.code.tfdata_text import HELPERS, INNER, PROGRAM
@@ -180,7 +180,7 @@ class Writer(Expression):
         return self.functions.define("inner", text)
 
     def x(self, before: Node) -> str:
-        return "*x" if type(example(before)) is tuple else "x"
+        return f"{star(before)}x"
 
 
 def function_of(node: Node) -> Any:

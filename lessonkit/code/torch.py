@@ -4,12 +4,12 @@ import re
 from textwrap import indent
 from typing import Any
 
-from lessonkit.code.examples import example
+from lessonkit.code.examples import example, star
 from lessonkit.code.expression import is_usual
 from lessonkit.code.functions import WORK, Functions, called, with_helpers
 from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element
-from lessonkit.engine.node import Node, base_of, walk
+from lessonkit.engine.node import Node, base_of, one_call, walk
 
 PROGRAM = """class Samples({kind}):
 {methods}
@@ -84,7 +84,7 @@ class Writer:
 
     def star(self, node: Node) -> str:
         """Return a star if the function of *node* is called with the parts of a sample: of a tuple."""
-        return "" if self.getitems or type(example(node.inputs[0])) is not tuple else "*"
+        return "" if self.getitems else star(node.inputs[0])
 
     def function(self, node: Node, name: str) -> str:
         """Write the function of *node* called *name*, as one of a sample."""
@@ -197,8 +197,7 @@ def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
     if node.method != "DataLoader":
         node = Node("DataLoader", (node,), {"batch_size": None})
     said, source = node.arguments, node.inputs[0]
-    one_call = said.get("getitems", False) and said["batch_size"] is not None and base_of(source) is not None
-    writer = Writer(getitems=one_call)
+    writer = Writer(getitems=one_call(node))
     functions, methods = writer.functions, indent(writer.methods(source), "    ")
     given = ", ".join(["Samples()", *writer.arguments(said, outside)])
     call = f"{called(functions.text(step))}(batch)" if callable(step) else str(step)

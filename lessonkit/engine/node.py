@@ -174,6 +174,12 @@ def base_of(node: Node) -> Node | None:
     return node if node.method in ("range", "from_list", "cache") else None
 
 
+def one_call(loader: Node) -> bool:
+    """Whether the maps under *loader* are called once for a batch: not without batches, or an order."""
+    said = loader.arguments
+    return said["batch_size"] is not None and said["getitems"] and base_of(loader.inputs[0]) is not None
+
+
 def element_type(node: Node) -> type | None:
     """Return what the elements of *node* are, where the description alone can tell."""
     return told(node, _element_type)  # type: ignore[no-any-return]

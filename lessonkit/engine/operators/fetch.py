@@ -5,7 +5,7 @@ from typing import Any
 from lessonkit.engine.batches import Batch
 from lessonkit.engine.costs import Price, charge, price_of_bytes
 from lessonkit.engine.element import END, Element, stack
-from lessonkit.engine.node import Node, swap
+from lessonkit.engine.node import Node, one_call, swap
 from lessonkit.engine.operators.base import Stream, joined, operator
 from lessonkit.engine.operators.map import SequentialMap
 from lessonkit.engine.operators.sources import Listed
@@ -46,7 +46,7 @@ class Fetch:
     def __init__(self, loader: Any) -> None:
         self.loader, self.run, self.base = loader, loader.run, loader.base
         self.batching = loader.batch_size is not None
-        self.one_call = loader.getitems and self.batching and self.base is not None
+        self.one_call = one_call(loader.node)
         self.price = price_of_bytes(loader.collate, "collate")
         self.stage = loader.scope.name("Collate", CALL)
         self.ended = False
@@ -61,7 +61,7 @@ class Fetch:
         self.stream = loader.scope.open(swap(pipeline, self.base, asked))
         self.source: Asked = first_above(self.stream, Asked)
         # Out of order it would matter which of two batches that end at one moment was begun later.
-        if self.batching and loader.in_order and not (loader.getitems or loader.collate_fn or self.run.sized):
+        if self.batching and loader.in_order and not (self.one_call or loader.collate_fn or self.run.sized):
             self.find_plain_costs()
 
     def find_plain_costs(self) -> None:
