@@ -6,11 +6,11 @@ from lessonkit.engine.costs import per_sample, straggler
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Machine, work
 from lessonkit.engine.operators import EndlessError
-from lessonkit.engine.operators.loader import Handling
 from lessonkit.engine.process import get_worker_info
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.virtual import StuckError
+from lessonkit.engine.workers.handling import Handling
 from lessonkit.loader import DataLoader
 
 __all__ = [

@@ -9,7 +9,7 @@ from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
-from lessonkit.engine.operators.loader import Handling
+from lessonkit.engine.workers.handling import Handling
 
 FREE = Handling()
 BATCHES = "batch_sampler: it says all of batches, so batch_size, shuffle, sampler, drop_last must go"

@@ -9,7 +9,7 @@ from typing import Any
 
 from browser import Visit
 
-from lessonkit.widgets.base import Page
+from lessonkit.widgets.widget import Page
 
 # What anywidget does for a widget. Its questions go to `ask`, and what `answer` gets goes to it.
 SHOW = """async ([place, esm, css, role, state, large]) => {

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from lessonkit.widgets.challenges import Challenge
+from lessonkit.widgets.challenges.challenge import Challenge
 from lessonkit.widgets.explorer import Explore
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"

@@ -12,7 +12,7 @@ from servers import LAB, Server
 from lessonkit import benchmark
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Layout, layout
-from lessonkit.widgets.base import HERE
+from lessonkit.widgets.widget import HERE
 
 PIPELINE = """
 from lessonkit import ArtificialDataset

@@ -5,7 +5,7 @@ from lesson import WRITTEN, lesson
 from servers import Server
 from walk import Walk, walk_through
 
-from lessonkit.widgets.base import Page
+from lessonkit.widgets.widget import Page
 
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
 

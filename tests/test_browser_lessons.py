@@ -10,7 +10,7 @@ from browser import Visit
 from lesson import WRITTEN, lesson
 from walk import Walk, walk_through
 
-from lessonkit.widgets.base import Page
+from lessonkit.widgets.widget import Page
 
 
 @pytest.mark.parametrize("name", WRITTEN)

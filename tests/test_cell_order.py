@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from lesson import WRITTEN, lesson, run
 
-from lessonkit.widgets.challenges import Outcome
+from lessonkit.widgets.challenges.challenge import Outcome
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.page_data import packed
-from lessonkit.widgets.prediction import Predict
+from lessonkit.widgets.questions.prediction import Predict
 
 
 def shown(name: str, cell: Any, names: dict[str, Any]) -> tuple[Any, list[str], str]:

@@ -9,7 +9,7 @@ from lesson import WRITTEN, lesson, run
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, per_sample, work
 from lessonkit.widgets import challenge, goals
-from lessonkit.widgets.challenges import Challenge
+from lessonkit.widgets.challenges.challenge import Challenge
 from lessonkit.widgets.sandbox import job
 
 WHOLE = ArtificialDataset(20, read=0.005).map(cost=0.020, stage="Slow")

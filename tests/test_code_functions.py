@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from test_code import built
 
 from lessonkit import Dataset, benchmark, per_sample, straggler
-from lessonkit.loops.costs import costing, fit
+from lessonkit.loops.fitted import costing, fit
 
 X = Dataset.range(4)
 SCALE = 3

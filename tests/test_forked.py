@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lessonkit import DataLoader, Dataset, Machine, benchmark
-from lessonkit.engine.operators import forked, loader
+from lessonkit.engine.workers import forked, main
 
 pytestmark = pytest.mark.skipif(not forked.FORKS, reason="this system cannot fork safely")
 ROOT = Path(__file__).parent.parent
@@ -194,7 +194,7 @@ except KeyboardInterrupt:
 
 
 def test_without_fork_the_workers_are_threads_and_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "FORKS", False)
+    monkeypatch.setattr(main, "FORKS", False)
     dataset = DataLoader(Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=True)
     with pytest.warns(UserWarning, match="cannot fork safely: the workers are threads"):
         batches = list(dataset)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pages import JSON, Said
 
 from lessonkit.widgets import mystery
-from lessonkit.widgets.mystery_loaders import (
+from lessonkit.widgets.challenges.mystery_loaders import (
     AS_GOOD,
     CHANGES,
     CLEAR,

@@ -15,11 +15,11 @@ import nbformat
 import pytest
 from lesson import CONTROLS, NOTEBOOKS, SERIES, WRITTEN, lesson, run
 
-from lessonkit.widgets.challenges import Challenge, Outcome
+from lessonkit.widgets.challenges.challenge import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.marks import Marks
-from lessonkit.widgets.prediction import SCALES, Predict, Question
+from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.questions.prediction import SCALES, Predict, Question
 from tools.notebooks import text_of
 
 PARTS = [

@@ -12,8 +12,9 @@ from random_pipelines import pipeline
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.pictures.layout import layout
-from lessonkit.widgets import placing, predict
-from lessonkit.widgets.placing import Placing
+from lessonkit.widgets import predict
+from lessonkit.widgets.questions import placing
+from lessonkit.widgets.questions.placing import Placing
 
 ONCE = {"num_epochs": 1}
 STAGES = ["Open", "Read", "Train"]

@@ -17,8 +17,8 @@ from random_runs import COSTS
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
+from lessonkit.improve.climb import Try
 from lessonkit.improve.knobs import Curve
-from lessonkit.improve.search import Try
 from lessonkit.optimize import autotune
 from lessonkit.pictures.curve import plot_curve
 from lessonkit.pictures.memory import plot_memory

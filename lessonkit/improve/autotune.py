@@ -12,7 +12,7 @@ from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.engine.training import benchmark
 from lessonkit.found import Found
-from lessonkit.improve.search import Number, Search, Setting
+from lessonkit.improve.climb import Number, Search, Setting
 
 
 def autotune(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lessonkit.improve.search import Try
+from lessonkit.improve.climb import Try
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.pictures.panels import Panel, compose, count_axis, dot, say
 from lessonkit.pictures.style import CARD, PAPER, Picture

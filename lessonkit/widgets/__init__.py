@@ -3,13 +3,13 @@
 from IPython.core.getipython import get_ipython
 
 from lessonkit.widgets import goals, too_early
-from lessonkit.widgets.base import classroom
-from lessonkit.widgets.challenges import challenge
+from lessonkit.widgets.challenges.challenge import challenge
+from lessonkit.widgets.challenges.knob_map import heat_map
+from lessonkit.widgets.challenges.mystery_loaders import mystery
 from lessonkit.widgets.controls import cards, seconds, slider
 from lessonkit.widgets.explorer import explore, show
-from lessonkit.widgets.knob_map import heat_map
-from lessonkit.widgets.mystery_loaders import mystery
-from lessonkit.widgets.questions import predict
+from lessonkit.widgets.questions.predict import predict
+from lessonkit.widgets.widget import classroom
 
 too_early.explain_missing_names(get_ipython())
 

@@ -12,12 +12,12 @@ from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
-from lessonkit.widgets.base import Page
+from lessonkit.widgets.challenges.task import Attempt, Task
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import Job, bounded, made_by, said
-from lessonkit.widgets.task import Attempt, Task
+from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come

@@ -12,8 +12,8 @@ from lessonkit.engine.recorder import CACHE
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.job_check import changes, content
-from lessonkit.widgets.task import Attempt, Goal
+from lessonkit.widgets.challenges.job_check import changes, content
+from lessonkit.widgets.challenges.task import Attempt, Goal
 
 __all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
 __all__ += ["held", "in_memory", "open_files", "per_sample", "processes", "same_job", "threads", "total"]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lessonkit.widgets.base import Page
+from lessonkit.widgets.widget import Page
 
 # A notebook keeps this text, and a page that cannot show widgets shows it: so it says what to do then.
 ALONE = """\

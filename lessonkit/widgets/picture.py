@@ -7,8 +7,8 @@ from functools import wraps
 from typing import ParamSpec
 
 from lessonkit.pictures.style import Picture
-from lessonkit.widgets.base import Page
 from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.widget import Page
 
 Given = ParamSpec("Given")
 

@@ -7,7 +7,6 @@ from lessonkit.engine.operators import (
     combine,
     fused,
     interleave,
-    loader,
     prefetch,
     select,
     shuffle,

@@ -5,10 +5,10 @@ from math import isclose, isfinite
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.explorer import HEIGHT
 from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.widget import Page
 from lessonkit.words import number, percent
 
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact

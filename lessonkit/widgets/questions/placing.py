@@ -7,8 +7,8 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Bar, ink_on, layout
-from lessonkit.widgets.marks import Marks
 from lessonkit.widgets.page_data import micros
+from lessonkit.widgets.questions.marks import Marks
 from lessonkit.words import milliseconds
 
 MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen

@@ -6,8 +6,8 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.improve.knobs import KNEE
-from lessonkit.widgets.marks import Marks
-from lessonkit.widgets.prediction import SCALES
+from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.questions.prediction import SCALES
 from lessonkit.words import number, percent
 
 NEAR = 0.1  # of the right value, or one step: so exactly is a curve to be drawn

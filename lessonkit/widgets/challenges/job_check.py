@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from lessonkit.engine.costs import identity
 from lessonkit.engine.recorder import AHEAD
 from lessonkit.engine.trace import Trace
+from lessonkit.widgets.challenges.task import CLOSE
 from lessonkit.widgets.sandbox import Job, shortened
-from lessonkit.widgets.task import CLOSE
 from lessonkit.words import milliseconds
 
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time

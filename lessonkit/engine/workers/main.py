@@ -4,54 +4,25 @@ import random
 import warnings
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import cycle, islice, repeat
-from types import SimpleNamespace
 from typing import Any
 
-from lessonkit import check
 from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Buffer, Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
-from lessonkit.engine.operators.fetch import Fetch, Indices, first_above
-from lessonkit.engine.operators.forked import FORKS, Forked
-from lessonkit.engine.operators.worker import Ticket, Worker
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
+from lessonkit.engine.workers.fetch import Fetch, Indices, first_above
+from lessonkit.engine.workers.forked import FORKS, Forked
+from lessonkit.engine.workers.handling import Handling
+from lessonkit.engine.workers.worker import Ticket, Worker
 
 EMPTY = "buffer empty"
 UNSAFE = "This system cannot fork safely: the workers are threads, which take turns with Python code."
-
-
-@dataclass(frozen=True)
-class Handling:
-    """What it takes to handle processes, in seconds; nothing, unless one says so.
-
-    *begin* is spent in `iter`, *send* for each task, *ask* in each `next`; *hop* is how long a message
-    is on its way, *first* what the first result of a worker takes in addition. *resume* is spent when
-    persistent workers begin again, *stop* and *stop_each* when workers are ended, the latter for each.
-    """
-
-    begin: float = 0
-    send: float = 0
-    ask: float = 0
-    hop: float = 0
-    first: float = 0
-    resume: float = 0
-    stop: float = 0
-    stop_each: float = 0
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            check.seconds(name, value)
-
-    def ns(self) -> SimpleNamespace:
-        """Return the same in whole nanoseconds."""
-        return SimpleNamespace(**{name: round(value * 1e9) for name, value in vars(self).items()})
 
 
 class Crew:

@@ -5,10 +5,10 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.trace import Trace
-from lessonkit.improve.search import Number, Search, Setting
-from lessonkit.widgets.base import Page
+from lessonkit.improve.climb import Number, Search, Setting
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.sandbox import made_by
+from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
 MOST = 12  # numbers of a knob: as many squares as anybody looks at side by side

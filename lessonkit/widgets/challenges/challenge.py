@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.base import Page
+from lessonkit.widgets.challenges.task import Attempt, Goal, Task
 from lessonkit.widgets.explorer import HEIGHT, Explore
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import made_by, said
-from lessonkit.widgets.task import Attempt, Goal, Task
+from lessonkit.widgets.widget import Page
 
 
 class Challenge(Page):

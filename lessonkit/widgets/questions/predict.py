@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessonkit.widgets.drawing import Drawing
-from lessonkit.widgets.placing import Placing
-from lessonkit.widgets.prediction import Predict, Question
+from lessonkit.widgets.questions.drawing import Drawing
+from lessonkit.widgets.questions.placing import Placing
+from lessonkit.widgets.questions.prediction import Predict, Question
 from lessonkit.widgets.sandbox import job, made_by
 
 

@@ -14,10 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.operators.fetch import Indices
-from lessonkit.engine.operators.worker import Maker, Worker, caught
 from lessonkit.engine.recorder import Recorder, rows
 from lessonkit.engine.threads import Threads
+from lessonkit.engine.workers.fetch import Indices
+from lessonkit.engine.workers.worker import Maker, Worker, caught
 
 ANEW, STOP = "anew", "stop"  # what a process is told beside the indices of a batch
 PATIENCE = 5.0  # s; how long a process may still work on the batch that it has begun, when it is told to end

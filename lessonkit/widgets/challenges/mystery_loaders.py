@@ -12,10 +12,10 @@ from lessonkit.explain.compare import compare
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.explain.limits import limits
 from lessonkit.loops.probe import ADVICE, Verdict
-from lessonkit.widgets.base import Page
 from lessonkit.widgets.controls import Control, RefusedError
 from lessonkit.widgets.explorer import HEIGHT
 from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds, percent
 
 COUNT = 5  # loaders

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lessonkit.widgets.controls import RefusedError
-from lessonkit.widgets.prediction import Question
+from lessonkit.widgets.questions.prediction import Question
 
 Places = Sequence[float]  # of a known answer, in steps of the axis; infinite where it has no such mark
 
