@@ -4,7 +4,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from lessonkit import ArtificialDataset, Dataset, work
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Handling, work
+from lessonkit.engine.node import base_of, cardinality
 
 TINY = (0, 1e-5, 3e-5, 1e-4)  # seconds
 
@@ -85,3 +86,72 @@ STEPS: list[Callable[[random.Random, Dataset, tuple[float, ...]], Any]] = [
     lambda draw, dataset, costs: dataset.concatenate(dataset.take(2)),
     lambda draw, dataset, costs: dataset.enumerate().map(lambda number, value: value),
 ]
+
+
+# ---- loaders ----
+
+
+def loaded(seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False) -> Dataset:
+    """A pipeline with a loader of 0 to 3 workers, map-style or iterable, and up to two operators after it."""
+    draw = random.Random(-1 - seed)
+    samples = with_random_access(draw, costs) if draw.random() < 0.6 else pipeline(seed, costs)
+    if failing and draw.random() < 0.7:
+        samples = failed(draw, samples, costs) if base_of(samples.node) is None else one_by_one(draw, samples)
+    dataset: Dataset = loader(draw, samples, costs)
+    for _ in range(draw.choice([0, 0, 0, 1, 2])):
+        dataset = draw.choice(STEPS)(draw, dataset, costs)
+    return dataset
+
+
+def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> DataLoader:
+    """A loader over *samples*, with arguments that PyTorch allows together."""
+    workers, size, count = draw.randint(0, 3), draw.choice([None, 1, 2, 3, 4]), cardinality(samples.node)
+    given: dict[str, Any] = {"batch_size": size, "num_workers": workers}
+    given["drop_last"] = size is not None and draw.random() < 0.3
+    if workers:
+        given |= {"prefetch_factor": draw.choice([None, 1, 2, 3]), "persistent_workers": draw.random() < 0.3}
+        given |= {"in_order": draw.random() < 0.8, "start": (draw.choice(costs), draw.choice(costs))}
+    given["pin_memory"] = draw.random() < 0.3
+    given |= {name: draw.choice((0, *costs)) for name in ("collate", "transfer", "pin")}
+    if draw.random() < 0.2:
+        names = ("begin", "send", "ask", "hop", "first", "resume", "stop", "stop_each")
+        given["handling"] = Handling(**{name: draw.choice(costs) for name in names})
+    if count and base_of(samples.node) is not None:
+        order = draw.sample(range(count), draw.randint(1, count))
+        ways: list[dict[str, Any]] = [
+            {},
+            {"shuffle": True, "generator": draw.randint(0, 9)},
+            {"sampler": order},
+        ]
+        given |= draw.choice(ways)
+        if draw.random() < 0.1:
+            given |= {"batch_size": 1, "drop_last": False, "shuffle": None, "sampler": None}
+            given["batch_sampler"] = [order[:2], order]
+    return DataLoader(samples, **given)
+
+
+def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
+    """A list or a range, and up to three maps with or without a function; now and then a cache among them."""
+    dataset = Dataset.range(some(draw, 12)) if draw.random() < 0.7 else Dataset.from_list([*"abcdefgh"])
+    for _ in range(draw.randint(0, 3)):
+        if draw.random() < 0.15:
+            dataset = dataset.cache()
+        usual, special = draw.choice(costs), draw.choice(costs)
+        dataset = dataset.map(
+            draw.choice([None, lambda *value: value[0]]),
+            cost=lambda value, usual=usual, special=special: special if repr(value)[-2:] in "1c'" else usual,
+            kind=draw.choice(["wait", "native", "python"]),
+        )
+    return dataset
+
+
+def one_by_one(draw: random.Random, samples: Dataset) -> Dataset:
+    """A function that fails for some of *samples*, called for one after another."""
+    last = draw.choice("0123456789abc")
+
+    def fails(value: Any) -> Any:
+        if last in repr(value):
+            raise PlannedError(value)
+        return value
+
+    return samples.map(fails)

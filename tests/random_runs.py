@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from random_pipelines import pipeline
+from random_pipelines import loaded, pipeline
 
 from lessonkit import Dataset, Machine, Trace, benchmark
 
@@ -22,11 +22,21 @@ class Run(NamedTuple):
 
 @cache
 def runs() -> list[Run]:
-    """2,000 of them, each with its number; among them some in which nothing happens."""
+    """2,000 of operators and 500 with loaders, each with its number; in some of them nothing happens."""
     found = []
     for seed in range(2000):
         dataset, machine = pipeline(seed, COSTS), Machine((1, 2, 4)[seed % 3])
         load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
         trace = benchmark(dataset, 1 + seed % 3, train, load, machine=machine)
         found.append(Run(seed, dataset, machine, trace))
-    return found
+    return found + [run_of_loader(seed) for seed in range(500)]
+
+
+def run_of_loader(seed: int) -> Run:
+    """A run of a pipeline with a loader: some end early, and some copy ahead, on a second stream."""
+    dataset, machine = loaded(seed, COSTS), Machine((1, 2, 4)[seed % 3])
+    load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
+    early = (None, None, None, 5)[seed // 24 % 4]
+    ahead = seed // 96 % 2 == 1
+    trace = benchmark(dataset, 1 + seed % 3, train, load, machine=machine, max_elements=early, ahead=ahead)
+    return Run(seed, dataset, machine, trace)
