@@ -8,7 +8,7 @@ import pytest
 from random_pipelines import pipeline
 
 from lessonkit import ArtificialDataset, Dataset, benchmark, per_sample, straggler, work
-from lessonkit.loops.fitted import fitted
+from lessonkit.loops.fitting import fitted
 
 SCALE = 3
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from test_code import built
 
 from lessonkit import Dataset, benchmark, per_sample, straggler
-from lessonkit.loops.fitted import costing, fit
+from lessonkit.loops.fitting import costing, fit
 
 X = Dataset.range(4)
 SCALE = 3
@@ -370,7 +370,7 @@ def test_a_stage_names_its_function(stage: str, name: str) -> None:
 def test_a_measured_cost_is_written() -> None:
     uneven = fit([(number, 0.050 if number % 4 == 3 else 0.010) for number in range(8)])
     text, in_tfdata = texts(X.map(has_its_own, cost=uneven))
-    assert "cost=costs.fitted(times=(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05))" in text
+    assert "cost=fitting.fitted(times=(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05))" in text
     assert "return 0.02  # on average" in in_tfdata
     measured = X.filter(costing(is_even, 0.25, "wait"))
     text, in_tfdata = texts(measured)

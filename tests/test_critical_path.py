@@ -17,10 +17,11 @@ def steps(trace: Trace) -> list[tuple[str, float, float]]:
 
 
 def test_path_is_as_long_as_the_run_to_the_nanosecond() -> None:
-    for seed, _, _, trace in runs():
+    """Also with loaders; what handling their processes takes is in no span, and so the runtime's."""
+    for seed, dataset, _, trace in runs():
         path = critical_path(trace)
         assert path.length == trace.duration, seed
-        assert RUNTIME not in path.shares, seed
+        assert RUNTIME not in path.shares or "handling" in repr(dataset), seed
         assert all(before.end_ns == after.start_ns for before, after in pairwise(path.steps)), seed
 
 

@@ -3,6 +3,7 @@
 from random_runs import MS, runs
 
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
+from lessonkit.engine.recorder import ACCELERATOR
 from lessonkit.explain.idle import idle_stretches
 
 
@@ -15,13 +16,13 @@ def idle(trace: Trace) -> list[tuple[float, float, dict[str, float]]]:
 
 
 def test_blame_adds_up_to_the_idle_time_to_the_nanosecond() -> None:
-    for seed, _, _, trace in runs():
+    for seed, dataset, _, trace in runs():
         gaps = idle_stretches(trace)
         time = sum(gap.end_ns - gap.start_ns for gap in gaps)
-        trained = sum(span.end_ns - span.start_ns for span in trace.work if span.stage in ("Load", "Train"))
+        trained = sum(span.end_ns - span.start_ns for span in trace.work if span.role in ACCELERATOR)
         assert time == round(trace.duration * 1e9) - trained, seed
         assert sum(sum(gap.blame.values()) for gap in gaps) == time, seed
-        assert all("runtime" not in gap.blame for gap in gaps), seed
+        assert all("runtime" not in gap.blame for gap in gaps) or "handling" in repr(dataset), seed
 
 
 def test_the_stage_that_is_late_is_to_blame() -> None:

@@ -11,7 +11,7 @@ from lessonkit import ArtificialDataset, Dataset, benchmark, work
 from lessonkit.analysis import compare, measure
 from lessonkit.engine.costs import identity
 from lessonkit.engine.node import walk
-from lessonkit.loops.fitted import costing, fit, fitted
+from lessonkit.loops.fitting import costing, fit, fitted
 from lessonkit.loops.measure import Call, kind
 
 

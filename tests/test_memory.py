@@ -5,6 +5,7 @@ from random_runs import runs
 
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
 from lessonkit.analysis import memory
+from lessonkit.engine.recorder import CACHE
 
 
 def held(trace: Trace, name: str) -> list[tuple[float, int]]:
@@ -17,6 +18,21 @@ def test_peaks_are_those_of_the_trace() -> None:
         kept = memory(trace)
         peaks = (kept.bytes.peak, kept.elements.peak, kept.files.peak)
         assert peaks == (trace.max_bytes, trace.max_held, trace.max_open_files), seed
+
+
+def test_no_buffer_holds_less_than_nothing_and_only_caches_hold_something_at_the_end() -> None:
+    for seed, _, _, trace in runs():
+        for name, steps in memory(trace).elements.steps.items():
+            assert all(count >= 0 for _, count in steps), (seed, name)
+            assert not steps or name.role == CACHE or steps[-1][1] == 0, (seed, name)
+
+
+def test_no_buffer_holds_more_than_there_is_room_for() -> None:
+    """Of parallel calls one more: the element that somebody waits for passes through."""
+    for seed, _, _, trace in runs():
+        for name, room in trace.buffers:
+            most = max((count for _, count in memory(trace).elements.steps[name]), default=0)
+            assert room is None or most <= room + ("calls" in name), (seed, name)
 
 
 def test_each_change_is_a_step() -> None:

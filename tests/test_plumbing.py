@@ -2,10 +2,10 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_pipelines import pipeline
+from random_pipelines import loaded, pipeline
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, benchmark, work
-from lessonkit.engine.node import walk
+from lessonkit.engine.node import Node, walk
 from lessonkit.engine.recorder import ACCELERATOR
 from lessonkit.explain.plumbing import Part, plumbing
 
@@ -75,3 +75,16 @@ def test_each_operator_is_a_part_and_each_stage_and_buffer_has_its_place(seed: i
     buffers = [part.buffer for part in found if part.buffer >= 0]
     assert len(buffers) == len(set(buffers))
     assert set(buffers) <= set(range(len(trace.buffers)))
+
+
+@settings(deadline=None)
+@given(st.integers(0, 100_000))
+def test_two_parts_stand_for_a_loader_with_workers_and_all_that_these_do(seed: int) -> None:
+    def count(node: Node) -> int:
+        return 2 if node.arguments.get("num_workers") else 1 + sum(map(count, node.inputs))
+
+    dataset = loaded(seed)
+    found = plumbing(benchmark(dataset, 1))
+    assert len(found) == count(dataset.node) + 1
+    buffers = [part.buffer for part in found if part.buffer >= 0]
+    assert len(buffers) == len(set(buffers))

@@ -1,5 +1,6 @@
 """Takes down a run as it happens: spans, buffer events, file events, and whose they are."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -77,8 +78,10 @@ class Recorder:
         self.members: dict[int, tuple[int, ...]] = {}  # of batches: who is in them
         self.names: list[Name] = []  # of stages and buffers, as they were opened
         self.rooms: dict[Name, int | None] = {}  # of the buffers: how many elements there is room for
+        self.open = Counter[Name]()  # buffers of each name
         self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
         self.places: list[Place] = []  # where each of them is
+        self.workers: dict[Site, int] = {}  # of each loader that has opened: how many processes it has
 
     @property
     def count(self) -> int:

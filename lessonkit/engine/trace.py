@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine import perfetto
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.recorder import ACCELERATOR, TRAIN, BufferInfo, Identity, Name, Place, Recorder, rows
+from lessonkit.engine.recorder import (
+    ACCELERATOR,
+    TRAIN,
+    BufferInfo,
+    Identity,
+    Name,
+    Place,
+    Recorder,
+    Site,
+    rows,
+)
 
 # The last two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
 WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held", "in the queue", "out of turn")
@@ -188,6 +198,11 @@ class Trace:
     def sources(self) -> list[Place]:
         """Where each source or file is, by its instance."""
         return self._records().places
+
+    @property
+    def workers(self) -> dict[Site, int]:
+        """How many worker processes each loader has, by its site."""
+        return self._records().workers
 
     @property
     def batches(self) -> dict[int, tuple[int, ...]]:

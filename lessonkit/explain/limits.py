@@ -3,16 +3,17 @@
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from lessonkit.engine.recorder import ACCELERATOR, OPEN, READ
+from lessonkit.engine.recorder import ACCELERATOR, OPEN, READ, Site
 from lessonkit.engine.trace import Epoch, Span, Trace
 
 OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
 HOLD_A_CORE = ("native", "python")
+Job = tuple[Span, tuple[int, ...]]  # work that holds a core, and the samples that it is on
 Reads = list[tuple[int, int, int]]  # one after another: the pass, the sample, and when it is read at best
 
 REASONS = {
@@ -21,7 +22,7 @@ REASONS = {
     "source": "A file is read by one reader, one sample after another, and the last is then trained on.",
     "slowest sample": "One sample takes so long to be read, worked on and trained on.",
     "cores": "All work that needs a core has to share the cores of this machine.",
-    "interpreter lock": "All work in Python has to be done one after another: there is one interpreter lock.",
+    "interpreter lock": "Work in Python has to be done one after another in each process: it has one lock.",
     "epochs": "One epoch comes after another, and not all of them have the same limit.",
 }
 
@@ -134,6 +135,7 @@ class Needs:
         self.reads, self.ready = reading(trace, reads, self.copies)
         jobs = [(span, self.needed(span)) for span in before if span.kind in HOLD_A_CORE]
         self.jobs = [job for job in jobs if job[1]]
+        self.workers = trace.workers
 
     def needed(self, span: Span) -> tuple[int, ...]:
         """Return the samples that the work of *span* is on, if one of them was trained on."""
@@ -156,19 +158,32 @@ class Needs:
         """Return the work on a *sample* each time that it comes."""
         return self.work[sample] // self.copies[sample]
 
-    def shared(self, kinds: tuple[str, ...], lanes: int) -> int:
-        """Return when all work of these *kinds* can be done, on so many *lanes* at once.
+    def shared(self, jobs: list[Job], lanes: int) -> int:
+        """Return when all *jobs* can be done, on so many *lanes* at once.
 
         Each lane has to wait until there is something to work on. And of the n * lanes + 1
         longest pieces some lane gets n + 1.
         """
-        jobs = [(span.end_ns - span.start_ns, samples) for span, samples in self.jobs if span.kind in kinds]
-        if not jobs:
-            return 0
         heads = sorted(self.ready.get(sample, 0) for _, samples in jobs for sample in samples)[:lanes]
-        pieces = sorted((duration // len(samples) for duration, samples in jobs), reverse=True)
+        times = [span.end_ns - span.start_ns for span, _ in jobs]
+        pairs = zip(times, jobs, strict=True)
+        pieces = sorted((time // len(samples) for time, (_, samples) in pairs), reverse=True)
         rounds = max(turn * piece for turn, piece in enumerate(pieces[::lanes], 1))
-        return max(heads[0] + rounds, math.ceil((sum(heads) + sum(job for job, _ in jobs)) / len(heads)))
+        return max(heads[0] + rounds, math.ceil((sum(heads) + sum(times)) / len(heads)))
+
+    def holders(self, cores: int) -> Iterator[tuple[str, list[Job], int]]:
+        """Give what work has to share: by what it is called, the work, and how much of it there is.
+
+        All work shares the *cores*. Work in Python shares the locks of its processes: those of the
+        loader that it is done under, or the one of the main process.
+        """
+        yield "cores", self.jobs, cores
+        crews: dict[Site, list[Job]] = defaultdict(list)
+        for job in self.jobs:
+            if job[0].kind == "python":
+                crews[crew_of(job[0].stage.place.site, self.workers)].append(job)
+        for site, jobs in crews.items():
+            yield "interpreter lock", jobs, self.workers.get(site, 1)
 
     def bounds(self, cores: int) -> dict[str, int]:
         """Return how long the epoch takes at least on so many *cores*, by what decides it."""
@@ -185,10 +200,15 @@ class Needs:
         for arrival, (read, way) in zip(self.arrivals, ways, strict=True):
             name = "source" if 2 * read >= way else "slowest sample"
             found[name] = max(found.get(name, 0), way + arrival.work)
-        for name, kinds, lanes in ("cores", HOLD_A_CORE, cores), ("interpreter lock", ("python",), 1):
-            if time := self.shared(kinds, lanes):
-                found[name] = time + least
+        for name, jobs, lanes in self.holders(cores):
+            if jobs:
+                found[name] = max(found.get(name, 0), self.shared(jobs, lanes) + least)
         return found
+
+
+def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
+    """Return the site of the loader in whose *workers* an operator at *site* runs; () is the main process."""
+    return next((site[:end] for end in range(len(site) - 1, 0, -1) if site[:end] in workers), ())
 
 
 def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[list[Reads], dict[int, int]]:

@@ -47,9 +47,10 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
         name = title(node, named.get(operator, ""), trace.buffers[number].name if number >= 0 else "")
         if node.method == "DataLoader" and (count := node.arguments["num_workers"]):
             del parts[len(parts) + 1 - len(list(walk(node))) :]  # what its workers do is drawn as theirs
-            crew = {name.role: name for name in own if name.operator == operator}
-            parts.append(Part("queues", (crew[QUEUE],), trace.buffers[number].capacity or count, -1))
-            parts.append(Part(f"{count} workers", (crew[FILL],), count, number))
+            crew = {name.role: (name,) for name in own if name.operator == operator}
+            room = trace.buffers[number].capacity if number >= 0 else None  # it may never have opened
+            parts.append(Part("queues", crew.get(QUEUE, ()), room or count, -1))
+            parts.append(Part(f"{count} workers", crew.get(FILL, ()), count, number))
             continue
         parts.append(Part(name, tuple(stages[operator]), calls(node, trace.machine.cores), number))
     return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))

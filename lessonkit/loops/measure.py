@@ -19,7 +19,7 @@ from lessonkit.engine.element import END, whole
 from lessonkit.engine.machine import Meter, current
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.found import Found
-from lessonkit.loops.fitted import costing, fit
+from lessonkit.loops.fitting import costing, fit
 from lessonkit.loops.remember import Memory
 from lessonkit.words import milliseconds
 

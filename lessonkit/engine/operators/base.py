@@ -72,6 +72,7 @@ class Stream(ABC):
         self.node = node
         self.opened: list[Stream] = []  # the inputs that are open
         self.helpers: list[Task] = []
+        self.buffers: list[Buffer] = []
         for name, value in node.arguments.items():  # an object whose __dict__ is used is slower
             setattr(self, name, value)
         if self.has_input:
@@ -99,13 +100,19 @@ class Stream(ABC):
         """Start *coro* as a helper, which waits as *stage*, in a lane of its own."""
         self.helpers.append(self.run.start(coro, stage, lane=len(self.helpers)))
 
+    def holds(self, name: Name, capacity: int | None) -> Buffer:
+        """Make a buffer for at most *capacity* elements; None is no limit."""
+        self.buffers.append(Buffer(self.run, name, capacity))
+        return self.buffers[-1]
+
     def close(self) -> None:
         """End helpers, close files and forget what is held: nobody asks any more."""
         for helper in self.helpers:
             self.run.cancel(helper)
-        for stream in self.opened:
-            stream.close()
+        for part in (*self.opened, *self.buffers):
+            part.close()
         self.opened.clear()
+        self.buffers.clear()
 
 
 class Transform(Stream):
@@ -115,14 +122,25 @@ class Transform(Stream):
 
 
 class Buffer:
-    """Tells the trace what an operator holds: every element that enters or leaves."""
+    """Tells the trace what an operator holds: every element that enters or leaves.
+
+    Several of one *name* may be open at once, in the files of an interleave or in several workers:
+    then there is room for so many times *capacity*.
+    """
 
     def __init__(self, run: Run, name: Name, capacity: int | None) -> None:
         self.run = run
         self.name = name
         self.recorder = run.recorder
         if self.recorder is not None:
-            self.recorder.rooms[name] = capacity
+            rooms, self.recorder.open[name] = self.recorder.rooms, self.recorder.open[name] + 1
+            most = None if capacity is None else capacity * self.recorder.open[name]
+            rooms[name] = max(rooms.get(name) or 0, most) if most else most
+
+    def close(self) -> None:
+        """Note that nothing comes into it any more."""
+        if self.recorder is not None:
+            self.recorder.open[self.name] -= 1
 
     def enter(self, element: Element) -> None:
         if self.recorder is not None:

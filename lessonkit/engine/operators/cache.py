@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import cardinality
-from lessonkit.engine.operators.base import Buffer, Stream, operator
+from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.recorder import CACHE
 
 
@@ -32,7 +32,7 @@ class Cache(Stream):
             return
         self.open_input()
         self.expected = cardinality(self.node.inputs[0])
-        self.buffer = Buffer(self.run, self.scope.name("cache", CACHE), None)
+        self.buffer = self.holds(self.scope.name("cache", CACHE), None)
 
     async def next(self) -> Element:
         if self.replayed is not None:

@@ -4,7 +4,7 @@ import math
 from itertools import islice
 
 from lessonkit.engine.element import Element, Failure, settle
-from lessonkit.engine.operators.base import Buffer, batched, operator
+from lessonkit.engine.operators.base import batched, operator
 from lessonkit.engine.operators.map import ParallelMap
 
 MOST_BATCHES = 16  # that are put together at once, as in tf.data
@@ -23,7 +23,9 @@ class MapAndBatch(ParallelMap):
     def prepare(self) -> None:
         super().prepare()
         self.at_once = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
-        self.buffer = Buffer(self.run, self.buffer.name, MOST_BATCHES * self.batch_size)
+
+    def most_places(self) -> int:
+        return MOST_BATCHES * self.batch_size
 
     def can_begin(self) -> bool:
         if self.reading or self.ended:

@@ -12,7 +12,6 @@ from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Description
 from lessonkit.engine.operators.base import (
     PATIENCE,
-    Buffer,
     EndlessError,
     Stream,
     Transform,
@@ -145,7 +144,7 @@ class ParallelInterleave(Interleave):
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
         self.to_read: deque[int] = deque()  # slots whose file may have places free
-        self.buffer = Buffer(self.run, name, (self.cycle + self.most_future) * self.places)
+        self.buffer = self.holds(name, (self.cycle + self.most_future) * self.places)
         self.news = Gate(self.run, name)  # for the consumer: an element, or an end
         self.work = Gate(self.run, name)  # for the readers of the cycle
         self.room = Gate(self.run, name)  # for the readers of future files

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.operators.base import Buffer, Transform, attempt, operator
+from lessonkit.engine.operators.base import Transform, attempt, operator
 from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate
 
@@ -64,7 +64,7 @@ class ParallelMap(SequentialMap):
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
         name = self.scope.name(f"{self.stage}: {self.most} calls", AHEAD)
         self.window: deque[Slot] = deque()  # in the order of the inputs
-        self.buffer = Buffer(self.run, name, self.most)
+        self.buffer = self.holds(name, self.most_places())
         self.room = Gate(self.run, name)  # for a call to begin
         self.news = Gate(self.run, name)  # of a slot, or of what is in it
 
@@ -82,6 +82,10 @@ class ParallelMap(SequentialMap):
         if slot.result is not END:
             self.buffer.leave(slot.result)
         return settle(slot.result)
+
+    def most_places(self) -> int:
+        """How many elements there is room for that nobody has claimed yet."""
+        return self.most
 
     def claimable(self) -> Slot | None:
         """Return the first slot, or if no order is to be kept the first that has a result."""

@@ -6,7 +6,7 @@ from typing import Any
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, settle
 from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import Buffer, Scope, Stream, Transform, attempt, operator
+from lessonkit.engine.operators.base import Scope, Stream, Transform, attempt, operator
 from lessonkit.engine.recorder import AHEAD, FILL
 from lessonkit.engine.run import Gate
 
@@ -27,7 +27,7 @@ class Prefetch(Transform):
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
         name = self.scope.name(self.label.format(self.size), AHEAD)
         self.ready: deque[Element] = deque()
-        self.buffer = Buffer(self.run, name, self.size)
+        self.buffer = self.holds(name, self.size)
         self.filled = Gate(self.run, name)
         self.freed = Gate(self.run, name)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count, repeat
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.operators.base import PATIENCE, Buffer, EndlessError, Stream, operator
+from lessonkit.engine.operators.base import PATIENCE, EndlessError, Stream, operator
 from lessonkit.engine.recorder import CHOICE
 
 MOST_PASSES = 3  # in the buffer of a repeated shuffle, as in tf.data; and one that has just begun
@@ -34,7 +34,7 @@ class Shuffle(Stream):
             self.open_pass()
             self.random = random.Random(next(self.seeds))
         name = self.scope.name(f"shuffle({self.buffer_size})", CHOICE)
-        self.buffer = Buffer(self.run, name, self.buffer_size)
+        self.buffer = self.holds(name, self.buffer_size)
 
     def new_seeds(self) -> Iterator[str]:
         """Give the seeds of all passes, for all iterations over the same description."""

@@ -10,7 +10,7 @@ from typing import Any
 from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of, cardinality
-from lessonkit.engine.operators.base import Buffer, Scope, Stream, operator
+from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START
 from lessonkit.engine.run import Gate
@@ -33,6 +33,7 @@ class Crew:
         self.workers: list[Worker] = []  # within one run
         # Of processes, for all loops: a worker would keep the loader, and so itself.
         self.handles: list[Any] = []
+        self.is_at_work = False  # for a loop that has not ended
 
 
 @operator("DataLoader")
@@ -138,7 +139,9 @@ class Loader(Sampled):
         self.queue_stage, self.ready_stage = scope.name("Queue", QUEUE), scope.name("Ready", READY)
         name = scope.name(f"DataLoader: {count} workers", AHEAD)
         self.news = Gate(self.run, name)
-        self.buffer = Buffer(self.run, name, self.most)
+        self.buffer = self.holds(name, self.most)
+        if self.run.recorder is not None:
+            self.run.recorder.workers[scope.place.site] = count
         self.workers: list[Worker] = []
         self.tickets: dict[int, Ticket] = {}  # not handed over yet
         self.unpinned: deque[Ticket] = deque()
@@ -156,7 +159,10 @@ class Loader(Sampled):
         if not self.most:
             raise AssertionError("prefetch_factor=0: a worker without tasks would make nothing")
         await self.fill_cache()
+        if self.crew.workers and self.crew.is_at_work:  # two loops at once: this one has workers of its own
+            self.crew = Crew()
         crew, new = self.crew, Forked if self.is_real and FORKS else Worker
+        crew.is_at_work = True
         if self.is_real and not FORKS:
             warnings.warn(UNSAFE, stacklevel=2)
         self.workers = crew.workers or [new(self, number) for number in range(self.num_workers)]
@@ -204,6 +210,8 @@ class Loader(Sampled):
         ready = [ticket.result for ticket in self.tickets.values() if ticket.ready >= 0]
         self.buffer.leave(*(element for element in ready if type(element) is Element))
         self.tickets.clear()
+        if self.workers:
+            self.crew.is_at_work = False
         for worker in self.workers:
             if not self.persistent_workers:
                 worker.end()
@@ -311,7 +319,8 @@ class Loader(Sampled):
         else:
             if self.run.recorder is not None:
                 ticket.ready = self.run.time
-                if type(ticket.result) is Element and ticket.result is not END:
+                is_batch = type(ticket.result) is Element and ticket.result is not END
+                if is_batch and ticket.number in self.tickets:  # and not of a loop that was left
                     self.buffer.enter(ticket.result)
             (self.unpinned if self.pin_memory else self.arrived).append(ticket)
         if self.news.waiting:
