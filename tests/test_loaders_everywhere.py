@@ -1,0 +1,132 @@
+"""Every tool knows every loader: rules that hold for random pipelines with loaders in them.
+
+500 of them, or as many as LESSONKIT_LOADERS says: for a long run before a release.
+"""
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+from random_runs import Run, run_of_loader
+
+from lessonkit import Dataset, Trace, benchmark
+from lessonkit.analysis import critical_path, data_quality, limits, memory
+from lessonkit.engine.node import Node, rebuilt
+from lessonkit.engine.recorder import CACHE
+from lessonkit.explain.critical_path import RUNTIME
+from lessonkit.explain.idle import idle_stretches
+from lessonkit.explain.plumbing import plumbing
+from lessonkit.optimize import RULES, rewrite
+from lessonkit.pictures.layout import layout
+from lessonkit.widgets.page_data import packed, page_data
+
+COUNT = int(os.environ.get("LESSONKIT_LOADERS", "500"))
+RULE_SETS: list[list[str] | None] = [None, list(RULES), ["noop_elimination", "map_fusion"]]
+
+
+def elements(trace: Trace) -> list[list[Any]]:
+    return [epoch.elements for epoch in trace.epochs]
+
+
+def path_is_as_long_as_the_run(run: Run) -> None:
+    path = critical_path(run.trace)
+    assert path.length == run.trace.duration
+    assert all(before.end_ns == after.start_ns for before, after in pairwise(path.steps))
+    assert RUNTIME not in path.shares or "handling" in repr(run.dataset)  # which no span has
+
+
+def no_bar_lies_over_another(run: Run) -> None:
+    found, ends = layout(run.trace), dict[tuple[int, int], int]()
+    for bar in sorted(found.bars, key=lambda bar: bar.start):
+        assert 0 <= bar.start < bar.end <= found.duration
+        assert bar.lane < found.rows[bar.row].lanes
+        assert ends.get((bar.row, bar.lane), 0) <= bar.start
+        ends[bar.row, bar.lane] = bar.end
+
+
+def no_limit_is_above_the_run(run: Run) -> None:
+    assert limits(run.trace).bound <= run.trace.duration
+
+
+def no_order_and_no_more_places_beat_the_limit(run: Run) -> None:
+    draw = random.Random(run.seed)
+
+    def turned(_: Node, node: Node) -> Node:
+        if not node.arguments.get("num_workers"):
+            return node
+        return node.replace(prefetch_factor=draw.randint(1, 9), in_order=draw.random() < 0.5)
+
+    if "cache" in repr(run.dataset) or run.trace.options["max_elements"]:
+        return  # one that is filled at another time saves work, and other elements take other work
+    options = run.trace.options | {"machine": run.machine, "record": False}
+    faster = Dataset(rebuilt(run.dataset.node, turned, {}))
+    assert limits(run.trace).bound <= benchmark(faster, **options).duration
+
+
+def buffers_hold_what_they_have_room_for(run: Run) -> None:
+    held = memory(run.trace)
+    assert (held.bytes.peak, held.elements.peak) == (run.trace.max_bytes, run.trace.max_held)
+    for name, capacity in run.trace.buffers:
+        counts = [0, *(count for _, count in held.elements.steps[name])]
+        through = "calls" in name  # the element that somebody waits for passes through
+        assert min(counts) == 0
+        assert max(counts) <= (inf if capacity is None else capacity + through)
+        assert name.role == CACHE or counts[-1] == 0
+
+
+def every_page_can_be_drawn(run: Run) -> None:
+    assert packed(page_data(run.trace))
+    assert plumbing(run.trace)
+    assert data_quality(run.trace) is not None
+    assert str(run.trace)
+    idle = sum(gap.end_ns - gap.start_ns for gap in idle_stretches(run.trace))
+    assert 0 <= idle <= round(run.trace.duration * 1e9)
+
+
+def rewriting_keeps_the_elements(run: Run) -> None:
+    if "in_order=False" in repr(run.dataset):
+        return  # there the order hangs on times, which rules change
+    options = {"num_epochs": 2, "train": 1e-5, "keep": True}
+    after = rewrite(run.dataset, RULE_SETS[run.seed % 3]).dataset
+    assert elements(benchmark(after, **options)) == elements(benchmark(run.dataset, **options))
+
+
+def every_program_runs(run: Run) -> None:
+    names: dict[str, Any] = {}
+    text = run.dataset.code(num_epochs=1)
+    exec(text.replace("\nprint(", "\nstr("), names)
+    assert repr(names["dataset"]) == repr(run.dataset)
+    if not ("zip" in text or "concatenate" in text):  # what is used twice has a cache of its own each
+        ours, theirs = (benchmark(one, 1, 0) for one in (run.dataset, names["dataset"]))
+        assert (ours.duration, elements(ours)) == (theirs.duration, elements(theirs))
+    compile(run.dataset.code("torch"), "a program", "exec")
+
+
+HOLDS: list[Callable[[Run], None]] = [
+    path_is_as_long_as_the_run,
+    no_bar_lies_over_another,
+    no_limit_is_above_the_run,
+    no_order_and_no_more_places_beat_the_limit,
+    buffers_hold_what_they_have_room_for,
+    every_page_can_be_drawn,
+    rewriting_keeps_the_elements,
+    every_program_runs,
+]
+
+
+def violations() -> Iterator[tuple[int, str]]:
+    """Give each rule that does not hold, with the seed for which it does not."""
+    for seed in range(COUNT):
+        run = run_of_loader(seed)
+        for rule in HOLDS:
+            try:
+                rule(run)
+            except Exception as error:
+                yield seed, f"{rule.__name__}: {type(error).__name__} {str(error)[:200]}"
+
+
+def test_every_tool_knows_every_loader() -> None:
+    assert [*violations()] == []
