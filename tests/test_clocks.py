@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_pipelines import PlannedError, pipeline
+from random_pipelines import PlannedError, loaded, pipeline
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
@@ -39,6 +39,23 @@ def test_no_element_is_lost_or_doubled_on_either_clock() -> None:
         virtual, real = both(pipeline(seed), train=1e-5)
         assert [epoch.elements for epoch in real.epochs] == [epoch.elements for epoch in virtual.epochs], seed
     assert checked >= 1000
+
+
+def test_real_workers_make_the_same_batches_as_modelled_ones() -> None:
+    """Out of order, who is first is open."""
+    for seed in range(40):
+        dataset = loaded(seed)
+        if is_a_race(dataset) or "in_order=False" in repr(dataset):
+            continue
+        virtual, real = both(dataset, train=1e-5)
+        assert [epoch.elements for epoch in real.epochs] == [epoch.elements for epoch in virtual.epochs], seed
+
+
+def test_errors_in_real_workers_stand_where_they_do_in_modelled_ones() -> None:
+    for seed in range(40):
+        dataset = loaded(seed, failing=True)
+        if not is_a_race(dataset) and "in_order=False" not in repr(dataset):
+            assert on_threads(dataset) == on_virtual(dataset), seed
 
 
 @given(st.integers())

@@ -200,3 +200,14 @@ def test_without_fork_the_workers_are_threads_and_a_sentence_says_so(monkeypatch
         batches = list(dataset)
     assert [samples for samples, _ in batches] == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert {pid for _, pids in batches for pid in pids} == {os.getpid()}
+
+
+def test_samples_that_a_cache_kept_before_the_fork_stay_who_they_are() -> None:
+    loader = DataLoader(Dataset.range(6).cache().map(where), 3, num_workers=2)
+    real, virtual = (benchmark(loader, 2, 0, clock=clock) for clock in ("real", "virtual"))
+    who = [
+        [[trace.identities[sample] for sample in trace.members(key)] for keys in trace.arrived for key in keys]
+        for trace in (real, virtual)
+    ]
+    assert who[0] == who[1]
+    assert [identity.sample for identity in who[0][1]] == [3, 4, 5]

@@ -9,7 +9,7 @@ import pytest
 from random_pipelines import pipeline
 from random_runs import COSTS, runs
 
-from lessonkit import ArtificialDataset, Dataset, Machine, benchmark, per_sample, straggler
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark, per_sample, straggler
 from lessonkit.analysis import limits
 from lessonkit.engine.node import Node, walk
 from lessonkit.explain.limits import Limits
@@ -191,6 +191,23 @@ def test_without_a_step_of_the_accelerator_any_change_may_help() -> None:
 def test_one_element_can_not_be_faster() -> None:
     limit = found(ArtificialDataset(1))
     assert (limit.duration, limit.bound, closeness(limit)) == (0.055, 0.055, 1)
+
+
+def test_each_process_has_an_interpreter_lock_of_its_own() -> None:
+    """Four workers of ten batches each: 0.1 s of Python for each lock, in whatever order."""
+    samples = Dataset.range(40).map(cost=0.010, kind="python")
+    limit = found(DataLoader(samples, num_workers=4), Machine(4), train=0)
+    assert limit.duration == 0.100
+    assert seconds(limit)["interpreter lock"] == 0.100
+    alone = found(DataLoader(samples), Machine(4), train=0)
+    assert (alone.duration, seconds(alone)["interpreter lock"]) == (0.400, 0.400)
+    limit = found(DataLoader(samples, num_workers=4).map(cost=0.030, kind="python"), Machine(4), train=0)
+    assert seconds(limit)["interpreter lock"] == 1.2  # what comes after the loader is the main process's
+
+
+def test_work_under_a_loader_shares_the_cores_of_the_machine() -> None:
+    limit = found(DataLoader(Dataset.range(40).map(cost=0.010, kind="python"), num_workers=4), Machine(2))
+    assert seconds(limit)["cores"] == pytest.approx(0.200 + 0.010)
 
 
 def test_a_run_that_took_no_time_is_as_fast_as_can_be() -> None:

@@ -88,6 +88,18 @@ class Recorder:
         """How many spans there are."""
         return len(self.spans) // 8
 
+    @property
+    def people(self) -> int:
+        """How many elements it knows, nobody included: the key of the next one."""
+        return len(self.identities) // 3
+
+    def heir(self) -> "Recorder":
+        """Make one for another process, which begins with the elements and sources that this one knows."""
+        other = Recorder()
+        other.identities, other.members = [*self.identities], {**self.members}
+        other.instances, other.places = {**self.instances}, [*self.places]
+        return other
+
     def opened(self, place: Place, outer: Any) -> int:
         """Number the source at *place* made from the *outer* sample."""
         instance = self.instances.setdefault((place.site, outer), len(self.instances))
@@ -98,7 +110,7 @@ class Recorder:
     def identify(self, instance: int, epoch: int, sample: int) -> int:
         """Return a key for a *sample* that a source gives."""
         self.identities += (instance, epoch, sample)
-        return len(self.identities) // 3 - 1
+        return self.people - 1
 
     def join(self, parts: list[int]) -> int:
         """Return a key for an element that is made of *parts*."""

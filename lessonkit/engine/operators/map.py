@@ -45,6 +45,7 @@ class Slot:
     """The place of one element in the window: empty until its call has ended."""
 
     result: Element | None = None
+    claimed = False  # somebody waits for it: it passes through, and takes no room
 
 
 @operator("map", parallel=True)
@@ -77,10 +78,12 @@ class ParallelMap(SequentialMap):
             return END
         self.window.remove(slot)
         self.room.changed()
-        await self.run.until(self.news, lambda: slot.result, "buffer empty")
-        assert slot.result is not None
-        if slot.result is not END:
+        if slot.result is not None:
             self.buffer.leave(slot.result)
+        else:
+            slot.claimed = True
+            await self.run.until(self.news, lambda: slot.result, "buffer empty")
+            assert slot.result is not None
         return settle(slot.result)
 
     def most_places(self) -> int:
@@ -123,7 +126,8 @@ class ParallelMap(SequentialMap):
                 except Exception as error:
                     element = Failure(error)
             slot.result = element
-            self.buffer.enter(element)
+            if not slot.claimed:
+                self.buffer.enter(element)
             self.news.changed()
 
     def close(self) -> None:

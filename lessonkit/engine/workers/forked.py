@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.recorder import Recorder, rows
+from lessonkit.engine.recorder import rows
 from lessonkit.engine.threads import Threads
 from lessonkit.engine.workers.fetch import Indices
 from lessonkit.engine.workers.worker import Maker, Worker, caught
@@ -34,7 +34,8 @@ class Handle:
         self.lock = threading.Lock()
         self.is_closed = False
         self.parent = os.getpid()
-        self.people: list[int] = [0]  # our keys of the elements, by theirs
+        recorder = worker.run.recorder
+        self.people = [*range(recorder.people if recorder else 1)]  # our keys of the elements, by theirs
         self.ours, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, worker), daemon=True)
         # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to us in between.
@@ -145,7 +146,7 @@ def serve(pipe: Any, worker: Forked) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent, loader = worker.run, worker.loader
-    run = Threads(parent.machine, worker.process.store, Recorder() if parent.recorder else None)
+    run = Threads(parent.machine, worker.process.store, parent.recorder and parent.recorder.heir())
     run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized
     run.process.interpreter = run.new_process(run.process.store).interpreter
     ours = SimpleNamespace(**(vars(loader) | {"run": run, "scope": loader.scope._replace(run=run)}))
@@ -155,7 +156,8 @@ def serve(pipe: Any, worker: Forked) -> None:
 
 async def answer(pipe: Any, maker: Maker) -> None:
     """Make what *pipe* asks for, batch after batch."""
-    run, known = maker.run, 1  # of the elements, those that the parent knows
+    run = maker.run
+    known = run.recorder.people if run.recorder else 1  # of the elements, those that the parent knows
     await maker.prepare()
     while (asked := run.outside(None, hear, pipe)) != STOP:
         if asked == ANEW:
@@ -200,7 +202,8 @@ def told_since(known: int, run: Any) -> tuple[list[Any], list[Any], dict[int, An
     sources = [(recorder.places[number], outer) for (_, outer), number in recorder.instances.items()]
     new = rows(recorder.identities[3 * known :], 3)
     people = [(sources[instance], epoch, sample) for instance, epoch, sample in new]
-    told = recorder.spans, people, recorder.members
-    recorder.spans, recorder.members = [], {}
+    keys = range(known, recorder.people)
+    told = recorder.spans, people, {key: recorder.members[key] for key in keys if key in recorder.members}
+    recorder.spans = []
     run.current.last = -1
     return told
