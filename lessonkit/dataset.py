@@ -6,6 +6,7 @@ first element is asked for.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -98,7 +99,10 @@ class Dataset(Description):
         [2, 5]
         """
         numbers = tuple(check.integer("range", value) for value in args)
-        range(*numbers)  # raises what is wrong with their number, or with a step of 0
+        try:
+            len(range(*numbers))  # raises what is wrong with their number, or with a step of 0
+        except OverflowError:
+            raise ValueError(f"range={args!r}: must have fewer numbers than {sys.maxsize}") from None
         return Dataset(Node("range", (), {"args": numbers}))
 
     @staticmethod
@@ -240,7 +244,8 @@ class Dataset(Description):
         """
         check.function("map_func", map_func)
         if cycle_length not in (None, AUTOTUNE) and num_parallel_calls is not None:
-            if num_parallel_calls > check.integer("cycle_length", cycle_length, least=1):
+            calls = check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
+            if calls > check.integer("cycle_length", cycle_length, least=1):
                 most = f"must be {cycle_length} or less, as cycle_length is"
                 raise ValueError(f"num_parallel_calls={num_parallel_calls}: {most}")
         return self._then("interleave", locals())
@@ -252,7 +257,11 @@ class Dataset(Description):
         return self._then("prefetch", locals())
 
     def cache(self) -> Dataset:
-        """Keep what the first complete pass gave in memory, and give that in all later ones."""
+        """Keep what the first complete pass gave in memory, and give that in all later ones.
+
+        It keeps the values themselves: a function after it that changes an array or a list in place
+        changes what all later passes get. Let it return a new one.
+        """
         return self._then("cache", locals())
 
     def shuffle(

@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.costs import Cost
+from lessonkit.engine.costs import Cost, per_sample, straggler
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.handling import Handling
 
@@ -70,7 +70,8 @@ class DataLoader(Dataset):
         """How many batches there are; for an iterable as PyTorch says, whatever the workers give."""
         said = self.node.arguments
         many = cardinality(self.node)
-        if many is None and (samples := cardinality(self.node.inputs[0])) is not None:
+        sampled = said["sampler"] is not None or said["batch_sampler"] is not None
+        if many is None and not sampled and (samples := cardinality(self.node.inputs[0])) is not None:
             many = inf if samples == inf else batches(samples, said["batch_size"], said["drop_last"])
         if many in (None, inf):
             raise TypeError(f"{self!r}: has no length that is known")
@@ -98,6 +99,10 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     }
     if reasons := [reason for reason, is_so in refused.items() if is_so]:
         raise ValueError(reasons[0])
+    for name in ("collate", "transfer", "pin"):
+        if isinstance(said[name], (per_sample, straggler)):
+            what = "must be a number of seconds, or a function of the bytes of a batch"
+            raise TypeError(f"{name}={said[name]!r}: {what}")
     check.instance("handling", said["handling"], Handling)
     return said
 

@@ -206,7 +206,11 @@ def test_samples_that_a_cache_kept_before_the_fork_stay_who_they_are() -> None:
     loader = DataLoader(Dataset.range(6).cache().map(where), 3, num_workers=2)
     real, virtual = (benchmark(loader, 2, 0, clock=clock) for clock in ("real", "virtual"))
     who = [
-        [[trace.identities[sample] for sample in trace.members(key)] for keys in trace.arrived for key in keys]
+        [
+            [trace.identities[sample] for sample in trace.members(key)]
+            for keys in trace.arrived
+            for key in keys
+        ]
         for trace in (real, virtual)
     ]
     assert who[0] == who[1]

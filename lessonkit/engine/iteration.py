@@ -68,12 +68,21 @@ class _Pass:
         self.asking = False
 
     def next(self) -> Any:
-        run, task = self.run, self.task
         if self.asking:
             raise RuntimeError("this iterator is being asked for an element already, on another thread")
-        self.asking = True
-        element = END
-        run.lock.acquire()
+        try:
+            self.asking = True  # Ctrl+C may come at any time from here on, also while it waits for the lock
+            with self.run.lock:
+                element = self.ask()
+        finally:
+            self.asking = False
+        if element is END:
+            raise StopIteration
+        return element.value
+
+    def ask(self) -> Element:
+        """Return the next element or END, after which all is closed; so it is after Ctrl+C."""
+        run, task, element = self.run, self.task, END
         try:
             if self.is_open:
                 task.due = run.real
@@ -87,13 +96,9 @@ class _Pass:
             if run.crash:
                 raise run.crash from None
         finally:
-            if element is END:  # and so it is after Ctrl+C
+            if element is END:
                 self.close()
-            run.lock.release()
-            self.asking = False
-        if element is END:
-            raise StopIteration
-        return element.value
+        return element
 
     def close(self) -> None:
         if self.is_open:

@@ -20,7 +20,7 @@ class Machine:
     cores: int = 4
 
     def __post_init__(self) -> None:
-        check.integer("cores", self.cores, least=1)
+        object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))  # of NumPy's, Python's
 
 
 class Meter(list[tuple[int, str | None, str]]):

@@ -156,12 +156,17 @@ def _of_loader(loader: Node, samples: Any) -> Any:
     """Count the batches that *loader* gives; of an iterable nobody knows, unless it has no end."""
     said: dict[str, Any] = loader.arguments
     if said["batch_sampler"] is not None:
-        return len(said["batch_sampler"])
+        return length(said["batch_sampler"])
     if said["sampler"] is not None:
-        samples = len(said["sampler"])
+        samples = length(said["sampler"])
     if samples in (None, math.inf) or base_of(loader.inputs[0]) is None:
         return math.inf if samples == math.inf else 0 if samples == 0 else None
     return batches(samples, said["batch_size"], said["drop_last"])
+
+
+def length(sampler: Any) -> int | None:
+    """Return the length of a *sampler*; None if it has none, for it has only to be an iterable."""
+    return len(sampler) if hasattr(sampler, "__len__") else None
 
 
 def base_of(node: Node) -> Node | None:

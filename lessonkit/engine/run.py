@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
 from lessonkit.engine.costs import Price
-from lessonkit.engine.element import Bytes, Element, nbytes_of
+from lessonkit.engine.element import Bytes, Element, nbytes_of, stack
 from lessonkit.engine.machine import IDLE, Machine, Meter
 from lessonkit.engine.process import Process, WorkerInfo
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
@@ -198,6 +198,10 @@ class Run(ABC):
         if callable(said):
             return int(self.outside(IDLE, nbytes_of, value, said, before))
         return nbytes_of(value, said, before)
+
+    def stack(self, element: Element, name: Callable[[], Name]) -> None:
+        """Make one value of the list of values that *element* has; what that takes for real is *name*'s."""
+        element.value = stack(element.value)
 
     def took(self, stage: Name, kind: str, began: int, ended: int, element: Element) -> None:
         """Take down a span of the current task: from now on it decides when that can go on."""

@@ -16,7 +16,7 @@ from math import inf
 from typing import Any
 
 from lessonkit.engine import pool
-from lessonkit.engine.element import Element, arguments
+from lessonkit.engine.element import Element, arguments, stack
 from lessonkit.engine.machine import Machine, Meter, current
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Stopped, Task, Waits
@@ -191,6 +191,17 @@ class Threads(Run):
             if took >= VISIBLE and not (task.call_worked or said):
                 began -= task.lag
                 self.took(stage, "call", began, began + took, element)
+
+    def stack(self, element: Element, name: Callable[[], Name]) -> None:
+        if type(element.value[0]) in (int, float, str):  # there is little to do
+            super().stack(element, name)
+            return
+        element.value = self.outside(None, stack, element.value)
+        task = self.current
+        task.due += task.call_took
+        if task.call_took >= VISIBLE:
+            began = task.call_began - self.origin - task.lag
+            self.took(name(), "call", began, began + task.call_took, element)
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call *function* without the lock; raise Stopped if the run is over by then."""

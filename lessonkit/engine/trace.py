@@ -118,12 +118,16 @@ class Epoch:
     arrivals: list[float] = field(default_factory=list)
 
 
+class LostError(AttributeError, ValueError):
+    """A trace that was copied has no more what was asked for."""
+
+
 @dataclass(eq=False, repr=False)
 class Trace:
     """What a run did, as data, and the run itself: *dataset*, *machine* and *options*.
 
     Everything that explains a run reads this and nothing else. Pickled, a trace leaves the
-    description and the options behind, since a learner's functions may not travel: ValueError
+    description and the options behind, since a learner's functions may not travel: LostError, a ValueError,
     tells whoever asks for them.
     """
 
@@ -145,7 +149,7 @@ class Trace:
             """Raise an error: there is no attribute *name*, or no more."""
             if name in ("dataset", "options"):
                 lost = "this trace was copied or pickled without its pipeline"
-                raise ValueError(f"{lost}: run it again for this")
+                raise LostError(f"{lost}: run it again for this")
             raise AttributeError(f"a trace has no {name}")
 
     def _records(self) -> Recorder:

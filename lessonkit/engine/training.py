@@ -80,6 +80,12 @@ class CopiedAhead:
         self.copy = None
         self.copied.changed()
 
+    def close(self) -> None:
+        """End the copy that is under way, or was to begin."""
+        if self.copy is not None:
+            self.run.cancel(self.copy)
+        self.stream.close()
+
 
 @dataclass
 class Loop:
@@ -107,9 +113,9 @@ class Loop:
                 run.recorder.arrived.append([])
             before, samples = count, 0
             stream = open_whole(Scope(run), self.node)
+            ahead = self.ahead and not load.free
+            give = CopiedAhead(run, stream, load) if ahead else stream
             try:
-                ahead = self.ahead and not load.free
-                give = CopiedAhead(run, stream, load) if ahead else stream
                 while count < most and (element := await give.next()) is not END:
                     count += 1
                     samples += element.samples
@@ -123,7 +129,7 @@ class Loop:
             finally:
                 epoch.count, epoch.samples = count - before, samples
                 epoch.duration = run.time / 1e9 - epoch.start
-                stream.close()
+                give.close()
             if count == most:
                 return
 
@@ -172,7 +178,7 @@ def benchmark(
     """
     if not isinstance(dataset, Description):
         raise TypeError(f"dataset={dataset!r}: must be a Dataset")
-    check.integer("num_epochs", num_epochs, least=0)
+    num_epochs = check.integer("num_epochs", num_epochs, least=0)
     check.one_of("clock", clock, ("virtual", "real"))
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
     if most == cardinality(dataset.node) == math.inf:
@@ -180,8 +186,11 @@ def benchmark(
     machine = check.instance("machine", machine or Machine(), Machine)
     if None not in (train, step):
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
-    if step is not None:
-        check.function("step", step)
+    for name, given in (("step", step), ("progress", progress)):
+        if given is not None:
+            check.function(name, given)
+    if cancel is not None and not hasattr(cancel, "is_set"):
+        raise TypeError(f"cancel={cancel!r}: must be a threading.Event")
     recorder = Recorder() if check.flag("record", record) else None
     shared = (machine, Store(fixed_seed=True), recorder)
     run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)

@@ -1,17 +1,36 @@
-"""How one process makes a batch of a loader's data set: sample by sample, or with one call."""
+"""How one process makes a batch: sample by sample, or with one call."""
 
-from typing import Any
+from __future__ import annotations
 
-from lessonkit.engine.batches import Batch
-from lessonkit.engine.costs import Price, charge, price_of_bytes
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from lessonkit.engine.costs import Price, charge
 from lessonkit.engine.element import END, Element, stack
-from lessonkit.engine.node import Node, one_call, swap
-from lessonkit.engine.operators.base import Stream, joined, operator
-from lessonkit.engine.operators.map import SequentialMap
+from lessonkit.engine.node import Node, swap
+from lessonkit.engine.operators.base import Scope, Stream, joined, operator
+from lessonkit.engine.operators.cache import Kept
 from lessonkit.engine.operators.sources import Listed
-from lessonkit.engine.recorder import CALL
+from lessonkit.engine.recorder import Name
 
 Indices = list[int] | int | None  # of a batch; of one sample without batches; None for an iterable's next
+
+
+class Recipe(NamedTuple):
+    """All that a process has to know to make batches: it is the same for each worker, modelled or real."""
+
+    scope: Scope  # where the loader is; its run is that of the process
+    pipeline: Node
+    base: Node | None  # of the pipeline: what samples can be asked of by number, if anything can
+    kept: Kept | None  # what a cache there holds
+    batch_size: int | None
+    drop_last: bool
+    one_call: bool  # for all samples of a batch
+    collate_fn: Callable[[Any], Any] | None
+    collate: Price
+    init: Callable[[int], object] | None  # called with the number of a worker
+    collating: Name  # the stages
+    starting: Name
 
 
 @operator("asked")
@@ -41,85 +60,52 @@ def first_above(stream: Any, kind: type[Stream]) -> Any:
 
 
 class Fetch:
-    """Makes the batches that a process of *loader* is told to make in one epoch: its pipeline is its own."""
+    """Makes batches by a *recipe* in one epoch: the pipeline is opened for this process alone."""
 
-    def __init__(self, loader: Any) -> None:
-        self.loader, self.run, self.base = loader, loader.run, loader.base
-        self.batching = loader.batch_size is not None
-        self.one_call = one_call(loader.node)
-        self.price = price_of_bytes(loader.collate, "collate")
-        self.stage = loader.scope.name("Collate", CALL)
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe, self.run = recipe, recipe.scope.run
         self.ended = False
-        self.costs: list[Price] | None = None  # of the maps, if a batch is plain
-        pipeline = loader.node.inputs[0]
-        if self.base is None:
-            self.stream: Stream = loader.scope.open(pipeline)
+        base = recipe.base
+        if base is None:
+            self.stream: Stream = recipe.scope.open(recipe.pipeline)
             return
-        said = self.base.arguments
-        values = range(*said["args"]) if self.base.method == "range" else said.get("values", ())
-        asked = Node("asked", (), {"values": values, "kept": loader.kept, "nbytes": said.get("nbytes")})
-        self.stream = loader.scope.open(swap(pipeline, self.base, asked))
+        given = base.arguments
+        values = range(*given["args"]) if base.method == "range" else given.get("values", ())
+        asked = Node("asked", (), {"values": values, "kept": recipe.kept, "nbytes": given.get("nbytes")})
+        self.stream = recipe.scope.open(swap(recipe.pipeline, base, asked))
         self.source: Asked = first_above(self.stream, Asked)
-        # Out of order it would matter which of two batches that end at one moment was begun later.
-        if self.batching and loader.in_order and not (self.one_call or loader.collate_fn or self.run.sized):
-            self.find_plain_costs()
-
-    def find_plain_costs(self) -> None:
-        """See whether the maps only cost time, of which nobody takes anything down."""
-        stream: Any = self.stream
-        costs = []
-        while isinstance(stream, SequentialMap) and stream.map_func is None and stream.kind == "wait":
-            costs.append(stream.price)
-            stream = stream.input
-        if stream is self.source and stream.kept is None:
-            self.costs = [cost for cost in costs if callable(cost)]
-            self.each = sum(cost for cost in costs if not callable(cost))  # sample
-            values, loader = self.source.values, self.loader
-            said = loader.sampler is not None or loader.batch_sampler is not None
-            self.are_numbers = not said and values == range(len(values))  # the samples are their indices
-            self.once = round(self.loader.transfer * 1e9) + charge(self.price, Element(None))
-
-    def at_once(self, indices: Any) -> tuple[Element, int] | None:
-        """Make the batch of *indices* and return its cost as one sum, if nobody can tell when it is spent."""
-        if self.costs is None:
-            return None
-        try:
-            samples = indices if self.are_numbers else [self.source.values[index] for index in indices]
-            element = Element(Batch(samples) if self.are_numbers else stack(samples))
-            element.samples = count = len(samples)
-            total = self.once + self.each * count
-            for cost in self.costs:
-                total += sum([self.run.charge(cost, Element(sample)) for sample in samples])
-            return element, total
-        except Exception:
-            return None  # sample by sample it shows when that happens
 
     async def batch(self, indices: Any) -> Element:
         """Make the batch of *indices*, or END where an iterable has no more."""
-        if self.base is None:
+        recipe = self.recipe
+        if recipe.base is None:
             parts = await self.following()
-        elif not self.batching:
+        elif recipe.batch_size is None:
             parts = [await self.sample(indices)]
-        elif not self.one_call:
+        elif not recipe.one_call:
             parts = [await self.sample(index) for index in indices]
         else:
             parts = [self.source.ask(index) for index in indices]
             self.source.element = joined(self.run, parts, stack([part.value for part in parts]))
             parts = [await self.stream.next()]
-        if not parts:
-            return END
-        element: Element = parts[0]
-        collate_fn = self.loader.collate_fn
-        if self.batching and not self.one_call:
+        return await self.collated(parts) if parts else END
+
+    async def collated(self, parts: list[Element]) -> Element:
+        """Make one element of the *parts* of a batch; without batches, or after one call, there is one."""
+        recipe, element = self.recipe, parts[0]
+        collate_fn, puts_together = recipe.collate_fn, recipe.batch_size is not None and not recipe.one_call
+        if puts_together:
             element = joined(self.run, parts, [part.value for part in parts])
             if not collate_fn:
-                element.value = stack(element.value)
-        cost = charge(self.price, element)
+                self.run.stack(element, lambda: recipe.collating)
+        cost = charge(recipe.collate, element)
         if collate_fn:
             value = element.value  # one argument, where `apply` takes a tuple apart
-            element.value = await self.run.apply(lambda *_: collate_fn(value), element, self.stage, cost)
+            element.value = await self.run.apply(
+                lambda *_: collate_fn(value), element, recipe.collating, cost
+            )
         else:
-            await self.run.spend(cost, self.stage, element)
+            await self.run.spend(cost, recipe.collating, element)
         return element
 
     async def sample(self, index: int) -> Element:
@@ -130,10 +116,10 @@ class Fetch:
     async def following(self) -> list[Element]:
         """Take the next samples of an iterable; none when it has ended, or if the last are to be dropped."""
         parts: list[Element] = []
-        while not self.ended and len(parts) < (self.loader.batch_size or 1):
+        while not self.ended and len(parts) < (self.recipe.batch_size or 1):
             element = await self.stream.next()
             if element is END:
                 self.ended = True
             else:
                 parts.append(element)
-        return [] if self.ended and self.loader.drop_last else parts
+        return [] if self.ended and self.recipe.drop_last else parts

@@ -5,13 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import sys
 import threading
 import warnings
 from contextlib import suppress
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from lessonkit.engine.element import END, Element, Failure
 from lessonkit.engine.recorder import rows
@@ -29,7 +29,7 @@ FORKS = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_meth
 class Handle:
     """A process: who asks it for something gets one answer, and nobody else can ask meanwhile."""
 
-    def __init__(self, worker: Forked) -> None:
+    def __init__(self, worker: Forked, seed: str) -> None:
         context: Any = multiprocessing.get_context("fork")
         self.lock = threading.Lock()
         self.is_closed = False
@@ -37,7 +37,7 @@ class Handle:
         recorder = worker.run.recorder
         self.people = [*range(recorder.people if recorder else 1)]  # our keys of the elements, by theirs
         self.ours, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, worker), daemon=True)
+        self.process = context.Process(target=serve, args=(theirs, worker, seed), daemon=True)
         # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to us in between.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -60,8 +60,11 @@ class Handle:
                 return None
 
     def close(self) -> None:
-        """End the process: after the batch in its hands, or when it has had time enough."""
-        if self.is_closed:
+        """End the process: after the batch in its hands, or when it has had time enough.
+
+        In another process that was forked meanwhile nothing happens: this one is not its child.
+        """
+        if self.is_closed or self.parent != os.getpid():
             return
         self.is_closed = True
         with suppress(OSError):  # it has died
@@ -74,7 +77,7 @@ class Handle:
             self.ours.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "pid") and self.parent == os.getpid():
+        if hasattr(self, "pid"):
             self.close()
 
 
@@ -83,7 +86,7 @@ class Forked(Worker):
 
     async def launch(self) -> int:
         began = self.run.time
-        self.handle = Handle(self)
+        self.handle = Handle(self, f"{self.loader.seed}:{self.number}")
         self.run.took(self.loader.start_stage, "wait", began, self.run.time, Element(None))
         return 0
 
@@ -141,17 +144,33 @@ class Forked(Worker):
 # ---- in the process ----
 
 
-def serve(pipe: Any, worker: Forked) -> None:
+def serve(pipe: Any, worker: Forked, seed: str) -> None:
     """Make the batches that are asked for through *pipe*, until the parent says stop or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    parent, loader = worker.run, worker.loader
+    seed_randomness(seed)
+    parent, recipe = worker.run, worker.recipe
     run = Threads(parent.machine, worker.process.store, parent.recorder and parent.recorder.heir())
     run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized
     run.process.interpreter = run.new_process(run.process.store).interpreter
-    ours = SimpleNamespace(**(vars(loader) | {"run": run, "scope": loader.scope._replace(run=run)}))
-    run.complete(answer(pipe, Maker(ours, worker.number)), loader.stage)
-    os._exit(0)  # what the parent has opened is the parent's to close
+    ours = recipe._replace(scope=recipe.scope._replace(run=run))
+    run.complete(answer(pipe, Maker(ours, worker.number)), recipe.starting)
+    leave(0)
+
+
+def seed_randomness(seed: str) -> None:
+    """Begin Python's random numbers and NumPy's anew, as PyTorch does: else all workers draw the same."""
+    random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(random.Random(seed).getrandbits(32))
+
+
+def leave(code: int) -> NoReturn:
+    """End this process; what the parent has opened is the parent's to close, but what was printed is ours."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # there may be none, or one that is closed
+            stream.flush()
+    os._exit(code)
 
 
 async def answer(pipe: Any, maker: Maker) -> None:
@@ -159,14 +178,17 @@ async def answer(pipe: Any, maker: Maker) -> None:
     run = maker.run
     known = run.recorder.people if run.recorder else 1  # of the elements, those that the parent knows
     await maker.prepare()
-    while (asked := run.outside(None, hear, pipe)) != STOP:
-        if asked == ANEW:
+    while True:
+        asked = run.outside(None, hear, pipe)
+        if type(asked) is str:  # and no indices, which may be an array
+            if asked == STOP:
+                return
             maker.open()
             pipe.send_bytes(pickle.dumps(True))
             continue
         made = await maker.make(asked)
         if made is None:
-            os._exit(1)
+            leave(1)
         told = told_since(known, run) if run.recorder else None
         known += len(told[1]) if told else 0
         pipe.send_bytes(packed(None if made is END else made, told, maker.number))

@@ -4,19 +4,20 @@ import random
 import warnings
 from collections import deque
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import cycle, islice, repeat
 from typing import Any
 
 from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Node, base_of, cardinality
+from lessonkit.engine.node import Node, base_of, cardinality, one_call
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
-from lessonkit.engine.workers.fetch import Fetch, Indices, first_above
+from lessonkit.engine.workers.fetch import Fetch, Indices, Recipe, first_above
 from lessonkit.engine.workers.forked import FORKS, Forked
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.engine.workers.worker import Ticket, Worker
@@ -66,6 +67,15 @@ class Sampled(Stream):
                 cache = first_above(self.open_input(), Cache)
                 while await cache.next() is not END:
                     pass
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """How batches are made, once a cache before the workers has been filled."""
+        scope, price = self.scope, price_of_bytes(self.collate, "collate")
+        stages = scope.name("Collate", CALL), scope.name("Start", START)
+        sizes = self.batch_size, self.drop_last, one_call(self.node)
+        inside = self.node.inputs[0], self.base, self.kept
+        return Recipe(scope, *inside, *sizes, self.collate_fn, price, self.worker_init_fn, *stages)
 
     def indices(self) -> Iterator[Indices]:
         """Give the samples of each batch of this epoch; for an iterable None, for ever."""
@@ -118,7 +128,7 @@ class Alone(Sampled):
             raise AssertionError("timeout: without workers there is nobody to wait for")
         await self.run.pause(self.handling.begin)
         await self.fill_cache()
-        self.fetch = Fetch(self)
+        self.fetch = Fetch(self.recipe)
         self.opened.append(self.fetch.stream)
         self.batches: Iterator[Any] = self.indices()
 
@@ -170,6 +180,7 @@ class Loader(Sampled):
             await self.resume()
         else:
             await self.run.pause(self.handling.begin)
+            self.seed = f"{self.run.store.seed(self.generator)}:{self.epoch}"  # of what workers draw
             for worker in self.workers:
                 await worker.begin()
             if self.persistent_workers:
@@ -207,8 +218,8 @@ class Loader(Sampled):
             await self.run.pause(self.handling.stop + len(self.workers) * self.handling.stop_each)
 
     def close(self) -> None:
-        ready = [ticket.result for ticket in self.tickets.values() if ticket.ready >= 0]
-        self.buffer.leave(*(element for element in ready if type(element) is Element))
+        came = [ticket for ticket in self.tickets.values() if ticket.ready >= 0]
+        self.buffer.leave(*(ticket.result for ticket in came if ticket.has_batch()))
         self.tickets.clear()
         if self.workers:
             self.crew.is_at_work = False
@@ -284,7 +295,7 @@ class Loader(Sampled):
     def take_down(self, ticket: Ticket) -> None:
         """Take down that the batch of *ticket* leaves, and that it waited if others had to come before."""
         element = ticket.result
-        if type(element) is Element:
+        if ticket.has_batch():
             if self.in_order and self.turned > ticket.ready:
                 stage, times = self.ready_stage, (ticket.ready, self.turned)
                 self.run.waited(stage, "out of turn", *times, ticket.worker, element, self.news.name)
@@ -319,8 +330,7 @@ class Loader(Sampled):
         else:
             if self.run.recorder is not None:
                 ticket.ready = self.run.time
-                is_batch = type(ticket.result) is Element and ticket.result is not END
-                if is_batch and ticket.number in self.tickets:  # and not of a loop that was left
+                if ticket.has_batch() and ticket.number in self.tickets:  # and not of a loop that was left
                     self.buffer.enter(ticket.result)
             (self.unpinned if self.pin_memory else self.arrived).append(ticket)
         if self.news.waiting:
@@ -332,8 +342,8 @@ class Loader(Sampled):
         while True:
             await self.run.until(self.news, lambda: self.unpinned, EMPTY)
             ticket = self.unpinned.popleft()
-            element = ticket.result
-            if type(element) is Element and element is not END:
-                await self.run.work(charge(price, element), self.pin_stage, element, "native")
+            if ticket.has_batch():
+                cost = charge(price, ticket.result)
+                await self.run.work(cost, self.pin_stage, ticket.result, "native")
             self.arrived.append(ticket)
             self.news.changed()

@@ -9,7 +9,7 @@ from lessonkit.engine.element import END, Element, Failure
 from lessonkit.engine.process import WorkerInfo
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import Store
-from lessonkit.engine.workers.fetch import Fetch, Indices
+from lessonkit.engine.workers.fetch import Fetch, Indices, Recipe
 
 
 class Ticket:
@@ -26,6 +26,10 @@ class Ticket:
         self.ready = -1  # when it came, if that is recorded
         self.received = False  # the main process has seen the result
         self.is_last = False  # its worker has ended, or died
+
+    def has_batch(self) -> bool:
+        """Whether what came of it is a batch: neither an end, nor an error, nor nothing yet."""
+        return type(self.result) is Element and self.result is not END
 
 
 class Message(str):
@@ -55,10 +59,10 @@ class Maker:
     fetch: Any = None  # a `Fetch`, once the data set is open
     failed: Exception | None = None  # what its start raised
 
-    def __init__(self, loader: Any, number: int) -> None:
-        self.loader = loader
+    def __init__(self, recipe: Recipe, number: int) -> None:
+        self.recipe = recipe
         self.number = number
-        self.run = loader.run
+        self.run = recipe.scope.run
 
     async def prepare(self) -> None:
         """Run what its start asks for; an error comes in the place of its first batch.
@@ -66,8 +70,8 @@ class Maker:
         No batch comes after it, until the next epoch opens the data set.
         """
         try:
-            if function := self.loader.worker_init_fn:
-                await self.run.apply(function, Element(self.number), self.loader.start_stage)
+            if init := self.recipe.init:
+                await self.run.apply(init, Element(self.number), self.recipe.starting)
             self.open()
         except Exception as error:
             self.failed = error
@@ -75,7 +79,7 @@ class Maker:
     def open(self) -> None:
         """Open the data set for an epoch; close that of the epoch before."""
         self.depart()
-        self.fetch = Fetch(self.loader)
+        self.fetch = Fetch(self.recipe)
 
     def depart(self) -> None:
         """Close what it has open."""
@@ -110,7 +114,8 @@ class Worker(Maker):
     delivered = 0  # when its last result reached the main process
 
     def __init__(self, loader: Any, number: int) -> None:
-        super().__init__(loader, number)
+        super().__init__(loader.recipe, number)
+        self.loader = loader
         self.called = str(number)
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
@@ -176,14 +181,13 @@ class Worker(Maker):
             if hop or sending:
                 await run.pause(max(0, ticket.sent + hop - run.time))
             if ticket.number < 0:
-                self.loader = ticket.indices
+                self.loader, self.recipe = ticket.indices, ticket.indices.recipe
                 self.ended = False
                 self.open()
             elif self.ended:
                 continue
             else:
-                made = self.fetch and not self.failed and self.fetch.at_once(ticket.indices)
-                ticket.result, cost = made or await self.work_on(ticket)
+                ticket.result, cost = await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
             if hop:
                 self.deliver(ticket, run.time + hop)
