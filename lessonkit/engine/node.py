@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
+
+from lessonkit import check
 
 METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
 FUNCTIONS = ("map_func", "generator", "predicate")  # what arguments that are one are called
@@ -26,6 +29,12 @@ class Node:
     def replace(self, *inputs: Node, **changes: Any) -> Node:
         """Return the same with other *inputs* or arguments: a new node, with nothing in its caches."""
         return Node(self.method, inputs or self.inputs, self.arguments | changes)
+
+    def then(self, method: str, **given: Any) -> Node:
+        """Return the step *method* after this one; of its arguments, which are checked, some are *given*."""
+        known = signature(METHODS[method]).parameters.values()
+        usual = {one.name: one.default for one in known if one.default is not one.empty}
+        return Node(method, (self,), check.arguments(method, usual | given))
 
 
 class Description:

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, frozen_by_cache
+from lessonkit.improve.knobs import on_the_virtual_clock
 
 CALLS = (1, 2, 3, 4, 6, 8)
-BATCHES = (8, 16, 32, 64)
+BATCH_SIZES = (8, 16, 32, 64)
 MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")  # past each other, one to one
 
 MIXES = "changes the order of the elements"
@@ -27,7 +30,7 @@ EXCHANGED = {  # when the first moves before the second; of a map, only if its f
     ("repeat", "cache"): "keeps all passes in the cache",
 }
 
-Proposal = tuple[str, Dataset, tuple[str, ...]]  # in words, what takes a place, and what it does to the data
+Proposal = tuple[str, Node, tuple[str, ...]]  # in words, what takes a place, and what it does to the data
 
 
 @dataclass(frozen=True)
@@ -63,20 +66,21 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     >>> advise(ArtificialDataset(20).prefetch(1), num_epochs=1)[0]
     cache after ArtificialDataset: saves nothing of 17.000 ms
     """
+    on_the_virtual_clock(options)
     now = benchmark(dataset, **options).per_sample
-    found = []
-    for words, changed, effects in changes(dataset):
+    ranked = []
+    for words, changed, effects in proposals(dataset.node):
         try:
-            trace = benchmark(changed, **options)
+            trace = benchmark(Dataset(changed), **options)
             took = trace.per_sample
         except Exception:
             continue
-        calls = sum(map(_calls, walk(changed.node)))
-        found.append(Advice(words, changed, effects, took, now - took, trace.max_bytes, calls))
-    return sorted(found, key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory))
+        calls = sum(map(calls_at_once, walk(changed)))
+        ranked.append(Advice(words, Dataset(changed), effects, took, now - took, trace.max_bytes, calls))
+    return sorted(ranked, key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory))
 
 
-def _calls(node: Node) -> int:
+def calls_at_once(node: Node) -> int:
     """Count the calls that may go on at once in one operator, beside the training loop."""
     calls = node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers") or 0
     return max(calls, 1) if calls or node.method == "prefetch" else 0
@@ -85,19 +89,16 @@ def _calls(node: Node) -> int:
 # ---- the changes ----
 
 
-def changes(dataset: Dataset) -> Iterator[Proposal]:
-    """Make all single changes to *dataset*; some may be worse than nothing."""
-    root = dataset.node
+def proposals(root: Node) -> Iterator[Proposal]:
+    """Make all single changes to the pipeline that ends in *root*; some may be worse than nothing."""
     loaders = [node for node in walk(root) if node.method == "DataLoader"]
-    for node in loaders:  # the rest of advice is for operators that share a process
-        for words, other, effects in loaded(node):
-            yield words, Dataset(swap(root, node, other)), effects
-    for node in () if loaders else walk(root):
-        for words, new, effects in [*inserted(node), *parallel(node), *moved(node), *batched(node)]:
-            yield words, Dataset(swap(root, node, new.node)), effects
+    for node in loaders or walk(root):  # the rest of advice is for operators that share a process
+        kinds = (with_loader,) if loaders else (with_buffer, with_calls, with_move, with_batches)
+        for words, other, effects in chain.from_iterable(kind(node) for kind in kinds):
+            yield words, swap(root, node, other), effects
 
 
-def loaded(node: Node) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
+def with_loader(node: Node) -> Iterator[Proposal]:
     """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
     said, base = node.arguments, base_of(node.inputs[0])
     for count in (0, *CALLS):
@@ -117,43 +118,43 @@ def loaded(node: Node) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
         yield "one call for each batch", node.replace(getitems=True), ("the functions get whole batches",)
     last = node.inputs[0]
     if base is None or base.method != "cache":
-        cached = Dataset(last).cache().node
-        yield "cache before the workers", node.replace(cached), frozen_by_cache(last)
+        yield "cache before the workers", node.replace(last.then("cache")), frozen_by_cache(last)
 
 
-def inserted(node: Node) -> Iterator[Proposal]:
-    """Put a prefetch or a cache after *node*; make one that is there deeper."""
-    before = Dataset(node)
+def with_buffer(node: Node) -> Iterator[Proposal]:
+    """Put a prefetch or a cache after *node*; make a prefetch that is there deeper."""
     if node.method == "prefetch":
-        size = max(1, node.arguments["buffer_size"])  # AUTOTUNE begins with 1
-        for deeper in (2 * size, 4 * size, 8 * size):
-            yield f"prefetch({deeper}) for prefetch({size})", Dataset(node.inputs[0]).prefetch(deeper), ()
+        size = node.arguments["buffer_size"]
+        now = 1 if size == AUTOTUNE else size  # which begins with 1
+        for deeper in (2 * now, 4 * now, 8 * now) if now else (1, 2, 4, 8):
+            yield f"prefetch({deeper}) for prefetch({now})", node.replace(buffer_size=deeper), ()
         return
-    yield f"prefetch(1) after {node.method}", before.prefetch(1), ()
+    yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
     if node.method != "cache":
-        yield f"cache after {node.method}", before.cache(), frozen_by_cache(node)
+        yield f"cache after {node.method}", node.then("cache"), frozen_by_cache(node)
 
 
-def parallel(node: Node) -> Iterator[Proposal]:
+def with_calls(node: Node) -> Iterator[Proposal]:
     """Make more calls at once: in a map, in an interleave, or in an interleave for a flat_map."""
     before = node.arguments.get("num_parallel_calls")
     if node.method == "map":
         for calls in CALLS:
             if calls > (before or 0):
-                yield f"{calls} calls in map", Dataset(node.replace(num_parallel_calls=calls)), ()
+                yield f"{calls} calls in map", node.replace(num_parallel_calls=calls), ()
     elif node.method == "interleave":
         for cycle in sorted({*CALLS, node.arguments["cycle_length"] or 1}):
             same = cycle == node.arguments["cycle_length"]
             wider = node.replace(cycle_length=cycle, num_parallel_calls=cycle)
             if not same or cycle > (before or 0):
-                yield f"{cycle} lanes in interleave", Dataset(wider), () if same else (MIXES,)
+                yield f"{cycle} lanes in interleave", wider, () if same else (MIXES,)
     elif node.method == "flat_map":
         for cycle in CALLS:
-            files = Dataset(node.inputs[0]).interleave(node.arguments["map_func"], cycle, 1, cycle)
+            turns = {"cycle_length": cycle, "block_length": 1, "num_parallel_calls": cycle}
+            files = node.inputs[0].then("interleave", map_func=node.arguments["map_func"], **turns)
             yield f"interleave with {cycle} lanes for flat_map", files, (MIXES,) if cycle > 1 else ()
 
 
-def moved(node: Node) -> Iterator[Proposal]:
+def with_move(node: Node) -> Iterator[Proposal]:
     """Move *node* before the operator that is its input."""
     if node.method not in MOVABLE or not node.inputs or node.inputs[0].method not in MOVABLE:
         return
@@ -161,7 +162,7 @@ def moved(node: Node) -> Iterator[Proposal]:
     if above.method == node.method:
         return
     exchanged = above.replace(node.replace(*above.inputs))
-    yield f"{node.method} before {above.method}", Dataset(exchanged), effects_of_exchange(above, node)
+    yield f"{node.method} before {above.method}", exchanged, effects_of_exchange(above, node)
 
 
 def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
@@ -174,15 +175,15 @@ def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
     return (effect,) if effect else ()
 
 
-def batched(node: Node) -> Iterator[Proposal]:
+def with_batches(node: Node) -> Iterator[Proposal]:
     """Map whole batches, where a map takes them; or none, where they only cost time."""
     above = node.inputs[0] if node.inputs else node
     if node.method == "batch" and above.method == "map" and above.arguments["batches"]:
-        yield "batch before map", Dataset(above.replace(node.replace(*above.inputs))), ()
+        yield "batch before map", above.replace(node.replace(*above.inputs)), ()
     if node.method == "map" and node.arguments["batches"] and above.method != "batch":
-        for size in BATCHES:
-            batches = Dataset(above).batch(size).node
-            yield f"map of batches of {size}", Dataset(node.replace(batches)).unbatch(), ()
+        for size in BATCH_SIZES:
+            batches = node.replace(above.then("batch", batch_size=size))
+            yield f"map of batches of {size}", batches.then("unbatch"), ()
     if node.method == "unbatch":
         between = []
         while above.method in ("map", "cache", "prefetch"):
@@ -194,4 +195,4 @@ def batched(node: Node) -> Iterator[Proposal]:
             for part in reversed(between):
                 without = part.replace(without)
             dropped = ("keeps the samples that drop_remainder drops",) * above.arguments["drop_remainder"]
-            yield "no batch and unbatch", Dataset(without), dropped
+            yield "no batch and unbatch", without, dropped

@@ -8,11 +8,12 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.node import Node, rebuilt, walk
+from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.engine.training import benchmark
 from lessonkit.found import Found
-from lessonkit.improve.climb import Number, Search, Setting
+from lessonkit.improve.climb import Search, Setting
+from lessonkit.improve.knobs import Knob, all_turned, on_the_virtual_clock
 
 
 def autotune(
@@ -46,48 +47,42 @@ def autotune(
     if memory is not None:
         check.integer("memory", memory, least=0)
     check.integer("most_places", most_places, least=1)
-    for name in ("clock", "record"):
-        if name in options:
-            raise TypeError(f"{name}={options[name]!r}: must be left out, the virtual clock is recorded")
-    cycles, numbers = _open_numbers(dataset.node, machine.cores, most_places)
+    on_the_virtual_clock(options)
+    fixed, open_knobs = open_numbers(dataset.node, machine.cores, most_places)
 
     def tuned(setting: Setting) -> Dataset:
-        changes: dict[Node, dict[str, int]] = {node: {"cycle_length": cycles[node]} for node in cycles}
-        for number, value in zip(numbers, setting, strict=True):
-            changes.setdefault(number.node, {})[number.argument] = value
-
-        def change(old: Node, new: Node) -> Node:
-            return new.replace(**changes[old]) if old in changes else new
-
-        return Dataset(rebuilt(dataset.node, change, {})) if changes else dataset
+        values = fixed | dict(zip(open_knobs, setting, strict=True))
+        return Dataset(all_turned(dataset.node, values)) if values else dataset
 
     def run(setting: Setting) -> tuple[float, int]:
         trace = benchmark(tuned(setting), train=train, machine=machine, **options)
         return trace.duration, trace.max_bytes
 
-    if not numbers:
+    if not open_knobs:
         return Found(tuned(()), [], "there is no number of calls or places to be found")
-    search = Search(numbers, run, memory)
+    search = Search(open_knobs, run, memory)
     found = search.found()
     return Found(tuned(found), search.tries, search.reason(found))
 
 
-def _open_numbers(root: Node, cores: int, most_places: int) -> tuple[dict[Node, int], list[Number]]:
-    """List the numbers to be found, from the sources on, after how many files an interleave has open.
+def open_numbers(root: Node, cores: int, most_places: int) -> tuple[dict[Knob, int | None], list[Knob]]:
+    """List how many files an interleave has open, and then the knobs to be turned, from the sources on.
 
     The order of the elements hangs on these files: their number is not to be found, and stays what it was.
     """
-    cycles, numbers, names = {}, [], Counter[str]()
+    fixed: dict[Knob, int | None] = {}
+    wanted, names = list[Knob](), Counter[str]()
     for node in dict.fromkeys(walk(root)):  # one that is used twice counts once
         said, most = node.arguments, cores
-        name, calls = str(said.get("stage", node.method)), said.get("num_parallel_calls")
-        names[name] += 1
-        name += f" {names[name]}" if names[name] > 1 else ""
+        label, calls = str(said.get("stage", node.method)), said.get("num_parallel_calls")
+        names[label] += 1
+        label += f" {names[label]}" if names[label] > 1 else ""
         if node.method == "interleave" and AUTOTUNE in (said["cycle_length"], calls):
-            cycles[node] = cycle_length(said["cycle_length"], calls, cores)
-            most = min(cores, cycles[node])
+            turns = cycle_length(said["cycle_length"], calls, cores)
+            fixed[Knob(node, "cycle_length", said["cycle_length"])] = turns
+            most = min(cores, turns)
         if calls == AUTOTUNE:
-            numbers.append(Number(name, node, "num_parallel_calls", most))
+            wanted.append(Knob(node, "num_parallel_calls", calls, most, label))
         elif node.method == "prefetch" and said["buffer_size"] == AUTOTUNE:
-            numbers.append(Number(name, node, "buffer_size", most_places))
-    return cycles, numbers
+            wanted.append(Knob(node, "buffer_size", AUTOTUNE, most_places, label))
+    return fixed, wanted

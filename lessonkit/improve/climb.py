@@ -3,32 +3,23 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from typing import NamedTuple
 
-from lessonkit.engine.node import Node
+from lessonkit.improve.knobs import Knob
 
 FEW = 8  # numbers: all are tried, where one knob is turned alone
-NEAR = 1.02  # times the shortest time: so much longer is as good
+AS_GOOD = 1.02  # times the shortest time: so much longer is as good
 
 Setting = tuple[int, ...]  # a value for each number
 WORSE = ("takes too much memory", "slower", "no faster, more calls", "no faster, more memory", "no faster")
 BETTER = ("takes less of too much memory", "faster", "fewer calls", "less memory", "fewer places")
 
 
-class Number(NamedTuple):
-    """A number to be found, 1 to *most*: an *argument* of *node*, which people call *name*."""
-
-    name: str
-    node: Node
-    argument: str
-    most: int
-
-    def probes(self, n: int, *, alone: bool) -> list[int]:
-        """List where to look from *n*: nearby, and far off, for a step may lie after a plain."""
-        if alone and self.most <= FEW:
-            return list(range(1, self.most + 1))
-        near_and_far = (n - 2, n - 1, n // 2, n + 1, n + 2, 2 * n, 4 * n, self.most)
-        return [min(max(1, number), self.most) for number in near_and_far]
+def probes(knob: Knob, n: int, *, alone: bool) -> list[int]:
+    """List where to look from *n*: nearby, and far off, for a step may lie after a plain."""
+    if alone and knob.most <= FEW:
+        return list(range(1, knob.most + 1))
+    near_and_far = (n - 2, n - 1, n // 2, n + 1, n + 2, 2 * n, 4 * n, knob.most)
+    return [min(max(1, number), knob.most) for number in near_and_far]
 
 
 @dataclass(frozen=True)
@@ -59,9 +50,9 @@ class Try:
 
 @dataclass
 class Search:
-    """Search for *numbers*: *run* gives the seconds and bytes of a setting, *memory* the most bytes."""
+    """Search for values of *knobs*: *run* gives seconds and bytes of a setting, *memory* the most bytes."""
 
-    numbers: list[Number]
+    knobs: list[Knob]
     run: Callable[[Setting], tuple[float, int]]
     memory: int | None
     results: dict[Setting, tuple[float, int]] = field(default_factory=dict)
@@ -70,10 +61,10 @@ class Search:
 
     def found(self) -> Setting:
         """Return where the search ends: first at the fastest, then at what is as fast and takes less."""
-        start = (1,) * len(self.numbers)
+        start = (1,) * len(self.knobs)
         self.note(start, start, "where the search begins", accepted=True)
         fastest = self.descend(start)
-        self.enough = NEAR * self.results[fastest][0]
+        self.enough = AS_GOOD * self.results[fastest][0]
         return self.descend(fastest)
 
     def excess(self, max_bytes: int) -> int:
@@ -85,8 +76,8 @@ class Search:
         if setting not in self.results:
             self.results[setting] = self.run(setting)
         seconds, max_bytes = self.results[setting]
-        pairs = zip(self.numbers, setting, strict=True)
-        calls = sum(value for number, value in pairs if number.argument == "num_parallel_calls")
+        pairs = zip(self.knobs, setting, strict=True)
+        calls = sum(value for knob, value in pairs if knob.name == "num_parallel_calls")
         return self.excess(max_bytes), max(seconds, self.enough), calls, max_bytes, sum(setting)
 
     def descend(self, here: Setting) -> Setting:
@@ -109,18 +100,18 @@ class Search:
 
     def turns(self, here: Setting, together: int) -> Iterator[Setting]:
         """Give other values for one knob, for two, or (*together* is 3) for all alike."""
-        pairs = zip(self.numbers, here, strict=True)
-        probes = [number.probes(value, alone=together == 1) for number, value in pairs]
+        pairs = zip(self.knobs, here, strict=True)
+        values = [probes(knob, value, alone=together == 1) for knob, value in pairs]
         if together == 3:
-            yield from zip(*probes, strict=True)
+            yield from zip(*values, strict=True)
             return
         for chosen in combinations(range(len(here)), together):
-            yield from product(*(probes[i] if i in chosen else [here[i]] for i in range(len(here))))
+            yield from product(*(values[i] if i in chosen else [here[i]] for i in range(len(here))))
 
     def note(self, here: Setting, there: Setting, why: str, *, accepted: bool = False) -> None:
         """Take down the knobs turned from *here* to *there*, or all of them at the start."""
         self.price(there)
-        turns = list(zip((number.name for number in self.numbers), here, there, strict=True))
+        turns = list(zip((knob.label for knob in self.knobs), here, there, strict=True))
         turned = [turn for turn in turns if turn[1] != turn[2]] or turns
         names, before, after = zip(*turned, strict=True)
         self.tries.append(Try(names, before, after, *self.results[there], accepted, why))
@@ -138,8 +129,8 @@ class Search:
         if self.excess(max_bytes):
             return f"nothing that was tried fits into {self.memory} bytes; this is nearest to it"
         reasons = ["no change of one number, of two or of all is faster; none within 2 % takes less"]
-        pairs = zip(self.numbers, setting, strict=True)
-        reasons += [f"{number.name} has the most allowed" for number, value in pairs if value == number.most]
-        if any(self.excess(tried.max_bytes) and tried.seconds < seconds / NEAR for tried in self.tries):
+        pairs = zip(self.knobs, setting, strict=True)
+        reasons += [f"{knob.label} has the most allowed" for knob, value in pairs if value == knob.most]
+        if any(self.excess(tried.max_bytes) and tried.seconds < seconds / AS_GOOD for tried in self.tries):
             reasons.append(f"what is faster does not fit into {self.memory} bytes")
         return "; ".join(reasons)

@@ -5,7 +5,8 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.trace import Trace
-from lessonkit.improve.climb import Number, Search, Setting
+from lessonkit.improve.climb import Search, Setting
+from lessonkit.improve.knobs import Knob
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.sandbox import made_by
 from lessonkit.widgets.widget import Page
@@ -46,7 +47,7 @@ class HeatMap(Page):
             return trace.per_sample, trace.max_bytes
 
         node = self.run([0, 0]).dataset.node
-        knobs = [Number(knob.name, node, "num_parallel_calls", len(knob.values)) for knob in self.knobs]
+        knobs = [Knob(node, "num_parallel_calls", 1, len(one.values), one.name) for one in self.knobs]
         search = Search(knobs, run, None)
         search.found()
         here, steps = dict[str, int](), []
@@ -54,7 +55,7 @@ class HeatMap(Page):
             there = here | dict(zip(step.knobs, step.after, strict=True))
             here = there if step.accepted else here
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-            steps.append(told([there[knob.name] - 1 for knob in knobs], step.seconds, why))
+            steps.append(told([there[knob.label] - 1 for knob in knobs], step.seconds, why))
         self.tell("walk", {"steps": steps})
 
     def in_words(self) -> str:
