@@ -28,10 +28,11 @@ def test_no_buffer_holds_less_than_nothing_and_only_caches_hold_something_at_the
 
 
 def test_no_buffer_holds_more_than_there_is_room_for() -> None:
+    """Parallel calls one more: the element that somebody waits for passes through."""
     for seed, _, _, trace in runs():
         for name, room in trace.buffers:
             most = max((count for _, count in memory(trace).elements.steps[name]), default=0)
-            assert room is None or most <= room, (seed, name)
+            assert room is None or most <= room + ("calls" in name), (seed, name)
 
 
 def test_each_change_is_a_step() -> None:

@@ -11,7 +11,7 @@ import pytest
 from lessonkit import Dataset, benchmark, work
 from lessonkit.analysis import advise, measure
 from lessonkit.loops import measure as measuring
-from lessonkit.loops.remember import Memory
+from lessonkit.loops.remember import Remembered
 
 pytestmark = pytest.mark.usefixtures("every_call_counts")
 
@@ -115,8 +115,8 @@ def test_an_error_is_raised_on_every_run() -> None:
 
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = Memory(room=1000)
-    monkeypatch.setattr(measuring, "Memory", lambda: memory)
+    memory = Remembered(room=1000)
+    monkeypatch.setattr(measuring, "Remembered", lambda: memory)
     fn, calls = counted(lambda number: bytes(300))
     measured = measure(Dataset.range(9).map(fn)).dataset
     calls.clear()

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from lessonkit.engine.node import Node, walk
+from lessonkit.engine.node import Node, base_of, walk
 from lessonkit.engine.recorder import Identity, Site
 from lessonkit.engine.trace import Trace
 
@@ -42,8 +42,8 @@ def data_quality(trace: Trace) -> DataQuality:
     nodes = list(walk(trace.dataset.node))
     epochs = [[trace.identities[who] for key in keys for who in trace.members(key)] for keys in trace.arrived]
     mixed = any(map(mixes_passes, nodes))
-    cached = [node.inputs[0] for node in nodes if node.method == "cache"]
-    frozen = {effect for node in cached for effect in frozen_by_cache(node)}
+    caches = [node for node in nodes if node.method == "cache" and node not in lost_with_workers(nodes)]
+    frozen = {effect for node in caches for effect in frozen_by_cache(node.inputs[0])}
     may_be_same = FREEZES_ORDER in frozen or any(map(keeps_order, nodes))
     return DataQuality(
         blurred=any(blurs(trace, epoch, mixed) for epoch in epochs),
@@ -106,6 +106,23 @@ def keeps_order(node: Node) -> bool:
     """Whether this is a shuffle that gives the same order in every pass."""
     said = node.arguments
     return node.method in SHUFFLES and (said["buffer_size"] == 1 or not said["reshuffle_each_iteration"])
+
+
+def lost_with_workers(nodes: list[Node]) -> set[Node]:
+    """Find the caches that each worker of a loader fills anew in every epoch: they freeze nothing.
+
+    What is asked for by number is cached before the workers start. Workers that stay keep what they have,
+    and a `repeat` there goes over a cache within one epoch.
+    """
+    lost = set[Node]()
+    for loader in nodes:
+        said = loader.arguments
+        if said.get("num_workers") and not said["persistent_workers"] and base_of(loader.inputs[0]) is None:
+            inside = [*walk(loader.inputs[0])]
+            repeats = (node for node in inside if node.method in ("repeat", "shuffle_and_repeat"))
+            kept = {node for repeat in repeats for node in walk(repeat)}
+            lost |= {node for node in inside if node.method == "cache"} - kept
+    return lost
 
 
 def frozen_by_cache(node: Node) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
-from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, frozen_by_cache
+from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, frozen_by_cache, lost_with_workers
 from lessonkit.improve.knobs import on_the_virtual_clock
 
 CALLS = (1, 2, 3, 4, 6, 8)
@@ -118,7 +118,9 @@ def with_loader(node: Node) -> Iterator[Proposal]:
         yield "one call for each batch", node.replace(getitems=True), ("the functions get whole batches",)
     last = node.inputs[0]
     if base is None or base.method != "cache":
-        yield "cache before the workers", node.replace(last.then("cache")), frozen_by_cache(last)
+        cached = node.replace(last.then("cache"))
+        effects = () if lost_with_workers([cached]) else frozen_by_cache(last)
+        yield "cache before the workers", cached, effects
 
 
 def with_buffer(node: Node) -> Iterator[Proposal]:

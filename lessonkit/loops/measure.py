@@ -20,11 +20,13 @@ from lessonkit.engine.machine import Meter, current
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.found import Found
 from lessonkit.loops.fitting import costing, fit
-from lessonkit.loops.remember import Memory
+from lessonkit.loops.remember import Remembered
 from lessonkit.words import milliseconds
 
 REMEMBERED = ("map", "map_and_batch", "filter")
-ALONE: dict[str, dict[str, Any]] = {  # nothing goes on at once, and no time is spent that is known already
+ONE_AT_A_TIME: dict[
+    str, dict[str, Any]
+] = {  # nothing goes on at once, and no time is spent that is known already
     "ArtificialDataset": {"open": 0, "read": 0},
     "map": {"num_parallel_calls": None, "cost": 0},
     "map_and_batch": {"num_parallel_calls": 1, "cost": 0},
@@ -32,14 +34,15 @@ ALONE: dict[str, dict[str, Any]] = {  # nothing goes on at once, and no time is 
     "prefetch": {"buffer_size": 0},
     "shuffle": {"buffer_size": 1},
     "shuffle_and_repeat": {"buffer_size": 1},
+    "DataLoader": {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0},
 }
 SLIGHT = 20e-6  # s; calls that take less are not worth a cost, as they are not worth a bar in a trace
 TICK = 0.0002  # s; so often a thread asks for the interpreter lock ...
-FREE = 1000  # ... and gets it more often in a second of calls, unless these hold it
+TICKS_OF_FREE_CODE = 1000  # ... and gets it more often in a second of calls, unless these hold it
 thread_time = getattr(time, "thread_time", perf_counter)  # with one thread, in a browser, there is none
 
-Place = tuple[Any, ...]  # where in a description
-Change = Callable[[Node, Place], dict[str, Any]]
+Way = tuple[Any, ...]  # to a step of a description
+Changes = Callable[[Node, Way], dict[str, Any]]
 
 
 class Call(NamedTuple):
@@ -78,6 +81,8 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     returned, up to 1 GiB in all, and calls it once for each value; not so with
     `random=True`, and not in what an `interleave` or a `flat_map` makes. On the real clock
     the result would take what it costs and its own time: run what it was made of there.
+    Of a `DataLoader` the functions under it are measured without its workers, and its
+    *collate_fn* gets a mean cost, *collate*; in what is returned it has its workers again.
 
     A training step that computes on this computer holds a core as well. Say so:
     `step=lambda batch: work(0.010, kind="native")`; with plain seconds it is an accelerator.
@@ -93,7 +98,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     """
     check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)
-    calls: dict[Place, list[Call]] = defaultdict(list)
+    calls: dict[Way, list[Call]] = defaultdict(list)
     watched = _changed(dataset.node, lambda node, place: _watched(node, calls, place))
     given = 0
     with _ticking() as ticks, iter(Dataset(watched)) as run:
@@ -103,12 +108,12 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
                 break
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
-    priced = partial(_priced, calls=calls, ticks=ticks, memory=Memory())
+    priced = partial(_priced, calls=calls, ticks=ticks, memory=Remembered())
     steps = [Measured(place[-1], took, kind(took, ticks)) for place, took in calls.items() if is_worth(took)]
     return Found(Dataset(_changed(dataset.node, priced)), steps, "no function takes time worth a cost")
 
 
-def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
+def _changed(root: Node, change: Changes, outer: Way = ()) -> Node:
     """Return *root* with other arguments, as *change* says of each node, also in what its functions make."""
     places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
@@ -131,15 +136,20 @@ def _changed(root: Node, change: Change, outer: Place = ()) -> Node:
 # ---- taking down ----
 
 
-def _watched(node: Node, calls: dict[Place, list[Call]], place: Place) -> dict[str, Any]:
+def _watched(node: Node, calls: dict[Way, list[Call]], place: Way) -> dict[str, Any]:
     """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
-    changes = ALONE.get(node.method, {})
-    name = name_of_function(node)
+    changes = ONE_AT_A_TIME.get(node.method, {})
+    name = function_in(node)
     function = node.arguments.get(name)
-    if function is None or node.arguments.get("cost"):
+    if function is None or node.arguments.get("collate" if name == "collate_fn" else "cost"):
         return changes
     watch = _read if node.method == "from_generator" else _call
     return changes | {name: partial(watch, calls[place], function)}
+
+
+def function_in(node: Node) -> str:
+    """Return the name of the argument of *node* that is a learner's function, or an empty one."""
+    return "collate_fn" if node.method == "DataLoader" else name_of_function(node)
 
 
 def _call(calls: list[Call], fn: Callable[..., Any], *args: Any) -> Any:
@@ -197,13 +207,15 @@ def _ticking() -> Iterator[list[float]]:
 
 
 def _priced(
-    node: Node, place: Place, calls: dict[Place, list[Call]], ticks: list[float], memory: Memory
+    node: Node, place: Way, calls: dict[Way, list[Call]], ticks: list[float], memory: Remembered
 ) -> dict[str, Any]:
     """Return the arguments of *node* with which its function says what it took."""
     took = calls.get(place, [])
     if not is_worth(took):
         return {}
-    name = name_of_function(node)
+    name = function_in(node)
+    if name == "collate_fn":
+        return {"collate": round(fmean(call.seconds for call in took), 6)}
     function = node.arguments[name]
     in_sight = len(place) == 2  # what a `map_func` makes may have captured other values each time
     if in_sight and node.method in REMEMBERED and not node.arguments.get("random"):
@@ -232,4 +244,4 @@ def kind(calls: list[Call], ticks: list[float]) -> str:
     if sum(call.on_core for call in calls) < spent / 2:
         return "wait"
     free = sum(bisect(ticks, call.ended) - bisect(ticks, call.began) for call in calls)
-    return "native" if free > FREE * spent else "python"
+    return "native" if free > TICKS_OF_FREE_CODE * spent else "python"

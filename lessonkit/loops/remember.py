@@ -9,17 +9,17 @@ from typing import Any
 
 from lessonkit.engine.machine import Meter, current
 
-ROOM = 2**30  # bytes
+MOST_BYTES = 2**30  # bytes
 
 
-class Memory:
+class Remembered:
     """What functions returned on the virtual clock for each value that they got: at most *room* bytes.
 
     It gives copies, so nobody can change what is kept. It keeps nothing that cannot be
     pickled, and nothing of a call that says its cost by `work`, for that has to be said again.
     """
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self, room: int = MOST_BYTES) -> None:
         self.room = room  # that is left
         self.kept: dict[bytes, bytes] = {}
 

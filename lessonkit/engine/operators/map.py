@@ -45,7 +45,6 @@ class Slot:
     """The place of one element in the window: empty until its call has ended."""
 
     result: Element | None = None
-    claimed = False  # somebody waits for it: it passes through, and takes no room
 
 
 @operator("map", parallel=True)
@@ -78,12 +77,10 @@ class ParallelMap(SequentialMap):
             return END
         self.window.remove(slot)
         self.room.changed()
-        if slot.result is not None:
+        await self.run.until(self.news, lambda: slot.result, "buffer empty")
+        assert slot.result is not None
+        if slot.result is not END:
             self.buffer.leave(slot.result)
-        else:
-            slot.claimed = True
-            await self.run.until(self.news, lambda: slot.result, "buffer empty")
-            assert slot.result is not None
         return settle(slot.result)
 
     def most_places(self) -> int:
@@ -126,8 +123,7 @@ class ParallelMap(SequentialMap):
                 except Exception as error:
                     element = Failure(error)
             slot.result = element
-            if not slot.claimed:
-                self.buffer.enter(element)
+            self.buffer.enter(element)
             self.news.changed()
 
     def close(self) -> None:
