@@ -1,12 +1,11 @@
-"""Pictures of runs: timelines, memory, curves, waterfalls and searches, live in a notebook's page."""
+"""Pictures of runs: timelines, curves, waterfalls and searches, live in a notebook's page."""
 
-from lessonkit.pictures import curve, memory, search, timeline, waterfall
+from lessonkit.pictures import curve, search, timeline, waterfall
 from lessonkit.widgets.picture import live
 
-__all__ = ["plot_curve", "plot_memory", "plot_search", "plot_timeline", "plot_timelines", "plot_waterfall"]
+__all__ = ["plot_curve", "plot_search", "plot_timeline", "plot_timelines", "plot_waterfall"]
 
 plot_curve = live(curve.plot_curve)
-plot_memory = live(memory.plot_memory)
 plot_search = live(search.plot_search)
 plot_timeline = live(timeline.plot_timeline)
 plot_timelines = live(timeline.plot_timelines)

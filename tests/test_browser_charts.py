@@ -13,14 +13,13 @@ from browser import NARROW, WIDE, Visit, serious_violations
 from lessonkit import AUTOTUNE, ArtificialDataset, benchmark
 from lessonkit.analysis import curve, knobs
 from lessonkit.optimize import autotune
-from lessonkit.plot import plot_curve, plot_memory, plot_search, plot_timelines, plot_waterfall
+from lessonkit.plot import plot_curve, plot_search, plot_timelines, plot_waterfall
 
 STEPS = [("naive", 13.35), ("+ prefetch", 10.85), ("+ cache", 6.19), ("+ batch before the maps", 6.242)]
 FILE = ArtificialDataset(6, nbytes=1000)
 MAPPED = FILE.map(cost=0.030, num_parallel_calls=1)
 CHARTS: dict[str, Callable[[], Any]] = {
     "curve": lambda: plot_curve(curve(MAPPED, knobs(MAPPED)[0], values=[1, 2, 3, 4])),
-    "memory": lambda: plot_memory(benchmark(FILE.cache().prefetch(2), 2)),
     "search": lambda: plot_search(autotune(MAPPED.prefetch(AUTOTUNE), most_places=4).steps),
     "waterfall": lambda: plot_waterfall(STEPS, title="a waterfall"),
     "timelines": lambda: plot_timelines({"plain": benchmark(FILE, 1), "mapped": benchmark(MAPPED, 1)}),

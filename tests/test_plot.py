@@ -21,7 +21,6 @@ from lessonkit.improve.climb import Try
 from lessonkit.improve.knobs import Curve
 from lessonkit.optimize import autotune
 from lessonkit.pictures.curve import plot_curve
-from lessonkit.pictures.memory import plot_memory
 from lessonkit.pictures.search import plot_search
 from lessonkit.pictures.style import INK, PAPER, QUIET, WAIT, Picture, png
 from lessonkit.pictures.timeline import plot_timeline, plot_timelines
@@ -62,7 +61,6 @@ def plots() -> dict[str, Callable[[], Picture]]:
     return {
         "timeline": lambda: plot_timeline(run(epochs=2), path=True),
         "timelines": lambda: plot_timelines({"one": run(), "two": run(9)}),
-        "memory": lambda: plot_memory(run()),
         "curve": lambda: plot_curve(found),
         "waterfall": lambda: plot_waterfall(STEPS),
         "search": lambda: plot_search(searched()),
@@ -129,19 +127,6 @@ def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() ->
         trace = benchmark(ArtificialDataset(20).map(cost=cost), 1)
         bars = plot_timeline(trace).figure.axes[0].collections[0]
         assert (bars.get_snap() is False) == fades
-
-
-def test_memory_names_each_buffer_and_the_peak() -> None:
-    picture = plot_memory(benchmark(ArtificialDataset(3, nbytes=1000).cache().prefetch(2), 1))
-    assert repr(picture) == "memory: 4 kB at most, at 75 ms, most of it in cache"
-    assert {"cache", "at most 3", "prefetch(2)", "at most 1 of 2", "4 kB"} <= set(texts(picture))
-
-
-def test_memory_without_sizes_or_without_buffers_says_so() -> None:
-    assert repr(plot_memory(benchmark(ArtificialDataset(3, nbytes=0).prefetch(2), 1))).endswith(
-        "nobody said how many bytes an element has"
-    )
-    assert repr(plot_memory(benchmark(ArtificialDataset(3), 1))).endswith("there is no buffer and no cache")
 
 
 def test_a_curve_says_where_its_knee_is() -> None:
@@ -248,7 +233,6 @@ def test_a_run_in_which_nothing_happened_says_so() -> None:
     picture = plot_timeline(benchmark(Dataset.range(0).prefetch(1), 1), path=True)
     assert repr(picture) == "timeline: 0 samples in 0 ms: nothing took any time"
     assert png(picture)
-    assert png(plot_memory(benchmark(Dataset.range(0).prefetch(1), 1)))
 
 
 def test_any_title_can_be_drawn(in_class: None) -> None:
@@ -264,14 +248,12 @@ def test_a_cancelled_run_says_so(cancelled: Trace) -> None:
     picture = plot_timeline(cancelled, path=True)
     assert ", cancelled" in repr(picture)
     assert png(picture)
-    assert png(plot_memory(cancelled))
 
 
 def test_what_can_not_be_drawn_says_why() -> None:
     unrecorded = benchmark(ArtificialDataset(), record=False)
-    for plot in (plot_timeline, plot_memory):
-        with pytest.raises(ValueError, match="run it again without record=False"):
-            plot(unrecorded)
+    with pytest.raises(ValueError, match="run it again without record=False"):
+        plot_timeline(unrecorded)
     with pytest.raises(ValueError, match="there is no run to draw"):
         plot_timelines({})
 
@@ -281,4 +263,3 @@ def test_what_can_not_be_drawn_says_why() -> None:
 def test_any_run_can_be_drawn(seed: int) -> None:
     trace = benchmark(pipeline(seed, COSTS), 2)
     assert png(plot_timeline(trace, path=True))
-    assert png(plot_memory(trace))

@@ -22,7 +22,7 @@ REASONS = {
     "source": "A file is read by one reader, one sample after another, and the last is then trained on.",
     "slowest sample": "One sample takes so long to be read, worked on and trained on.",
     "cores": "All work that needs a core has to share the cores of this machine.",
-    "interpreter lock": "All work in Python has to be done one after another in a process, by its interpreter lock.",
+    "interpreter lock": "All work in Python has to be done one after another in a process: it has one lock.",
     "epochs": "One epoch comes after another, and not all of them have the same limit.",
 }
 

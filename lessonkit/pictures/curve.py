@@ -1,19 +1,9 @@
 """The time of a sample against the values of a knob, as a picture."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from lessonkit.improve.knobs import Curve
-from lessonkit.pictures.layout import COLOURS
-from lessonkit.pictures.panels import Panel, compose, count_axis, dot, say
-from lessonkit.pictures.style import INK, Picture, inches
+from lessonkit.pictures.chart import chart, dot
+from lessonkit.pictures.style import Picture
 from lessonkit.words import milliseconds
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-HEIGHT = 2.3  # inches
 
 
 def plot_curve(curve: Curve) -> Picture:
@@ -37,17 +27,6 @@ def plot_curve(curve: Curve) -> Picture:
     elif knee == len(values) - 1:
         words = f"more may help still: {time} with {setting}, the last that was tried"
 
-    def draw(axes: Axes) -> None:
-        ys = [HEIGHT * (1 - 0.85 * time / (max(times) or 1)) for time in times]
-        width = values[-1] - values[0] or 1
-        axes.plot(values, ys, "-o", color=COLOURS["Read"], linewidth=2, markersize=6)
-        axes.plot(values[knee], ys[knee], "o", color=INK, fillstyle="none", markersize=13, clip_on=False)
-        count_axis(axes, HEIGHT)
-        axes.set_xlim(values[0] - 0.05 * width, values[-1] + width / inches())
-        for value, time, y in zip(values, times, ys, strict=True):
-            weight = "bold" if value == curve.knee else "normal"
-            say(axes, value, y - 0.16, f"  {milliseconds(time)}", weight=weight)
-
     title = f"{curve.knob.name} of {curve.knob.node.method}"
     dots = [
         dot(value, time, milliseconds(time), f"{curve.knob.name}={value}: {milliseconds(time)} a sample")
@@ -57,4 +36,4 @@ def plot_curve(curve: Curve) -> Picture:
     line = {"kind": "line", "points": [*zip(values, times, strict=True)]}
     lane = {"height": 180, "top": max(times), "marks": [line, *dots]}
     scene = {"title": title, "words": words, "from": values[0], "to": values[-1], "lanes": [lane]}
-    return Picture(f"curve: {words}", scene, lambda: compose([Panel(HEIGHT, title, words, (), draw)]))
+    return chart("curve", scene)

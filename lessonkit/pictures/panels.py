@@ -57,11 +57,6 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
     return picture
 
 
-def dot(x: float, y: float, text: str, say: str) -> dict[str, Any]:
-    """Return a point of a scene, with *text* beside it, and what is said where one points at it."""
-    return {"kind": "dot", "points": [(x, y)], "text": text, "say": say}
-
-
 def heading(axes: Axes, panel: Panel, room: float) -> None:
     """Write the title, and beside it the words, smaller if they need more than *room* inches."""
     size = 9.5
@@ -83,20 +78,6 @@ def say(axes: Axes, x: float, y: float, text: str, size: float = 8.5, **how: Any
 def name(axes: Axes, y: float, text: str, size: float = 9.5, **how: Any) -> None:
     """Write *text* at the left of the axes."""
     say(axes, -0.012, y, text, size, ha="right", transform=axes.get_yaxis_transform(), **how)
-
-
-def level(axes: Axes, y: float, text: str) -> None:
-    """Write at the left what a height stands for."""
-    name(axes, y, text, 8.5, color=QUIET)
-
-
-def count_axis(axes: Axes, height: float) -> None:
-    """Set up a horizontal axis of whole numbers, with the line of 0 ms at *height*."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
-    axes.axhline(height, color=QUIET, linewidth=0.8)
-    level(axes, height, "0 ms")
 
 
 def time_axis(axes: Axes, longest: float) -> float:
