@@ -16,7 +16,7 @@ from lessonkit.engine.recorder import Name
 Indices = list[int] | int | None  # of a batch; of one sample without batches; None for an iterable's next
 
 
-class Recipe(NamedTuple):
+class Batching(NamedTuple):
     """All that a process has to know to make batches: it is the same for each worker, modelled or real."""
 
     scope: Scope  # where the loader is; its run is that of the process
@@ -60,29 +60,29 @@ def first_above(stream: Any, kind: type[Stream]) -> Any:
 
 
 class Fetch:
-    """Makes batches by a *recipe* in one epoch: the pipeline is opened for this process alone."""
+    """Makes batches by a *batching* in one epoch: the pipeline is opened for this process alone."""
 
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe, self.run = recipe, recipe.scope.run
+    def __init__(self, batching: Batching) -> None:
+        self.batching, self.run = batching, batching.scope.run
         self.ended = False
-        base = recipe.base
+        base = batching.base
         if base is None:
-            self.stream: Stream = recipe.scope.open(recipe.pipeline)
+            self.stream: Stream = batching.scope.open(batching.pipeline)
             return
         given = base.arguments
         values = range(*given["args"]) if base.method == "range" else given.get("values", ())
-        asked = Node("asked", (), {"values": values, "kept": recipe.kept, "nbytes": given.get("nbytes")})
-        self.stream = recipe.scope.open(swap(recipe.pipeline, base, asked))
+        asked = Node("asked", (), {"values": values, "kept": batching.kept, "nbytes": given.get("nbytes")})
+        self.stream = batching.scope.open(swap(batching.pipeline, base, asked))
         self.source: Asked = first_above(self.stream, Asked)
 
     async def batch(self, indices: Any) -> Element:
         """Make the batch of *indices*, or END where an iterable has no more."""
-        recipe = self.recipe
-        if recipe.base is None:
+        batching = self.batching
+        if batching.base is None:
             parts = await self.following()
-        elif recipe.batch_size is None:
+        elif batching.batch_size is None:
             parts = [await self.sample(indices)]
-        elif not recipe.one_call:
+        elif not batching.one_call:
             parts = [await self.sample(index) for index in indices]
         else:
             parts = [self.source.ask(index) for index in indices]
@@ -92,20 +92,20 @@ class Fetch:
 
     async def collated(self, parts: list[Element]) -> Element:
         """Make one element of the *parts* of a batch; without batches, or after one call, there is one."""
-        recipe, element = self.recipe, parts[0]
-        collate_fn, puts_together = recipe.collate_fn, recipe.batch_size is not None and not recipe.one_call
+        batching, element = self.batching, parts[0]
+        collate_fn, puts_together = batching.collate_fn, batching.batch_size is not None and not batching.one_call
         if puts_together:
             element = joined(self.run, parts, [part.value for part in parts])
             if not collate_fn:
-                self.run.stack(element, lambda: recipe.collating)
-        cost = charge(recipe.collate, element)
+                self.run.stack(element, lambda: batching.collating)
+        cost = charge(batching.collate, element)
         if collate_fn:
             value = element.value  # one argument, where `apply` takes a tuple apart
             element.value = await self.run.apply(
-                lambda *_: collate_fn(value), element, recipe.collating, cost
+                lambda *_: collate_fn(value), element, batching.collating, cost
             )
         else:
-            await self.run.spend(cost, recipe.collating, element)
+            await self.run.spend(cost, batching.collating, element)
         return element
 
     async def sample(self, index: int) -> Element:
@@ -116,10 +116,10 @@ class Fetch:
     async def following(self) -> list[Element]:
         """Take the next samples of an iterable; none when it has ended, or if the last are to be dropped."""
         parts: list[Element] = []
-        while not self.ended and len(parts) < (self.recipe.batch_size or 1):
+        while not self.ended and len(parts) < (self.batching.batch_size or 1):
             element = await self.stream.next()
             if element is END:
                 self.ended = True
             else:
                 parts.append(element)
-        return [] if self.ended and self.recipe.drop_last else parts
+        return [] if self.ended and self.batching.drop_last else parts

@@ -149,12 +149,12 @@ def serve(pipe: Any, worker: Forked, seed: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     seed_randomness(seed)
-    parent, recipe = worker.run, worker.recipe
+    parent, batching = worker.run, worker.batching
     run = Threads(parent.machine, worker.process.store, parent.recorder and parent.recorder.heir())
     run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized
     run.process.interpreter = run.new_process(run.process.store).interpreter
-    ours = recipe._replace(scope=recipe.scope._replace(run=run))
-    run.complete(answer(pipe, Maker(ours, worker.number)), recipe.starting)
+    ours = batching._replace(scope=batching.scope._replace(run=run))
+    run.complete(answer(pipe, Maker(ours, worker.number)), batching.starting)
     leave(0)
 
 

@@ -17,7 +17,7 @@ from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, STAR
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
-from lessonkit.engine.workers.fetch import Fetch, Indices, Recipe, first_above
+from lessonkit.engine.workers.fetch import Fetch, Indices, Batching, first_above
 from lessonkit.engine.workers.forked import FORKS, Forked
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.engine.workers.worker import Ticket, Worker
@@ -69,13 +69,13 @@ class Sampled(Stream):
                     pass
 
     @cached_property
-    def recipe(self) -> Recipe:
+    def batching(self) -> Batching:
         """How batches are made, once a cache before the workers has been filled."""
         scope, price = self.scope, price_of_bytes(self.collate, "collate")
         stages = scope.name("Collate", CALL), scope.name("Start", START)
         sizes = self.batch_size, self.drop_last, one_call(self.node)
         inside = self.node.inputs[0], self.base, self.kept
-        return Recipe(scope, *inside, *sizes, self.collate_fn, price, self.worker_init_fn, *stages)
+        return Batching(scope, *inside, *sizes, self.collate_fn, price, self.worker_init_fn, *stages)
 
     def indices(self) -> Iterator[Indices]:
         """Give the samples of each batch of this epoch; for an iterable None, for ever."""
@@ -128,7 +128,7 @@ class Alone(Sampled):
             raise AssertionError("timeout: without workers there is nobody to wait for")
         await self.run.pause(self.handling.begin)
         await self.fill_cache()
-        self.fetch = Fetch(self.recipe)
+        self.fetch = Fetch(self.batching)
         self.opened.append(self.fetch.stream)
         self.batches: Iterator[Any] = self.indices()
 

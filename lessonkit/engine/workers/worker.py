@@ -9,7 +9,7 @@ from lessonkit.engine.element import END, Element, Failure
 from lessonkit.engine.process import WorkerInfo
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import Store
-from lessonkit.engine.workers.fetch import Fetch, Indices, Recipe
+from lessonkit.engine.workers.fetch import Fetch, Indices, Batching
 
 
 class Ticket:
@@ -59,10 +59,10 @@ class Maker:
     fetch: Any = None  # a `Fetch`, once the data set is open
     failed: Exception | None = None  # what its start raised
 
-    def __init__(self, recipe: Recipe, number: int) -> None:
-        self.recipe = recipe
+    def __init__(self, batching: Batching, number: int) -> None:
+        self.batching = batching
         self.number = number
-        self.run = recipe.scope.run
+        self.run = batching.scope.run
 
     async def prepare(self) -> None:
         """Run what its start asks for; an error comes in the place of its first batch.
@@ -70,8 +70,8 @@ class Maker:
         No batch comes after it, until the next epoch opens the data set.
         """
         try:
-            if init := self.recipe.init:
-                await self.run.apply(init, Element(self.number), self.recipe.starting)
+            if init := self.batching.init:
+                await self.run.apply(init, Element(self.number), self.batching.starting)
             self.open()
         except Exception as error:
             self.failed = error
@@ -79,7 +79,7 @@ class Maker:
     def open(self) -> None:
         """Open the data set for an epoch; close that of the epoch before."""
         self.depart()
-        self.fetch = Fetch(self.recipe)
+        self.fetch = Fetch(self.batching)
 
     def depart(self) -> None:
         """Close what it has open."""
@@ -114,7 +114,7 @@ class Worker(Maker):
     delivered = 0  # when its last result reached the main process
 
     def __init__(self, loader: Any, number: int) -> None:
-        super().__init__(loader.recipe, number)
+        super().__init__(loader.batching, number)
         self.loader = loader
         self.called = str(number)
         self.queue: deque[Ticket] = deque()
@@ -181,7 +181,7 @@ class Worker(Maker):
             if hop or sending:
                 await run.pause(max(0, ticket.sent + hop - run.time))
             if ticket.number < 0:
-                self.loader, self.recipe = ticket.indices, ticket.indices.recipe
+                self.loader, self.batching = ticket.indices, ticket.indices.batching
                 self.ended = False
                 self.open()
             elif self.ended:
