@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from typing import Any
 
 from lessonkit import words
@@ -42,7 +43,12 @@ def total(*, at_most: float) -> Goal:
 
 def first_element(*, at_most: float) -> Goal:
     """Seconds until the first element arrives."""
-    return Goal("first element after", lambda tried: tried.trace.epochs[0].arrivals[0], milliseconds, at_most)
+
+    def first(tried: Attempt) -> float:
+        arrivals = (epoch.start + epoch.arrivals[0] for epoch in tried.trace.epochs if epoch.arrivals)
+        return next(arrivals, inf)
+
+    return Goal("first element after", first, milliseconds, at_most)
 
 
 def busy(*, at_least: float) -> Goal:

@@ -13,7 +13,7 @@ from lessonkit.words import number, percent
 
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
 SURE = ("a guess", "fairly sure", "certain")
-SCALES = {"ms": 1000, "%": 100}  # what the page shows for 1 of ours: seconds, shares
+SCALES = {"s": 1, "ms": 1000, "%": 100}  # of what is measured: what the page shows for 1 second, or the whole
 
 
 class Question(Page):
