@@ -21,7 +21,7 @@ from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
-HEIGHT = 220  # pixels of a timeline
+VIEW_HEIGHT = 220  # pixels of a timeline
 
 
 class Explore(Page):
@@ -173,7 +173,7 @@ def explore(
     /,
     *,
     pinned: dict[str, Any] | None = None,
-    height: int = HEIGHT,
+    height: int = VIEW_HEIGHT,
     formula: str = "",
     **controls: Any,
 ) -> Explore:
@@ -194,7 +194,7 @@ def explore(
     return Explore(pipeline, pinned, height, controls, formula=formula)
 
 
-def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:
+def show(dataset: Any, *, pinned: Any = None, height: int = VIEW_HEIGHT, **options: Any) -> Explore:
     """Show the run of one pipeline, and below it that of another one if it is *pinned*."""
     if not isinstance(dataset, Dataset):
         raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")

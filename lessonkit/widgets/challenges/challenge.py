@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.challenges.task import Attempt, Goal, Task
-from lessonkit.widgets.explorer import HEIGHT, Explore
+from lessonkit.widgets.explorer import VIEW_HEIGHT, Explore
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import made_by, said
 from lessonkit.widgets.widget import Page
@@ -39,7 +39,7 @@ class Outcome(Page):
     def __init__(self, verdict: dict[str, Any], trace: Trace | None) -> None:
         self.verdict = verdict
         scene = page_data(trace) if trace else None
-        state = {"verdict": verdict, "scene": scene, "height": HEIGHT}
+        state = {"verdict": verdict, "scene": scene, "height": VIEW_HEIGHT}
         super().__init__("outcome", state, {"": trace} if trace else {})
 
     @property
@@ -71,4 +71,4 @@ def challenge(
     task = Task(text, tuple(goals), tuple(hints), solution)
     if pipeline is None:
         return Challenge(task)
-    return Explore(pipeline, None, HEIGHT, controls, task)
+    return Explore(pipeline, None, VIEW_HEIGHT, controls, task)

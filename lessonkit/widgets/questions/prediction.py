@@ -6,7 +6,7 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import RefusedError
-from lessonkit.widgets.explorer import HEIGHT
+from lessonkit.widgets.explorer import VIEW_HEIGHT
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.widget import Page
 from lessonkit.words import number, percent
@@ -28,7 +28,7 @@ class Question(Page):
     def __init__(self, question: str, why: str, traces: Sequence[Trace], spec: dict[str, Any]) -> None:
         self.question, self.why, self.traces = question, why, list(traces)
         self.tries: list[list[Any]] = []  # what was said, how sure, and whether it was right
-        super().__init__("predict", {"question": question, "sure": SURE, "height": HEIGHT} | spec)
+        super().__init__("predict", {"question": question, "sure": SURE, "height": VIEW_HEIGHT} | spec)
 
     def commit(self, said: Any, sure: Any) -> None:
         """Judge an answer: right, known to be wrong for a reason, or wrong."""
