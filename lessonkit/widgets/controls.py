@@ -13,12 +13,11 @@ from lessonkit import check
 from lessonkit.widgets.sandbox import shortened
 from lessonkit.words import milliseconds
 
-MOST_STEPS = 1000
+MOST_VALUES = 1000
 LARGEST = 10**15  # end of a slider
 DIGITS = 9
 FINEST = 10**-DIGITS
 MOST_NAMED = 10  # values in an error
-NOTHING = inspect.Parameter.empty
 
 
 class RefusedError(ValueError):
@@ -113,21 +112,25 @@ def cards(**steps: Callable[..., Any]) -> Cards:
 
 
 def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Control]:
-    """Make the controls *wanted* of a pipeline function, each starting at the function's own default."""
+    """Make the controls *wanted* of a pipeline function, each starting at the function's own default.
+
+    Raise TypeError if the function has no such argument, ValueError if its default is none of the values.
+    """
     parameters = inspect.signature(pipeline).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    found = []
+    controls = []
     for name, abbreviation in wanted.items():
         if name not in parameters and not takes_any:
             raise TypeError(f"{name}: the pipeline function has no such argument")
-        made = control(name, abbreviation)
-        default = parameters[name].default if name in parameters else NOTHING
-        found.append(made if default is NOTHING else started(made, default))
-    return found
+        default = parameters[name].default if name in parameters else inspect.Parameter.empty
+        controls.append(started(control(name, abbreviation), default))
+    return controls
 
 
 def started(made: Control, default: Any) -> Control:
-    """Start a control at the *default* of the function; raise ValueError if it has no such value."""
+    """Start a control at the *default* of the function, if it has one; raise ValueError if it cannot."""
+    if default is inspect.Parameter.empty:
+        return made
     try:
         return replace(made, start=made.number(default))
     except (TypeError, ValueError, OverflowError):
@@ -169,8 +172,8 @@ def ranged(name: str, label: str, given: Slider) -> Control:
     if step < FINEST:
         raise ValueError(f"{name}: goes in steps of {step}, at least {FINEST:g} is possible")
     steps = int((most - least) / step + 1e-9) + 1
-    if steps > MOST_STEPS:
-        raise ValueError(f"{name}: has {steps} steps, at most {MOST_STEPS} are possible")
+    if steps > MOST_VALUES:
+        raise ValueError(f"{name}: has {steps} steps, at most {MOST_VALUES} are possible")
     values = tuple(round(least + number * step, DIGITS) for number in range(steps))
     texts = tuple(worded(value, given.unit) for value in values)
     return Control(name, label, "range", values, texts, (steps - 1) // 2)

@@ -12,11 +12,11 @@ from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
-from lessonkit.widgets.challenges.task import Attempt, Task
+from lessonkit.widgets.challenges.task import Attempt, ChallengeTask
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import Job, bounded, made_by, said
+from lessonkit.widgets.sandbox import bounded, described, said
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
@@ -35,7 +35,7 @@ class Explore(Page):
         pinned: dict[str, Any] | None,
         height: int,
         controls: dict[str, Any],
-        task: Task | None = None,
+        task: ChallengeTask | None = None,
         formula: str = "",
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
@@ -75,7 +75,7 @@ class Explore(Page):
 
     def code(self, values: Any) -> None:
         """Send the pipeline of these *values* as programs."""
-        made = made_by(self.pipeline, **self.values(values))
+        made = described(self.pipeline, **self.values(values))
         shown = {name: made.options[name] for name in ("train", "step", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
         programs = bounded("this pipeline", lambda: [made.dataset.code(one, **shown) for one in languages])
@@ -90,14 +90,9 @@ class Explore(Page):
         """
         if type(id) is not int:
             raise RefusedError("a question needs a number")
-        try:
-            made = made_by(self.pipeline, **self.values(values))
-        except Exception as error:
-            self.tell("stopped", text=said(error), id=id)
-            return
         self.cancel()
         self.cancelled = threading.Event()
-        real = partial(self.run_real, id, made)
+        real = partial(self.run_real, id, values)
         if not pool.submit(real, self.cancelled):
             real(self.cancelled)
 
@@ -115,7 +110,7 @@ class Explore(Page):
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
-        trace = bounded("this pipeline", lambda: made_by(self.pipeline, **values).simulate())
+        trace = bounded("this pipeline", lambda: described(self.pipeline, **values).simulate())
         drawn = page_data(trace)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
@@ -123,23 +118,22 @@ class Explore(Page):
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
 
-    def run_real(self, id: int, made: Job, cancelled: threading.Event) -> None:
+    def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
         """Run it, saying how far it has come; then send what was measured beside the prediction."""
-        told = 0.0
+        last = 0.0
         self.tell("progress", text="It begins.", id=id)  # the page hears that somebody is there
 
         def progress(count: int, elapsed: float) -> None:
-            nonlocal told
-            if perf_counter() - told > PROGRESS:
-                told = perf_counter()
+            nonlocal last
+            if perf_counter() - last > PROGRESS:
+                last = perf_counter()
                 self.tell("progress", text=f"{count} elements after {milliseconds(elapsed)}", id=id)
 
         try:
-            predicted = made.simulate()
+            dataset, options = recipe = described(self.pipeline, **self.values(values))
+            predicted = recipe.simulate()
             with self.one_at_a_time:
-                real = benchmark(
-                    made.dataset, clock="real", progress=progress, cancel=cancelled, **made.options
-                )
+                real = benchmark(dataset, clock="real", progress=progress, cancel=cancelled, **options)
             if real.cancelled:
                 self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
             else:
@@ -159,13 +153,12 @@ class Explore(Page):
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
     """Put each stage in words, as *predicted* and as measured."""
-    found = compare(predicted, real)
-
-    def cells(row: Any) -> list[str]:
-        times = (milliseconds(mean) for _, mean in (row.predicted, row.measured))
-        return [row.stage, *times, row.verdict]
-
-    return {"rows": [cells(row) for row in found.stages], "total": cells(found.total)}
+    both = compare(predicted, real)
+    *rows, total = [
+        [row.stage, milliseconds(row.predicted[1]), milliseconds(row.measured[1]), row.verdict]
+        for row in (*both.stages, both.total)
+    ]
+    return {"rows": rows, "total": total}
 
 
 def explore(

@@ -13,7 +13,7 @@ from lessonkit.engine.recorder import CACHE
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.challenges.job_check import changes, content
+from lessonkit.widgets.challenges.job_check import content_of, differences
 from lessonkit.widgets.challenges.task import Attempt, Goal
 
 __all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
@@ -124,8 +124,10 @@ def good_data() -> Goal:
 def same_job(other: Dataset, **options: Any) -> Goal:
     """The run of another pipeline: its options, its elements, and each stage's work for each sample."""
     # Now, and not at the first attempt: names that its functions use may be changed until then.
-    task = content(benchmark(other, **options))
-    return _none("changes of samples, work or options", lambda tried: next(changes(tried.trace, task), ""))
+    task = content_of(benchmark(other, **options))
+    return _none(
+        "changes of samples, work or options", lambda tried: next(differences(tried.trace, task), "")
+    )
 
 
 def _none(name: str, wrong: Callable[[Attempt], str]) -> Goal:

@@ -77,43 +77,43 @@ def bounded(what: str, function: Callable[[], Result]) -> Result:
         ONE_AT_A_TIME.release()
 
 
-class Job(NamedTuple):
-    """A pipeline, and how to run it."""
+class Recipe(NamedTuple):
+    """What a pipeline function returns: a pipeline, and how to run it."""
 
     dataset: Dataset
     options: dict[str, Any]
 
     def simulate(self) -> Trace:
-        """Run it on the virtual clock, if that does not take too long."""
+        """Run it on the virtual clock; raise TookTooLongError or ValueError if it is too much to look at."""
         trace = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **self.options))
         if len(trace.spans) > MOST_SPANS:
             raise ValueError(f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it")
         return trace
 
 
-def job(made: Any) -> Job:
-    """Return what a pipeline function *made* as a job; TypeError if it is none."""
-    dataset, options = made if isinstance(made, tuple) and len(made) == 2 else (made, {})
+def recipe_of(returned: Any) -> Recipe:
+    """Take what a pipeline function *returned*, a `Dataset` or one and options; raise TypeError otherwise."""
+    dataset, options = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, {})
     if dataset is None:
         raise TypeError("the pipeline function returned nothing: it must return a Dataset (return dataset)")
     if not isinstance(dataset, Dataset) or not isinstance(options, dict):
-        wrong = made if isinstance(dataset, Dataset) else dataset
+        wrong = returned if isinstance(dataset, Dataset) else dataset
         raise TypeError(f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options")
     for name in options:
         if name not in OPTIONS:
             raise TypeError(f"{name}={options[name]!r}: must be one of {', '.join(OPTIONS)}")
-    return Job(dataset, options)
+    return Recipe(dataset, options)
 
 
-def made_by(pipeline: Callable[..., Any], **values: Any) -> Job:
-    """Call *pipeline* with *values*, within limits, for it may take for ever; return its job."""
+def described(pipeline: Callable[..., Any], **values: Any) -> Recipe:
+    """Call the function *pipeline* with *values*, within limits, for it may take for ever."""
     name = getattr(pipeline, "__name__", "the function")
-    return bounded(name, lambda: job(pipeline(**values)))
+    return bounded(name, lambda: recipe_of(pipeline(**values)))
 
 
 def said(error: BaseException) -> str:
     """Put *error* in a sentence, with the line of the learner's code that it came from."""
-    text = shortened(words(error))
+    text = shortened(words_of(error))
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
     sentences = (ValueError, TookTooLongError, *((TypeError, AttributeError) if is_ours else ()))
@@ -125,7 +125,7 @@ def said(error: BaseException) -> str:
     return text
 
 
-def words(error: BaseException) -> str:
+def words_of(error: BaseException) -> str:
     """Return what *error* says of itself; a learner's own may fail in that too."""
     try:
         return str(error) or type(error).__name__

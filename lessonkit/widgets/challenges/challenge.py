@@ -6,24 +6,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.challenges.task import Attempt, Goal, Task
+from lessonkit.widgets.challenges.task import Attempt, ChallengeTask, Goal
 from lessonkit.widgets.explorer import VIEW_HEIGHT, Explore
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import made_by, said
+from lessonkit.widgets.sandbox import described, said
 from lessonkit.widgets.widget import Page
 
 
 class Challenge(Page):
     """A task for code: `check` judges a pipeline function."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: ChallengeTask) -> None:
         self.task = task
         super().__init__("challenge", {"task": task.spec()})
 
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
         """Run a learner's pipeline function; say which goals it meets, and show its run."""
         try:
-            trace = made_by(pipeline).simulate()
+            trace = described(pipeline).simulate()
             return Outcome(self.task.judge(Attempt(trace)), trace)
         except Exception as error:
             return Outcome({"passed": False, "goals": [], "message": said(error)}, None)
@@ -68,7 +68,7 @@ def challenge(
     Without, the learner's own pipeline function is judged by the `check` of what this
     returns. *hints* are shown one by one, and the *solution*, as text, when it is asked for.
     """
-    task = Task(text, tuple(goals), tuple(hints), solution)
+    task = ChallengeTask(text, tuple(goals), tuple(hints), solution)
     if pipeline is None:
         return Challenge(task)
     return Explore(pipeline, None, VIEW_HEIGHT, controls, task)

@@ -62,7 +62,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class ChallengeTask:
     """What is asked for, in words and as goals, and what helps."""
 
     text: str

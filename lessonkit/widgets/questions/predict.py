@@ -6,7 +6,7 @@ from typing import Any
 from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
 from lessonkit.widgets.questions.prediction import Predict, Question
-from lessonkit.widgets.sandbox import job, made_by
+from lessonkit.widgets.sandbox import described, recipe_of
 
 
 def predict(
@@ -46,11 +46,11 @@ def predict(
         [(knob, values), *more] = draw.items()
         if more or len(values) < 2:
             raise ValueError("draw: must be one name with two or more values")
-        runs = [made_by(pipelines[0], **{knob: value}).simulate() for value in values]
+        runs = [described(pipelines[0], **{knob: value}).simulate() for value in values]
         return Drawing(runs, wrong, answer or (lambda trace: trace.per_sample), unit, knob, values, **about)
-    traces = [job(made).simulate() for made in pipelines]
+    traces = [recipe_of(made).simulate() for made in pipelines]
     if place:
-        others = [(job(made).simulate(), text) for made, text in wrong]
+        others = [(recipe_of(made).simulate(), text) for made, text in wrong]
         return Placing(traces[0], others, place, **about)
     answer = answer or (lambda trace, *others: trace.duration)
     return Predict(traces, wrong, answer, unit, choices, **about)
