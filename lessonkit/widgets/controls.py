@@ -37,18 +37,18 @@ class Control:
 
     def spec(self) -> dict[str, Any]:
         """Return what the page has to know."""
-        known = {name: getattr(self, name) for name in ("name", "label", "kind", "texts")}
-        return known | {"value": self.start}
+        facts = {name: getattr(self, name) for name in ("name", "label", "kind", "texts")}
+        return facts | {"value": self.start}
 
-    def value(self, said: Any) -> Any:
-        """Return what a number of the page stands for; raise RefusedError if it is none."""
-        if self.kind == "flag" and isinstance(said, bool):
-            return said
-        if self.kind == "order" and isinstance(said, list) and all(type(card) is int for card in said):
-            if sorted(said) == list(range(len(self.values))):
-                return [self.values[card] for card in said]
-        if self.kind in ("range", "choice") and type(said) is int and 0 <= said < len(self.values):
-            return self.values[said]
+    def value(self, sent: Any) -> Any:
+        """Return what a number that the page *sent* stands for; raise RefusedError if it is none."""
+        if self.kind == "flag" and isinstance(sent, bool):
+            return sent
+        if self.kind == "order" and isinstance(sent, list) and all(type(card) is int for card in sent):
+            if sorted(sent) == list(range(len(self.values))):
+                return [self.values[card] for card in sent]
+        if self.kind in ("range", "choice") and type(sent) is int and 0 <= sent < len(self.values):
+            return self.values[sent]
         raise RefusedError(f"{self.name}: there is no such value")
 
     def number(self, value: Any) -> Any:
@@ -81,7 +81,11 @@ def place(value: Any, values: tuple[Any, ...]) -> int:
 
 
 class Slider(NamedTuple):
-    """A slider from *least* to *most*, with a unit and a label: `slider(1, 8, unit="calls")`."""
+    """Make a slider from *least* to *most* in steps of *step*: `slider(1, 8, unit="calls")`.
+
+    *unit* is written after its values, in the singular after a 1. *label* stands before it; without one,
+    the name of the argument. `explore` raises ValueError if it has no steps, or more than 1,000.
+    """
 
     least: float
     most: float
@@ -94,7 +98,10 @@ slider = Slider  # as users write it
 
 
 def seconds(least: float, most: float, step: float, *, label: str = "") -> Slider:
-    """Make a slider whose value is in seconds, and is shown in milliseconds."""
+    """Make a slider from *least* to *most* seconds in steps of *step*, which are shown in milliseconds.
+
+    *label* stands before it; without one, the name of the argument.
+    """
     return Slider(least, most, step, "seconds", label)
 
 
@@ -103,7 +110,11 @@ class Cards(dict[str, Callable[..., Any]]):
 
 
 def cards(**steps: Callable[..., Any]) -> Cards:
-    """Put on cards the *steps* whose order the learner changes; the pipeline function gets a list of them."""
+    """Put functions on cards whose order the learner changes; the pipeline function gets a list of them.
+
+    *steps* are the functions, by the names on their cards. Raise ValueError for fewer than two, TypeError
+    for what is no function.
+    """
     if len(steps) < 2:
         raise ValueError("cards: there must be two or more, to have an order")
     for name, step in steps.items():
@@ -127,16 +138,16 @@ def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Co
     return controls
 
 
-def started(made: Control, default: Any) -> Control:
+def started(fresh: Control, default: Any) -> Control:
     """Start a control at the *default* of the function, if it has one; raise ValueError if it cannot."""
     if default is inspect.Parameter.empty:
-        return made
+        return fresh
     try:
-        return replace(made, start=made.number(default))
+        return replace(fresh, start=fresh.number(default))
     except (TypeError, ValueError, OverflowError):
-        allowed = ", ".join(made.texts[:MOST_NAMED]) or "True, False"
+        allowed = ", ".join(fresh.texts[:MOST_NAMED]) or "True, False"
         given = shortened(repr(default))
-        raise ValueError(f"{made.name}={given}: the default of the function is none of {allowed}") from None
+        raise ValueError(f"{fresh.name}={given}: the default of the function is none of {allowed}") from None
 
 
 def control(name: str, given: Any) -> Control:

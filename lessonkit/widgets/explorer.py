@@ -16,7 +16,7 @@ from lessonkit.widgets.challenges.task import Attempt, ChallengeTask
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import bounded, described, said
+from lessonkit.widgets.sandbox import bounded, described, sentence_of
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
@@ -54,7 +54,7 @@ class Explore(Page):
                 runs["pinned"], state["pinned"] = self.picture(self.start | pinned)
             runs["now" if runs else ""], state["scene"] = self.picture(self.start)
         except Exception as error:
-            state["error"] = said(error)
+            state["error"] = sentence_of(error)
         self.shown = state["scene"]["summary"] if state["scene"] else state["error"]  # at first, in words
         super().__init__("explore", state, runs)
 
@@ -70,7 +70,7 @@ class Explore(Page):
         except KeyboardInterrupt:
             answer = {"error": "It was interrupted."}
         except Exception as error:
-            answer = {"error": said(error)}
+            answer = {"error": sentence_of(error)}
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
 
     def code(self, values: Any) -> None:
@@ -139,16 +139,13 @@ class Explore(Page):
             else:
                 self.tell("real", {"scene": page_data(real), **side_by_side(predicted, real)}, id=id)
         except BaseException as error:  # a function may raise anything, and the page waits for an end
-            self.tell("stopped", text=said(error), id=id)
+            self.tell("stopped", text=sentence_of(error), id=id)
 
     def in_words(self) -> str:
         """Say where the controls begin, and what the run there is like."""
-        at = [
-            f"{control.label} {control.texts[control.start]}"
-            for control in self.controls.values()
-            if control.kind in ("range", "choice")
-        ]
-        return f"{', '.join(at)}: {self.shown}" if at else self.shown
+        turned = [control for control in self.controls.values() if control.kind in ("range", "choice")]
+        at = ", ".join(f"{control.label} {control.texts[control.start]}" for control in turned)
+        return f"{at}: {self.shown}" if at else self.shown
 
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
@@ -172,11 +169,20 @@ def explore(
 ) -> Explore:
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
-    It returns a `Dataset`, or one and a dictionary of keywords of `benchmark`. It is called
-    for values near the one in use as well, so it should do nothing else than describe.
-    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline. The
-    *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)": its
-    terms light the bars of the stage that has their name, and a bar's end can be dragged.
+    *pipeline* is a function that returns a `Dataset`, or one and a dictionary of keywords of `benchmark`.
+    It is called for values near the one in use as well, so it should do nothing else than describe.
+
+    *pinned* are the values of a baseline, by the names of arguments; it is shown below. *height* is that of
+    a timeline, in pixels. *formula* is one over the arguments of *pipeline*, such as
+    "samples * (read + train)": its terms light the bars of the stage that has their name, and a bar's end
+    can be dragged.
+
+    Each of *controls* has the name of an argument, and is abbreviated as in `interact`: (least, most),
+    (least, most, step), a list, a dictionary of texts and values, True or False; or it is a `slider`,
+    `seconds` or `cards`. It starts at the argument's default.
+
+    Raise TypeError for what is none of these, ValueError for a control without values, for a default that
+    is none of them, or for a formula that has no value. What goes wrong in *pipeline* is shown instead.
     """
     if pinned is not None and not isinstance(pinned, dict):
         raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
@@ -188,7 +194,11 @@ def explore(
 
 
 def show(dataset: Any, *, pinned: Any = None, height: int = VIEW_HEIGHT, **options: Any) -> Explore:
-    """Show the run of one pipeline, and below it that of another one if it is *pinned*."""
+    """Show the run of the `Dataset` *dataset*, and below it that of another one if it is *pinned*.
+
+    *height* is that of a timeline, in pixels; *options* are keywords of `benchmark`. Raise TypeError if
+    *dataset* is none.
+    """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")
 

@@ -49,8 +49,8 @@ class Formula:
         }
         costs = [one for one in controls.values() if one.name in words and isinstance(one.values[0], float)]
         steps = {cost.name: [round(value * 1e6) for value in cost.values] for cost in costs}
-        said = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
-        return {"said": said, "words": words, "fixed": fixed, "steps": steps}
+        left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
+        return {"said": left, "words": words, "fixed": fixed, "steps": steps}
 
     def value(self, numbers: dict[str, Any], part: ast.expr | None = None) -> float:
         """Work it, or a *part*, out for *numbers*; raise ValueError for anything but arithmetic."""
@@ -92,5 +92,5 @@ class Formula:
         time = milliseconds(abs(more)) if abs(more) >= SEEN else "a little"
         apart = f"the run takes {time} {'more' if more > 0 else 'less'}"
         holds = same or (more > 0 and self.sign == ">=")
-        said = "as the run" if same else apart
-        return {"value": milliseconds(value), "holds": holds, "said": said, "beaten": beaten}
+        outcome = "as the run" if same else apart
+        return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}

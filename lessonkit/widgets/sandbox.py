@@ -111,7 +111,7 @@ def described(pipeline: Callable[..., Any], **values: Any) -> Recipe:
     return bounded(name, lambda: recipe_of(pipeline(**values)))
 
 
-def said(error: BaseException) -> str:
+def sentence_of(error: BaseException) -> str:
     """Put *error* in a sentence, with the line of the learner's code that it came from."""
     text = shortened(words_of(error))
     frames = traceback.extract_tb(error.__traceback__)

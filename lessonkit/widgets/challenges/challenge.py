@@ -9,7 +9,7 @@ from lessonkit.engine.trace import Trace
 from lessonkit.widgets.challenges.task import Attempt, ChallengeTask, Goal
 from lessonkit.widgets.explorer import VIEW_HEIGHT, Explore
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import described, said
+from lessonkit.widgets.sandbox import described, sentence_of
 from lessonkit.widgets.widget import Page
 
 
@@ -21,12 +21,12 @@ class Challenge(Page):
         super().__init__("challenge", {"task": task.spec()})
 
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
-        """Run a learner's pipeline function; say which goals it meets, and show its run."""
+        """Run the function *pipeline*; say which goals it meets, or what went wrong, and show its run."""
         try:
             trace = described(pipeline).simulate()
             return Outcome(self.task.judge(Attempt(trace)), trace)
         except Exception as error:
-            return Outcome({"passed": False, "goals": [], "message": said(error)}, None)
+            return Outcome({"passed": False, "goals": [], "message": sentence_of(error)}, None)
 
     def in_words(self) -> str:
         """What it asks for."""
@@ -62,11 +62,13 @@ def challenge(
     pipeline: Callable[..., Any] | None = None,
     **controls: Any,
 ) -> Challenge | Explore:
-    """A task with goals, each a number with a limit.
+    """Set a task, *text*, with *goals*, each a number with a limit.
 
-    With a *pipeline* function and controls for it, each step of a control is judged at once.
-    Without, the learner's own pipeline function is judged by the `check` of what this
-    returns. *hints* are shown one by one, and the *solution*, as text, when it is asked for.
+    *hints* are shown one by one, and the *solution*, as text, when it is asked for.
+
+    With a *pipeline* function, and *controls* for its arguments as in `explore`, each step of a control is
+    judged at once. Without, this returns something with a method `check`, which judges the learner's own
+    pipeline function. Raise TypeError or ValueError as `explore` does.
     """
     task = ChallengeTask(text, tuple(goals), tuple(hints), solution)
     if pipeline is None:

@@ -1,4 +1,4 @@
-"""A question that is answered by drawing a curve: a figure of a run against the values of a knob."""
+"""`Drawing`, a type of `Marks`: a question answered by drawing a figure of runs over the values of a knob."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite

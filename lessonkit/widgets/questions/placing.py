@@ -1,4 +1,4 @@
-"""A question that is answered by placing the bars of a run on its time axis."""
+"""`Placing`, a type of `Marks`: a question answered by placing the bars of a run on its time axis."""
 
 from collections.abc import Sequence
 from functools import reduce

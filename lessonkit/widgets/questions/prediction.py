@@ -1,4 +1,4 @@
-"""Questions that come before the run: what all have in common, and answers in figures or words."""
+"""`Question`, which all types of question go on from; and `Predict`, answered by a number or a choice."""
 
 from collections.abc import Callable, Sequence
 from math import isclose, isfinite
@@ -84,12 +84,12 @@ class Predict(Question):
 
     def distinct(self, wrong: Sequence[tuple[Any, str]], traces: Sequence[Trace]) -> list[tuple[Any, str]]:
         """List the misconceptions that can be told apart; with other numbers two may come to one answer."""
-        found = [(self.right, "")]
+        apart = [(self.right, "")]
         for given, text in wrong:
             value = self.checked(given(*traces) if callable(given) else given)
-            if not any(self.alike(value, other) for other, _ in found):
-                found.append((value, text))
-        return found[1:]
+            if not any(self.alike(value, other) for other, _ in apart):
+                apart.append((value, text))
+        return apart[1:]
 
     def alike(self, said: Any, value: Any) -> bool:
         """Whether an answer counts as *value*."""
