@@ -50,6 +50,8 @@ class Page(anywidget.AnyWidget):
             what = content.pop("do", None) if isinstance(content, dict) else None
             if what not in self.questions:
                 raise RefusedError("there is no such question")
+            if type(content.get("id", 0)) is not int:
+                raise RefusedError("a question needs a number")
             getattr(self, what)(**content)
         except (Exception, KeyboardInterrupt) as error:
             self.tell("error", text=sentence_of(error))
