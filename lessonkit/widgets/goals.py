@@ -17,7 +17,7 @@ from lessonkit.widgets.challenges.job_check import content_of, differences
 from lessonkit.widgets.challenges.task import Attempt, Goal
 
 __all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
-__all__ += ["held", "in_memory", "open_files", "per_sample", "processes", "same_job", "threads", "total"]
+__all__ += ["in_memory", "open_files", "per_sample", "processes", "same_job", "threads", "total"]
 
 goal = Goal
 
@@ -84,11 +84,6 @@ def buffered(*, at_most: int) -> Goal:
 def open_files(*, at_most: int) -> Goal:
     """Ask for *at_most* so many files open at once."""
     return Goal("files open at once", lambda tried: tried.trace.max_open_files, str, at_most)
-
-
-def held(*, at_most: int) -> Goal:
-    """Ask for *at_most* so many elements in all buffers and caches at once."""
-    return Goal("elements held at once", lambda tried: tried.trace.max_held, str, at_most)
 
 
 def in_memory(*, at_most: float) -> Goal:
