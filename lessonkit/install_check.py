@@ -36,32 +36,27 @@ def findings() -> list[Finding]:
 
 
 def find_packages() -> Finding:
-    """Hold lessonkit, and each package that it asks for, against what is installed."""
-    here, lacking = [], []
-    asked = metadata.requires("lessonkit") if numbers(version_of("lessonkit")) else None
-    for requirement in ("lessonkit", *(text for text in asked or () if "extra ==" not in text)):
-        name, _, least = requirement.partition(">=")
-        version = version_of(name)
-        if numbers(version) >= numbers(least or "0"):
-            here.append(f"{name} {version}")
-        else:
-            lacking.append(f"{requirement} ({version})")
-    found = f"not as needed: {', '.join(lacking)}" if lacking else ", ".join(here)
-    return Finding("packages", found, not lacking, f"To install them, {INSTALL}.")
+    """Look for lessonkit, and for each package that it asks for."""
+    asked = metadata.requires("lessonkit") if is_here("lessonkit") else None
+    needed = ["lessonkit", *(text for text in asked or () if "extra ==" not in text)]
+    lacking = [requirement for requirement in needed if not is_here(requirement)]
+    found = f"missing or too old: {', '.join(lacking)}" if lacking else "installed"
+    return Finding("packages", found, not lacking, f"To install what is needed, {INSTALL}.")
 
 
-def version_of(package: str) -> str:
-    """Return the version of an installed package; otherwise, that it is missing."""
+def is_here(requirement: str) -> bool:
+    """Whether a package is installed, in the version that a *requirement* such as `numpy>=2.0` asks for."""
+    name, _, least = requirement.partition(">=")
     try:
-        return metadata.version(package)
+        return numbers(metadata.version(name)) >= numbers(least)
     except metadata.PackageNotFoundError:
-        return "missing"
+        return False
 
 
 def numbers(version: str) -> tuple[int, ...]:
     """Return a version as numbers.
 
-    >>> numbers("4.10.0rc1") > numbers("4.2") > numbers("missing")
+    >>> numbers("4.10.0rc1") > numbers("4.2")
     True
     """
     return tuple(map(int, re.findall(r"\d+", version)))

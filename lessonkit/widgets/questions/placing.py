@@ -38,10 +38,7 @@ class Placing(Marks):
         who, spans = trace.identities, trace.spans
         self.who = [{who[one] for one in trace.members(spans[bar.span].element)} for bar in self.bars]
         ends: list[float] = [bar.end for bar in self.bars]
-        known = [
-            [start for name, count in counts.items() for start in starts(named.get(name, []), count)]
-            for named in bars_of_runs
-        ]
+        known = [starts(bars_of_run, counts) for bars_of_run in bars_of_runs]
         self.step = reduce(gcd, [int(time) for times in [*known, ends] for time in times if time < inf])
         work = sum(ends) - sum(known[0])  # so long are all bars, one after another
         steps = int(max(work, *(run.duration * 1e9 for run in runs)) // self.step) + 1
@@ -99,6 +96,9 @@ def named_bars(trace: Trace) -> dict[str, list[Bar]]:
     return named
 
 
-def starts(bars: list[Bar], count: int) -> list[float]:
-    """Say when the first *count* of the *bars* of one name begin; those that are not there never do."""
-    return [*(bar.start for bar in bars), *[inf] * count][:count]
+def starts(bars: dict[str, list[Bar]], counts: dict[str, int]) -> list[float]:
+    """Say when the bars begin, of each name so many as *counts* has; those that are not there never do."""
+    times: list[float] = []
+    for name, count in counts.items():
+        times += [*(bar.start for bar in bars.get(name, ())), *[inf] * count][:count]
+    return times
