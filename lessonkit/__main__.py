@@ -8,15 +8,15 @@ from lessonkit import install_check
 from lessonkit.lessons import copy_lessons
 
 
-def check() -> int:
+def check_installation() -> int:
     """Print what was found; return 1 if something is not good."""
-    found = [*install_check.findings(), install_check.kernel()]
+    found = [*install_check.findings(), install_check.find_kernel()]
     print(install_check.in_words(found))
     print("The first cell of 00_start_here.ipynb shows whether a page and its kernel hear each other.")
     return int(not all(finding.good for finding in found))
 
 
-def copy(folder: Path) -> int:
+def copy_into(folder: Path) -> int:
     """Copy the lessons into *folder*, and print which have a newer version than a copy that was changed."""
     try:
         newer = copy_lessons(folder)
@@ -38,7 +38,7 @@ def main() -> int:
     commands.add_parser("check", help="look at this installation, and say what to do about it")
     commands.add_parser("copy", help="copy the lessons into a folder").add_argument("folder", type=Path)
     given = parser.parse_args()
-    return check() if given.command == "check" else copy(given.folder)
+    return check_installation() if given.command == "check" else copy_into(given.folder)
 
 
 if __name__ == "__main__":

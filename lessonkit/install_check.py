@@ -2,57 +2,55 @@
 
 import re
 import sys
-import threading
 from importlib import metadata
 from pathlib import Path
-from statistics import median
 from subprocess import DEVNULL
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
-NAP, NAPS = 0.010, 20  # s, and how many
-LATE = 0.012  # s: a nap that takes longer shows in every real run
+NAP, NAPS, LATE_NAP = 0.010, 20, 0.012  # s, and how many; one that takes longer shows in every real run
 ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
-AGAIN = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
-NO_THREADS = "none, as in a browser: in real runs waits go on side by side, functions compute in turn"
+INSTALL = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
+BROWSER = "in a browser, without threads: in real runs waits go on side by side, functions compute in turn"
 LATE_NAPS = "Real runs will take longer than predicted here: close what else is running, and look at ratios."
 NO_KERNEL = "No kernel starts here: say `python -m ipykernel --version` to see why."
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """What was found of *what*; if it is not *good*, the *advice* says what to do."""
 
     what: str
     found: str
     good: bool
-    advice: str = ""  # what to do if it is not good
+    advice: str = ""
 
 
 def findings() -> list[Finding]:
     """Look at everything that can be told without starting a kernel."""
-    python = Finding("Python", sys.version.split()[0], True)  # an older one reads none of this
-    return [python, *packages(), widgets(), threads(), naps()]
+    version = sys.version.split()[0]  # an older Python reads none of this
+    if sys.platform == "emscripten":  # the page came with all that it needs
+        return [Finding("Python", f"{version}, {BROWSER}", True)]
+    return [Finding("Python", version, True), find_packages(), find_widgets(), find_naps()]
 
 
-def packages() -> list[Finding]:
-    """Look at lessonkit, and at the packages that it needs."""
-    try:
-        asked = [text for text in metadata.requires("lessonkit") or [] if "extra ==" not in text]
-    except metadata.PackageNotFoundError:
-        asked = []
-    return [package(text) for text in ("lessonkit", *asked)]
+def find_packages() -> Finding:
+    """Look for lessonkit, and for each package that it asks for."""
+    asked = metadata.requires("lessonkit") if is_here("lessonkit") else None
+    needed = ["lessonkit", *(text for text in asked or () if "extra ==" not in text)]
+    lacking = [requirement for requirement in needed if not is_here(requirement)]
+    found = f"missing or too old: {', '.join(lacking)}" if lacking else "installed"
+    return Finding("packages", found, not lacking, f"To install what is needed, {INSTALL}.")
 
 
-def package(requirement: str) -> Finding:
-    """Hold a package against its *requirement*, as in `numpy>=2.0`."""
+def is_here(requirement: str) -> bool:
+    """Whether a package is installed, in the version that a *requirement* such as `numpy>=2.0` asks for."""
     name, _, least = requirement.partition(">=")
     try:
-        found = metadata.version(name)
+        return numbers(metadata.version(name)) >= numbers(least)
     except metadata.PackageNotFoundError:
-        return Finding(name, "missing", False, f"To install it, {AGAIN}.")
-    return Finding(name, found, numbers(found) >= numbers(least), f"{least} or newer is needed: {AGAIN}.")
+        return False
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -61,10 +59,10 @@ def numbers(version: str) -> tuple[int, ...]:
     >>> numbers("4.10.0rc1") > numbers("4.2")
     True
     """
-    return tuple(int(text) for text in re.findall(r"\d+", version))
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
-def widgets() -> Finding:
+def find_widgets() -> Finding:
     """Look for the parts of JupyterLab that show widgets, in the kernel's own environment."""
     try:
         from jupyter_core.paths import jupyter_path
@@ -74,33 +72,21 @@ def widgets() -> Finding:
         places = [Path(place) for place in jupyter_path("labextensions")]
     lacking = [name for name, folder in MANAGERS.items() if not any((at / folder).is_dir() for at in places)]
     found = f"none for {' and '.join(lacking)}" if lacking else "installed"
-    return Finding("widget manager", found, not lacking, f"JupyterLab would show no sliders: {AGAIN}.")
+    return Finding("widget manager", found, not lacking, f"JupyterLab would show no sliders: {INSTALL}.")
 
 
-def threads() -> Finding:
-    """Whether a thread can be started: a kernel in a browser cannot."""
-    try:
-        thread = threading.Thread(target=lambda: None)
-        thread.start()
-        thread.join()
-    except RuntimeError:
-        return Finding("threads", NO_THREADS, True)
-    return Finding("threads", "available", True)
-
-
-def naps() -> Finding:
-    """Measure how long a short sleep really takes."""
-    taken = []
+def find_naps() -> Finding:
+    """Measure how long a short sleep really takes, on average."""
+    began = perf_counter()
     for _ in range(NAPS):
-        began = perf_counter()
         sleep(NAP)
-        taken.append(perf_counter() - began)
-    middle = median(taken)
-    found = f"takes {1e3 * middle:.2f} ms, at most {1e3 * max(taken):.2f}"
-    return Finding(f"a sleep of {1e3 * NAP:.0f} ms", found, middle <= LATE, LATE_NAPS)
+    took = (perf_counter() - began) / NAPS
+    return Finding(
+        f"a sleep of {1e3 * NAP:.0f} ms", f"takes {1e3 * took:.2f} ms", took <= LATE_NAP, LATE_NAPS
+    )
 
 
-def kernel() -> Finding:
+def find_kernel() -> Finding:
     """Start a kernel as JupyterLab would, and wait for its answer."""
     began = perf_counter()
     try:

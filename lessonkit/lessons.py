@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 CLONE = Path(__file__).parent.parent / "notebooks"
-INSTALLED = "share/lessonkit/notebooks/*.ipynb"  # as in pyproject.toml
+INSTALLED_LESSONS = "share/lessonkit/notebooks/*.ipynb"  # as in pyproject.toml
 RECORD = ".lessonkit.json"  # beside the copies: for each, which version of its lesson it is a copy of
 
 
@@ -18,7 +18,7 @@ def lessons() -> list[Path]:
     files: list[metadata.PackagePath] = []
     with suppress(metadata.PackageNotFoundError):
         files = metadata.files("lessonkit") or []
-    installed = [Path(str(path.locate())).resolve() for path in files if path.match(INSTALLED)]
+    installed = [Path(str(path.locate())).resolve() for path in files if path.match(INSTALLED_LESSONS)]
     return sorted(installed or CLONE.glob("*.ipynb"))
 
 

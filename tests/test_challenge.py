@@ -121,7 +121,24 @@ def test_goals_measure_what_their_names_say() -> None:
     assert judged(goals.cached(at_most=200), cached) == "cached: 300 B (at most 200 B), 100 B too much"
     assert judged(goals.buffered(at_most=1), cached) == "places to prefetch: 2 (at most 1), 1 too much"
     assert judged(goals.in_memory(at_most=500), cached) == "memory: 500 B (at most 500 B)"
-    assert goals.held(at_most=4).judge(cached).met is False
+
+
+def test_the_first_element_is_the_first_of_all_epochs() -> None:
+    passes: list[int] = []
+
+    def empty_at_first() -> Any:
+        passes.append(1)
+        return iter(range(3) if len(passes) > 1 else ())
+
+    late = Dataset.from_generator(empty_at_first).map(cost=0.020)
+    tried = attempt(late, num_epochs=2)
+    assert [epoch.samples for epoch in tried.trace.epochs] == [0, 3]
+    assert judged(goals.first_element(at_most=0.02), tried) == "first element after: 20 ms (at most 20 ms)"
+
+
+def test_a_first_element_that_never_comes_is_late() -> None:
+    goal = goals.first_element(at_most=0.02)
+    assert not goal.judge(attempt(Dataset.range(3).filter(lambda number: False))).met
 
 
 def test_a_limit_and_what_is_too_much_add_up_to_what_was_measured() -> None:

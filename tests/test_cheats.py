@@ -10,7 +10,7 @@ from lesson import WRITTEN, lesson, run
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, per_sample, work
 from lessonkit.widgets import challenge, goals
 from lessonkit.widgets.challenges.challenge import Challenge
-from lessonkit.widgets.sandbox import job
+from lessonkit.widgets.sandbox import recipe_of
 
 WHOLE = ArtificialDataset(20, read=0.005).map(cost=0.020, stage="Slow")
 TASK: Any = challenge(
@@ -96,7 +96,7 @@ def test_no_solution_of_a_lesson_may_be_run_in_another_way(name: str) -> None:
         if isinstance(task, Challenge):
             names = dict(lesson(name).names)
             run(code, names, f"<{name} solution>")
-            dataset, options = job(names["solution"]())
+            dataset, options = recipe_of(names["solution"]())
             for other in {"train": 0}, {"num_epochs": 9}, {"max_elements": 3}, {"machine": Machine(cores=99)}:
                 outcome = task.check(lambda: (dataset, options | other))  # noqa: B023
                 assert not outcome.passed

@@ -298,6 +298,23 @@ def test_an_error_in_a_real_run_is_told(error: BaseException) -> None:
     assert wait_for(said, "stopped")[0]["text"].startswith(f"{type(error).__name__}: no such file")
 
 
+def test_a_pipeline_function_that_fails_ends_the_real_run_that_asked_for_it() -> None:
+    def broken(n: int = 1) -> Dataset:
+        raise OSError("no disk")
+
+    said = Said(explore(broken, n=(1, 2)))
+    said.ask({"do": "run", "id": 7, "values": {"n": 0}})
+    about, _ = wait_for(said, "stopped")
+    assert (about["id"], about["text"][:16]) == (7, "OSError: no disk")
+
+
+@pytest.mark.parametrize("question", ["show", "run"])
+@pytest.mark.parametrize("wrong", [None, True, "1", 1.0, [1]])
+def test_a_question_without_a_number_is_refused(question: str, wrong: Any) -> None:
+    told = Said(lab()).ask({"do": question, "id": wrong, "values": VALUES})
+    assert told == ({"about": "error", "text": "a question needs a number"}, None)
+
+
 def wait_for(said: Said, about: str) -> tuple[dict[str, Any], Any]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

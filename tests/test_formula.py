@@ -154,6 +154,23 @@ def test_the_page_gets_words_and_names_in_turns_and_the_steps_of_costs() -> None
     assert told["steps"] == {"read": [5000, 10000, 15000]}
 
 
+def wide(öffnen: float = 0.030, µs: float = 0.015) -> Any:
+    return ArtificialDataset(open=öffnen, read=µs)
+
+
+def test_a_name_is_any_that_python_takes() -> None:
+    text = "2 * (öffnen + 3 * (µs + 10e-3))"
+    shown = explore(wide, formula=text, öffnen=COST, µs=COST)
+    told = json.loads(shown.state)
+    assert told["formula"]["words"][1::2] == ["öffnen", "μs"]  # as Python itself writes the name
+    assert {*told["formula"]["steps"]} == {"öffnen", "μs"} == {one["name"] for one in told["controls"]}
+    assert told["scene"]["formula"]["holds"]
+
+
+def test_a_minus_may_stand_before_a_number_a_name_or_a_bracket() -> None:
+    assert Formula("-1 + -read * -(samples - 5)", in_turn, {}).value({}) == -1.03
+
+
 def test_without_one_the_page_is_told_of_none() -> None:
     shown = explore(in_turn, read=COST)
     assert json.loads(shown.state)["formula"] is None
@@ -176,7 +193,8 @@ WRONG = [
     "[read][0]",
     "read ** 99999",
     "read % 2",
-    "-read",
+    "~samples",
+    "not read",
     "read if read else 1",
     "'a'",
     "True",

@@ -10,21 +10,10 @@ from servers import Server
 
 from lessonkit import install_check
 from lessonkit.install_check import Finding, check, findings, in_words
-from lessonkit.widgets.install_page import ALONE
+from lessonkit.widgets.install_page import WITHOUT_WIDGETS
 
 CELL = "from lessonkit.install_check import check\ncheck()"
-NAMES = [
-    "Python",
-    "lessonkit",
-    "anywidget",
-    "ipywidgets",
-    "jupyterlab",
-    "matplotlib",
-    "numpy",
-    "widget manager",
-    "threads",
-    "a sleep of 10 ms",
-]
+NAMES = ["Python", "packages", "widget manager", "a sleep of 10 ms"]
 
 
 def test_here_everything_is_as_it_should_be() -> None:
@@ -35,33 +24,41 @@ def test_here_everything_is_as_it_should_be() -> None:
 
 
 def test_a_package_that_is_missing_or_old_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert install_check.package("no-such-package>=1.0").found == "missing"
-    monkeypatch.setattr(metadata, "version", lambda name: "1.26.4")
-    assert install_check.package("numpy>=2.0")[1:3] == ("1.26.4", False)
-    assert install_check.package("numpy>=1.9").good
+    monkeypatch.setattr(metadata, "requires", lambda _: ["numpy>=2.0", "no-such-package>=1.0", "pytest>=8"])
+    version = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "1.26.4" if name == "numpy" else version(name))
+    _, found, good, advice = install_check.find_packages()
+    wrong = "missing or too old: numpy>=2.0, no-such-package>=1.0"
+    assert (found, good) == (wrong, False)
+    assert "make lab" in advice
 
 
 def test_a_lessonkit_that_is_not_installed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata.Distribution, "discover", lambda **_: iter(()))
-    assert install_check.packages() == [install_check.package("lessonkit")]
-    assert not install_check.package("lessonkit").good
+    assert install_check.find_packages()[1:3] == ("missing or too old: lessonkit", False)
 
 
 def test_a_missing_widget_manager_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *parts: [])
-    found = install_check.widgets()
+    found = install_check.find_widgets()
     assert (found.found, found.good) == ("none for ipywidgets and anywidget", False)
 
 
 def test_without_jupyter_there_is_no_widget_manager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_core.paths", None)
-    assert not install_check.widgets().good
+    assert not install_check.find_widgets().good
 
 
 @pytest.mark.usefixtures("no_threads")
-def test_a_python_without_threads_is_told_what_that_means_and_is_no_fault() -> None:
-    assert install_check.threads().good
-    assert "side by side" in install_check.threads().found
+def test_a_browser_is_told_what_its_python_lacks_and_nothing_of_packages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its page came with all that it needs, and with no record of what was installed."""
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(metadata.Distribution, "discover", lambda **_: iter(()))
+    [python] = findings()
+    assert (python.what, python.good) == ("Python", True)
+    assert "in a browser, without threads: in real runs waits go on side by side" in python.found
 
 
 @pytest.mark.parametrize(("late", "good"), [(0.0001, True), (0.0056, False)])
@@ -74,7 +71,7 @@ def test_sleeps_that_take_long_are_found(monkeypatch: pytest.MonkeyPatch, late: 
 
     monkeypatch.setattr(install_check, "sleep", sleep)
     monkeypatch.setattr(install_check, "perf_counter", lambda: now)
-    assert install_check.naps().good == good
+    assert install_check.find_naps().good == good
 
 
 def test_what_to_do_stands_under_what_is_not_good() -> None:
@@ -84,8 +81,8 @@ def test_what_to_do_stands_under_what_is_not_good() -> None:
 
 def test_a_notebook_keeps_the_same_text_wherever_it_runs() -> None:
     shown = check()
-    assert repr(shown) == ALONE
-    assert shown._repr_mimebundle_()[0]["text/plain"] == ALONE
+    assert repr(shown) == WITHOUT_WIDGETS
+    assert shown._repr_mimebundle_()[0]["text/plain"] == WITHOUT_WIDGETS
 
 
 def test_the_page_is_answered() -> None:

@@ -22,7 +22,7 @@ from lessonkit.widgets.challenges.mystery_loaders import (
     FOUR,
     MADE,
     MEASURES,
-    Loader,
+    MysteryLoader,
     drawn,
 )
 
@@ -46,7 +46,7 @@ def test_everything_that_can_hold_one_back_is_drawn() -> None:
 
 def test_a_number_stands_for_the_same_loaders_everywhere() -> None:
     assert mystery(7).state == made(7).state != made(8).state
-    assert [loader.of for loader in mystery(7).loaders] == [loader.of for loader in made(7).loaders]
+    assert [loader.costs for loader in mystery(7).loaders] == [loader.costs for loader in made(7).loaders]
 
 
 SEVEN = ["bursts or contention", "compute-bound", "Open", "no overlap", "Read"]
@@ -55,10 +55,10 @@ SEVEN = ["bursts or contention", "compute-bound", "Open", "no overlap", "Read"]
 def test_another_computer_draws_the_same() -> None:
     loaders = made(7).loaders
     assert [loader.culprit for loader in loaders] == SEVEN
-    assert [loader.of["train"] for loader in loaders] == [0.011, 0.014, 0.004, 0.010, 0.012]
+    assert [loader.costs["train"] for loader in loaders] == [0.011, 0.014, 0.004, 0.010, 0.012]
 
 
-def solved(loader: Loader) -> str:
+def solved(loader: MysteryLoader) -> str:
     """What somebody finds who bought both measurements: the number of a culprit."""
     if loader.probe.kind != "data-bound":
         return loader.probe.kind
@@ -110,7 +110,7 @@ def test_the_three_numbers_are_those_of_the_runs() -> None:
     loader = drawn("no overlap", Random(1))
     alone, step, both, _ = loader.probe
     assert alone + step == pytest.approx(both)
-    assert (step, both) == (loader.of["train"], loader.trace.per_sample)
+    assert (step, both) == (loader.costs["train"], loader.trace.per_sample)
 
 
 def test_every_text_of_the_saved_cell_is_of_the_three_numbers() -> None:

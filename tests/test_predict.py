@@ -100,6 +100,27 @@ def test_shares_are_asked_for_in_percent() -> None:
     assert said.ask({"do": "commit", "said": 28.6, "sure": 1})[0]["right"]
 
 
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_a_time_has_the_same_tolerance_in_seconds_as_in_milliseconds(unit: str) -> None:
+    scale = {"s": 1, "ms": 1000}[unit]
+    made = predict("How long?", NAIVE, answer=lambda trace: 0.999999999, unit=unit)
+    assert json.loads(made.state)["limit"] == "within 2 %"
+    answers = {
+        seconds: Said(made).ask({"do": "commit", "said": seconds * scale, "sure": 1}) for seconds in (1, 1.03)
+    }
+    assert [about["right"] for about, _ in answers.values()] == [True, False]
+    assert answers[1][1]["text"].startswith(f"Right. The answer is {scale} {unit}.")
+
+
+def test_what_is_counted_is_exact() -> None:
+    said = Said(predict("How many?", NAIVE, answer=lambda trace: trace.samples, unit="samples"))
+    assert json.loads(said.widget.state)["limit"] == ""
+    assert [said.ask({"do": "commit", "said": count, "sure": 1})[0]["right"] for count in (6, 6.1)] == [
+        True,
+        False,
+    ]
+
+
 def test_answers_that_can_not_be_told_apart_are_one() -> None:
     made = question(wrong=[(0.211, "right"), (0.1, "first"), (0.101, "second"), (0.3, "third")])
     assert made.wrong == [(0.1, "first"), (0.3, "third")]

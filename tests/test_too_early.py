@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from lessonkit.widgets.too_early import explain_missing_names
@@ -16,6 +17,18 @@ def test_a_missing_name_says_what_to_run(capsys: Any) -> None:
     assert "If a cell above makes 'naive': menu Run, Run All Above Selected Cell." in said
     shell.run_cell("1 / 0")
     assert "cell above" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "cell", ["def late():\n    return early\n    early = 1\nlate()", "raise NameError('mine')"]
+)
+def test_a_name_that_no_cell_above_can_make_gets_no_note(capsys: Any, cell: str) -> None:
+    shell: Any = InteractiveShell()  # type: ignore[no-untyped-call]
+    explain_missing_names(shell)
+    shell.run_cell(cell)
+    said = capsys.readouterr().out
+    assert "Error" in said
+    assert "cell above" not in said
 
 
 def test_outside_a_notebook_there_is_nothing_to_do() -> None:

@@ -38,14 +38,8 @@ def main(folder: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     done("cloned")
     command = ["make", "lab", "ARGS=--no-browser"]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as lab:
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes) as lab:
         browser = Browser()
         try:
             address = wait_for_address(lab)

@@ -53,14 +53,14 @@ VOILA = ("voila", "--template=lessons", "--classic-tree", "--Voila.log_level=WAR
 
 
 class Target(NamedTuple):
-    """What a target needs beside the package itself, and the modules that it runs, with their arguments."""
+    """The modules that a target runs, with their arguments, and what it needs beside the package itself.
+
+    Without *extras*, None, it needs nothing that would have to be installed.
+    """
 
     says: str
     runs: tuple[tuple[str, ...], ...]
-    extras: tuple[str, ...] | None = (
-        "demo",
-        "test",
-    )  # None: it needs nothing that would have to be installed
+    extras: tuple[str, ...] | None = ("demo", "test")
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))

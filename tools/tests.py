@@ -12,28 +12,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import ExitStack
+from typing import Any
 
 PYTEST = (sys.executable, "-m", "pytest")
-WALKS = tuple(
-    f"tests/test_browser_{name}.py" for name in ("lessons", "links", "site")
-)  # as long as all others in a browser
-NOTEBOOKS = tuple(
-    f"tests/test_{name}.py"
-    for name in ("notebooks", "controls_notebook", "lesson_numbers", "challenges", "cell_order", "cheats")
-)  # what runs the lessons, once for all
-PIPELINES = tuple(
-    f"tests/test_{name}.py"
-    for name in (
-        "advise",
-        "autotune",
-        "clocks",
-        "code",
-        "code_functions",
-        "critical_path",
-        "limits",
-        "rewrite",
-    )
-)  # what runs pipelines by the hundred, for as long as all others without a browser
+
+
+def files(names: str) -> tuple[str, ...]:
+    """Return the test files with these *names*."""
+    return tuple(f"tests/test_{name}.py" for name in names.split())
+
+
+WALKS = files("browser_lessons browser_links browser_site")  # as long as all others in a browser
+# What runs the lessons, once for all; and what runs pipelines by the hundred.
+NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats")
+PIPELINES = files("advise autotune clocks code code_functions critical_path limits rewrite")
 PARTS = (
     (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS + PIPELINES)),
     (*PYTEST, "--browser=only", *(f"--ignore={file}" for file in WALKS)),
@@ -42,28 +34,20 @@ PARTS = (
     (*PYTEST, *PIPELINES),
     (sys.executable, "-m", "mypy"),
 )
+PIPES: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
 
 
 def main(given: list[str]) -> int:
     """Run them; what the first part says is seen at once, and at the end, again, what failed."""
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
+    failed = []
     with ExitStack() as running:
-        parts = []
-        for part in PARTS:
-            process = subprocess.Popen(
-                part,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-            )
+        processes = [subprocess.Popen(part, **PIPES) for part in PARTS]
+        for process in processes:
             running.callback(process.terminate)
-            parts.append(process)
-        failed = []
-        for process, part in zip(parts, PARTS, strict=True):
-            assert process.stdout
-            for line in process.stdout:
+        for process, part in zip(processes, PARTS, strict=True):
+            for line in process.stdout or ():
                 print(line, end="", flush=True)
                 failed += [line] if line.startswith(("FAILED ", "ERROR ")) else []
             if code := process.wait():

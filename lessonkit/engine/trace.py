@@ -237,6 +237,11 @@ class Trace:
         first = dict.fromkeys(span.stage for span in sorted(self.work, key=attrgetter("start_ns")))
         return sorted(first, key=lambda stage: (stage.role in ACCELERATOR, stage.role == TRAIN))
 
+    def times(self, stage: str, *, waits: bool = False) -> list[int]:
+        """Return the nanoseconds of each stretch in which *stage* worked, or with *waits* had to wait."""
+        chosen = (span for span in self.spans if span.stage == stage and span.is_wait == waits)
+        return [span.end_ns - span.start_ns for span in chosen]
+
     def busy(self, stage: str) -> float:
         """Return the share of the run in which at least one call of *stage* was at work."""
         busy = reached = 0
@@ -274,11 +279,9 @@ class Trace:
         if self.recorder is None:
             return repr(self)
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
-        spans = [(row[0], row[1] in WAITS, (row[3] - row[2]) / 1e6) for row in rows(self.recorder.spans, 8)]
-        for stage in dict.fromkeys([*self.stages, *(stage for stage, *_ in spans)]):
-            work = [time for name, is_wait, time in spans if name == stage and not is_wait]
-            waiting = sum(time for name, is_wait, time in spans if name == stage and is_wait)
-            shares = f"{sum(work):>12.3f}{self.busy(stage):>8.1%}{waiting:>13.3f}"
+        for stage in dict.fromkeys([*self.stages, *(span.stage for span in self.spans)]):
+            work, waits = self.times(stage), self.times(stage, waits=True)
+            shares = f"{sum(work) / 1e6:>12.3f}{self.busy(stage):>8.1%}{sum(waits) / 1e6:>13.3f}"
             lines.append(f"{stage:<14}{len(work):>7}{shares}")
         lines.append(f"total {self.duration * 1e3:.3f} ms" + (" (cancelled)" if self.cancelled else ""))
         if self.samples:

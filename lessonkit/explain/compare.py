@@ -61,10 +61,10 @@ def compare(predicted: Trace, real: Trace) -> Comparison:
     total               1  210.000 ms      1  198.000 ms    6.1 % too long
     """
     stages = dict.fromkeys([*predicted.stages, *real.stages])
-    rows = tuple(Compared(stage, _work(predicted, stage), _work(real, stage)) for stage in stages)
+    rows = tuple(Compared(stage, _mean(predicted, stage), _mean(real, stage)) for stage in stages)
     return Comparison(rows, Compared("total", (1, predicted.duration), (1, real.duration)))
 
 
-def _work(trace: Trace, stage: str) -> tuple[int, float]:
-    times = [span.end_ns - span.start_ns for span in trace.work if span.stage == stage]
+def _mean(trace: Trace, stage: str) -> tuple[int, float]:
+    times = trace.times(stage)
     return len(times), sum(times) / len(times) / 1e9 if times else 0.0

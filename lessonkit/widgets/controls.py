@@ -13,12 +13,11 @@ from lessonkit import check
 from lessonkit.widgets.sandbox import shortened
 from lessonkit.words import milliseconds
 
-MOST_STEPS = 1000
+MOST_VALUES = 1000
 LARGEST = 10**15  # end of a slider
 DIGITS = 9
 FINEST = 10**-DIGITS
 MOST_NAMED = 10  # values in an error
-NOTHING = inspect.Parameter.empty
 
 
 class RefusedError(ValueError):
@@ -38,18 +37,18 @@ class Control:
 
     def spec(self) -> dict[str, Any]:
         """Return what the page has to know."""
-        known = {name: getattr(self, name) for name in ("name", "label", "kind", "texts")}
-        return known | {"value": self.start}
+        facts = {name: getattr(self, name) for name in ("name", "label", "kind", "texts")}
+        return facts | {"value": self.start}
 
-    def value(self, said: Any) -> Any:
-        """Return what a number of the page stands for; raise RefusedError if it is none."""
-        if self.kind == "flag" and isinstance(said, bool):
-            return said
-        if self.kind == "order" and isinstance(said, list) and all(type(card) is int for card in said):
-            if sorted(said) == list(range(len(self.values))):
-                return [self.values[card] for card in said]
-        if self.kind in ("range", "choice") and type(said) is int and 0 <= said < len(self.values):
-            return self.values[said]
+    def value(self, sent: Any) -> Any:
+        """Return what a number that the page *sent* stands for; raise RefusedError if it is none."""
+        if self.kind == "flag" and isinstance(sent, bool):
+            return sent
+        if self.kind == "order" and isinstance(sent, list) and all(type(card) is int for card in sent):
+            if sorted(sent) == list(range(len(self.values))):
+                return [self.values[card] for card in sent]
+        if self.kind in ("range", "choice") and type(sent) is int and 0 <= sent < len(self.values):
+            return self.values[sent]
         raise RefusedError(f"{self.name}: there is no such value")
 
     def number(self, value: Any) -> Any:
@@ -82,7 +81,11 @@ def place(value: Any, values: tuple[Any, ...]) -> int:
 
 
 class Slider(NamedTuple):
-    """A slider from *least* to *most*, with a unit and a label: `slider(1, 8, unit="calls")`."""
+    """Make a slider from *least* to *most* in steps of *step*: `slider(1, 8, unit="calls")`.
+
+    *unit* is written after its values, in the singular after a 1. *label* stands before it; without one,
+    the name of the argument. `explore` raises ValueError if it has no steps, or more than 1,000.
+    """
 
     least: float
     most: float
@@ -95,7 +98,10 @@ slider = Slider  # as users write it
 
 
 def seconds(least: float, most: float, step: float, *, label: str = "") -> Slider:
-    """Make a slider whose value is in seconds, and is shown in milliseconds."""
+    """Make a slider from *least* to *most* seconds in steps of *step*, which are shown in milliseconds.
+
+    *label* stands before it; without one, the name of the argument.
+    """
     return Slider(least, most, step, "seconds", label)
 
 
@@ -104,7 +110,11 @@ class Cards(dict[str, Callable[..., Any]]):
 
 
 def cards(**steps: Callable[..., Any]) -> Cards:
-    """Put on cards the *steps* whose order the learner changes; the pipeline function gets a list of them."""
+    """Put functions on cards whose order the learner changes; the pipeline function gets a list of them.
+
+    *steps* are the functions, by the names on their cards. Raise ValueError for fewer than two, TypeError
+    for what is no function.
+    """
     if len(steps) < 2:
         raise ValueError("cards: there must be two or more, to have an order")
     for name, step in steps.items():
@@ -113,27 +123,31 @@ def cards(**steps: Callable[..., Any]) -> Cards:
 
 
 def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Control]:
-    """Make the controls *wanted* of a pipeline function, each starting at the function's own default."""
+    """Make the controls *wanted* of a pipeline function, each starting at the function's own default.
+
+    Raise TypeError if the function has no such argument, ValueError if its default is none of the values.
+    """
     parameters = inspect.signature(pipeline).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    found = []
+    controls = []
     for name, abbreviation in wanted.items():
         if name not in parameters and not takes_any:
             raise TypeError(f"{name}: the pipeline function has no such argument")
-        made = control(name, abbreviation)
-        default = parameters[name].default if name in parameters else NOTHING
-        found.append(made if default is NOTHING else started(made, default))
-    return found
+        default = parameters[name].default if name in parameters else inspect.Parameter.empty
+        controls.append(started(control(name, abbreviation), default))
+    return controls
 
 
-def started(made: Control, default: Any) -> Control:
-    """Start a control at the *default* of the function; raise ValueError if it has no such value."""
+def started(fresh: Control, default: Any) -> Control:
+    """Start a control at the *default* of the function, if it has one; raise ValueError if it cannot."""
+    if default is inspect.Parameter.empty:
+        return fresh
     try:
-        return replace(made, start=made.number(default))
+        return replace(fresh, start=fresh.number(default))
     except (TypeError, ValueError, OverflowError):
-        allowed = ", ".join(made.texts[:MOST_NAMED]) or "True, False"
+        allowed = ", ".join(fresh.texts[:MOST_NAMED]) or "True, False"
         given = shortened(repr(default))
-        raise ValueError(f"{made.name}={given}: the default of the function is none of {allowed}") from None
+        raise ValueError(f"{fresh.name}={given}: the default of the function is none of {allowed}") from None
 
 
 def control(name: str, given: Any) -> Control:
@@ -169,8 +183,8 @@ def ranged(name: str, label: str, given: Slider) -> Control:
     if step < FINEST:
         raise ValueError(f"{name}: goes in steps of {step}, at least {FINEST:g} is possible")
     steps = int((most - least) / step + 1e-9) + 1
-    if steps > MOST_STEPS:
-        raise ValueError(f"{name}: has {steps} steps, at most {MOST_STEPS} are possible")
+    if steps > MOST_VALUES:
+        raise ValueError(f"{name}: has {steps} steps, at most {MOST_VALUES} are possible")
     values = tuple(round(least + number * step, DIGITS) for number in range(steps))
     texts = tuple(worded(value, given.unit) for value in values)
     return Control(name, label, "range", values, texts, (steps - 1) // 2)

@@ -12,16 +12,16 @@ from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
-from lessonkit.widgets.challenges.task import Attempt, Task
+from lessonkit.widgets.challenges.task import Attempt, ChallengeTask
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import Job, bounded, made_by, said
+from lessonkit.widgets.sandbox import bounded, described, sentence_of
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
-HEIGHT = 220  # pixels of a timeline
+VIEW_HEIGHT = 220  # pixels of a timeline
 
 
 class Explore(Page):
@@ -35,7 +35,7 @@ class Explore(Page):
         pinned: dict[str, Any] | None,
         height: int,
         controls: dict[str, Any],
-        task: Task | None = None,
+        task: ChallengeTask | None = None,
         formula: str = "",
     ) -> None:
         self.pipeline = check.function("pipeline", pipeline)
@@ -54,50 +54,41 @@ class Explore(Page):
                 runs["pinned"], state["pinned"] = self.picture(self.start | pinned)
             runs["now" if runs else ""], state["scene"] = self.picture(self.start)
         except Exception as error:
-            state["error"] = said(error)
+            state["error"] = sentence_of(error)
         self.shown = state["scene"]["summary"] if state["scene"] else state["error"]  # at first, in words
         super().__init__("explore", state, runs)
 
     # ---- what the page asks ----
 
-    def show(self, id: Any, values: Any) -> None:
+    def show(self, id: int, values: Any) -> None:
         """Simulate, and send the picture; or say why not."""
         began = perf_counter()
         try:
-            if type(id) is not int:
-                raise RefusedError("a question needs a number")
             _, answer = self.picture(self.values(values))
         except KeyboardInterrupt:
             answer = {"error": "It was interrupted."}
         except Exception as error:
-            answer = {"error": said(error)}
+            answer = {"error": sentence_of(error)}
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
 
     def code(self, values: Any) -> None:
         """Send the pipeline of these *values* as programs."""
-        made = made_by(self.pipeline, **self.values(values))
+        made = described(self.pipeline, **self.values(values))
         shown = {name: made.options[name] for name in ("train", "step", "num_epochs") if name in made.options}
         languages = ("lessonkit", "tf.data")
         programs = bounded("this pipeline", lambda: [made.dataset.code(one, **shown) for one in languages])
         self.tell("code", dict(zip(languages, programs, strict=True)))
 
-    def run(self, id: Any, values: Any) -> None:
+    def run(self, id: int, values: Any) -> None:
         """Run it for real, beside the kernel's own thread, which would not hear a cancel.
 
         Where no thread can be started it runs here and hears none. There may be several views, each
         of which knows its own run by *id*. One run goes on at a time, for two would disturb each
         other; the newest wins.
         """
-        if type(id) is not int:
-            raise RefusedError("a question needs a number")
-        try:
-            made = made_by(self.pipeline, **self.values(values))
-        except Exception as error:
-            self.tell("stopped", text=said(error), id=id)
-            return
         self.cancel()
         self.cancelled = threading.Event()
-        real = partial(self.run_real, id, made)
+        real = partial(self.run_real, id, values)
         if not pool.submit(real, self.cancelled):
             real(self.cancelled)
 
@@ -115,7 +106,7 @@ class Explore(Page):
 
     def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
-        trace = bounded("this pipeline", lambda: made_by(self.pipeline, **values).simulate())
+        trace = bounded("this pipeline", lambda: described(self.pipeline, **values).simulate())
         drawn = page_data(trace)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
@@ -123,49 +114,44 @@ class Explore(Page):
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
 
-    def run_real(self, id: int, made: Job, cancelled: threading.Event) -> None:
+    def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
         """Run it, saying how far it has come; then send what was measured beside the prediction."""
-        told = 0.0
+        last = 0.0
         self.tell("progress", text="It begins.", id=id)  # the page hears that somebody is there
 
         def progress(count: int, elapsed: float) -> None:
-            nonlocal told
-            if perf_counter() - told > PROGRESS:
-                told = perf_counter()
+            nonlocal last
+            if perf_counter() - last > PROGRESS:
+                last = perf_counter()
                 self.tell("progress", text=f"{count} elements after {milliseconds(elapsed)}", id=id)
 
         try:
-            predicted = made.simulate()
+            dataset, options = recipe = described(self.pipeline, **self.values(values))
+            predicted = recipe.simulate()
             with self.one_at_a_time:
-                real = benchmark(
-                    made.dataset, clock="real", progress=progress, cancel=cancelled, **made.options
-                )
+                real = benchmark(dataset, clock="real", progress=progress, cancel=cancelled, **options)
             if real.cancelled:
                 self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
             else:
                 self.tell("real", {"scene": page_data(real), **side_by_side(predicted, real)}, id=id)
         except BaseException as error:  # a function may raise anything, and the page waits for an end
-            self.tell("stopped", text=said(error), id=id)
+            self.tell("stopped", text=sentence_of(error), id=id)
 
     def in_words(self) -> str:
         """Say where the controls begin, and what the run there is like."""
-        at = [
-            f"{control.label} {control.texts[control.start]}"
-            for control in self.controls.values()
-            if control.kind in ("range", "choice")
-        ]
-        return f"{', '.join(at)}: {self.shown}" if at else self.shown
+        turned = [control for control in self.controls.values() if control.kind in ("range", "choice")]
+        at = ", ".join(f"{control.label} {control.texts[control.start]}" for control in turned)
+        return f"{at}: {self.shown}" if at else self.shown
 
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
     """Put each stage in words, as *predicted* and as measured."""
-    found = compare(predicted, real)
-
-    def cells(row: Any) -> list[str]:
-        times = (milliseconds(mean) for _, mean in (row.predicted, row.measured))
-        return [row.stage, *times, row.verdict]
-
-    return {"rows": [cells(row) for row in found.stages], "total": cells(found.total)}
+    both = compare(predicted, real)
+    *rows, total = [
+        [row.stage, milliseconds(row.predicted[1]), milliseconds(row.measured[1]), row.verdict]
+        for row in (*both.stages, both.total)
+    ]
+    return {"rows": rows, "total": total}
 
 
 def explore(
@@ -173,17 +159,26 @@ def explore(
     /,
     *,
     pinned: dict[str, Any] | None = None,
-    height: int = HEIGHT,
+    height: int = VIEW_HEIGHT,
     formula: str = "",
     **controls: Any,
 ) -> Explore:
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
-    It returns a `Dataset`, or one and a dictionary of keywords of `benchmark`. It is called
-    for values near the one in use as well, so it should do nothing else than describe.
-    Controls are abbreviated as in `interact`; *pinned* are the values of a baseline. The
-    *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)": its
-    terms light the bars of the stage that has their name, and a bar's end can be dragged.
+    *pipeline* is a function that returns a `Dataset`, or one and a dictionary of keywords of `benchmark`.
+    It is called for values near the one in use as well, so it should do nothing else than describe.
+
+    *pinned* are the values of a baseline, by the names of arguments; it is shown below. *height* is that of
+    a timeline, in pixels. *formula* is one over the arguments of *pipeline*, such as
+    "samples * (read + train)": its terms light the bars of the stage that has their name, and a bar's end
+    can be dragged.
+
+    Each of *controls* has the name of an argument, and is abbreviated as in `interact`: (least, most),
+    (least, most, step), a list, a dictionary of texts and values, True or False; or it is a `slider`,
+    `seconds` or `cards`. It starts at the argument's default.
+
+    Raise TypeError for what is none of these, ValueError for a control without values, for a default that
+    is none of them, or for a formula that has no value. What goes wrong in *pipeline* is shown instead.
     """
     if pinned is not None and not isinstance(pinned, dict):
         raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
@@ -194,8 +189,12 @@ def explore(
     return Explore(pipeline, pinned, height, controls, formula=formula)
 
 
-def show(dataset: Any, *, pinned: Any = None, height: int = HEIGHT, **options: Any) -> Explore:
-    """Show the run of one pipeline, and below it that of another one if it is *pinned*."""
+def show(dataset: Any, *, pinned: Any = None, height: int = VIEW_HEIGHT, **options: Any) -> Explore:
+    """Show the run of the `Dataset` *dataset*, and below it that of another one if it is *pinned*.
+
+    *height* is that of a timeline, in pixels; *options* are keywords of `benchmark`. Raise TypeError if
+    *dataset* is none.
+    """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")
 

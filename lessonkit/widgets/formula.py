@@ -6,17 +6,18 @@ import re
 from collections.abc import Callable
 from functools import partial
 from math import ceil, isclose
-from operator import add, mul, sub, truediv
+from operator import add, mul, neg, sub, truediv
 from typing import Any
+from unicodedata import normalize
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import Control, is_number, worded
 from lessonkit.words import milliseconds
 
 Way = Callable[..., Any]
-SIGNS: dict[Any, Way] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
-FUNCTIONS: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
-HEAD = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
+SIGNS: dict[Any, Way] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
+CALLABLE: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
+LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
 SEEN = 5e-6  # s; less would be written as 0 ms
 SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
 
@@ -29,9 +30,9 @@ class Formula:
     """
 
     def __init__(self, text: str, pipeline: Way, start: dict[str, Any]) -> None:
-        head = HEAD.match(text)
-        self.measure, self.sign = head.groups() if head else ("total", "==")
-        self.text = text[head.end() if head else 0 :].strip()
+        left = LEFT_SIDE.match(text)
+        self.measure, self.sign = left.groups() if left else ("total", "==")
+        self.text = normalize("NFKC", text[left.end() if left else 0 :].strip())  # as Python reads names
         try:
             self.body = ast.parse(self.text, mode="eval").body
         except SyntaxError:
@@ -42,14 +43,14 @@ class Formula:
 
     def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
         """What the page has to know: words and names in turns, numbers that stay, and the steps of costs."""
-        words = re.split(r"\b([A-Za-z_]\w*)", self.text.replace("*", "·"))
+        words = re.split(r"\b([^\W\d]\w*)", self.text.replace("*", "·"))
         fixed = {
             name: worded(value, "seconds" * isinstance(value, float)) for name, value in self.fixed.items()
         }
         costs = [one for one in controls.values() if one.name in words and isinstance(one.values[0], float)]
         steps = {cost.name: [round(value * 1e6) for value in cost.values] for cost in costs}
-        said = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
-        return {"said": said, "words": words, "fixed": fixed, "steps": steps}
+        left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
+        return {"said": left, "words": words, "fixed": fixed, "steps": steps}
 
     def value(self, numbers: dict[str, Any], part: ast.expr | None = None) -> float:
         """Work it, or a *part*, out for *numbers*; raise ValueError for anything but arithmetic."""
@@ -63,8 +64,10 @@ class Formula:
                     return numbers[name]
                 case ast.BinOp(left, sign, right) if type(sign) in SIGNS:
                     return SIGNS[type(sign)](of(left), of(right))
-                case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
-                    return FUNCTIONS[name](*map(of, given))
+                case ast.UnaryOp(sign, inner) if type(sign) in SIGNS:
+                    return SIGNS[type(sign)](of(inner))
+                case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in CALLABLE:
+                    return CALLABLE[name](*map(of, given))
             raise ValueError(f"the formula has no number for {ast.unparse(part)}")
 
         return float(of(part or self.body))
@@ -89,5 +92,5 @@ class Formula:
         time = milliseconds(abs(more)) if abs(more) >= SEEN else "a little"
         apart = f"the run takes {time} {'more' if more > 0 else 'less'}"
         holds = same or (more > 0 and self.sign == ">=")
-        said = "as the run" if same else apart
-        return {"value": milliseconds(value), "holds": holds, "said": said, "beaten": beaten}
+        outcome = "as the run" if same else apart
+        return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}

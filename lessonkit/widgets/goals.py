@@ -1,7 +1,8 @@
-"""What a challenge may ask for."""
+"""What a challenge may ask for: each function makes a goal, a number that a run has with a limit on it."""
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from typing import Any
 
 from lessonkit import words
@@ -12,11 +13,11 @@ from lessonkit.engine.recorder import CACHE
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.challenges.job_check import changes, content
+from lessonkit.widgets.challenges.job_check import content_of, differences
 from lessonkit.widgets.challenges.task import Attempt, Goal
 
 __all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
-__all__ += ["held", "in_memory", "open_files", "per_sample", "processes", "same_job", "threads", "total"]
+__all__ += ["in_memory", "open_files", "per_sample", "processes", "same_job", "threads", "total"]
 
 goal = Goal
 
@@ -31,32 +32,37 @@ def __dir__() -> list[str]:
 
 
 def per_sample(*, at_most: float) -> Goal:
-    """Seconds a sample."""
+    """Ask for *at_most* so many seconds a sample."""
     return Goal("time per sample", lambda tried: tried.trace.per_sample, milliseconds, at_most)
 
 
 def total(*, at_most: float) -> Goal:
-    """Seconds in all."""
+    """Ask for *at_most* so many seconds in all."""
     return Goal("total", lambda tried: tried.trace.duration, milliseconds, at_most)
 
 
 def first_element(*, at_most: float) -> Goal:
-    """Seconds until the first element arrives."""
-    return Goal("first element after", lambda tried: tried.trace.epochs[0].arrivals[0], milliseconds, at_most)
+    """Ask for *at_most* so many seconds until the first element arrives, in whichever epoch."""
+
+    def first(tried: Attempt) -> float:
+        arrivals = (epoch.start + epoch.arrivals[0] for epoch in tried.trace.epochs if epoch.arrivals)
+        return next(arrivals, inf)
+
+    return Goal("first element after", first, milliseconds, at_most)
 
 
 def busy(*, at_least: float) -> Goal:
-    """The share of the time in which the accelerator works."""
+    """Ask for an accelerator that works *at_least* this share of the time, such as 0.9."""
     return Goal("accelerator busy", lambda tried: tried.trace.busy("Train"), percent, at_least=at_least)
 
 
 def calls(*, at_most: int) -> Goal:
-    """Calls at once, of all operators together."""
+    """Ask for *at_most* so many calls at once, of all operators together."""
     return Goal("calls at once", lambda tried: _sum(tried, "num_parallel_calls"), str, at_most)
 
 
 def threads(*, at_most: int) -> Goal:
-    """What runs beside the training loop: the calls at once of all operators, and one helper a prefetch."""
+    """Ask for *at_most* so many threads beside the loop: calls at once, and a helper for each prefetch."""
 
     def helpers(tried: Attempt) -> int:
         prefetches = [node for node in walk(tried.trace.dataset.node) if node.method == "prefetch"]
@@ -66,43 +72,38 @@ def threads(*, at_most: int) -> Goal:
 
 
 def processes(*, at_most: int) -> Goal:
-    """Processes beside the training loop: the workers of all loaders."""
+    """Ask for *at_most* so many processes beside the loop: the workers of all loaders."""
     return Goal("worker processes", lambda tried: _sum(tried, "num_workers"), str, at_most)
 
 
 def buffered(*, at_most: int) -> Goal:
-    """Places in the buffers of all prefetches together."""
+    """Ask for *at_most* so many places in the buffers of all prefetches together."""
     return Goal("places to prefetch", lambda tried: _sum(tried, "buffer_size", "prefetch"), str, at_most)
 
 
 def open_files(*, at_most: int) -> Goal:
-    """Files open at once."""
+    """Ask for *at_most* so many files open at once."""
     return Goal("files open at once", lambda tried: tried.trace.max_open_files, str, at_most)
 
 
-def held(*, at_most: int) -> Goal:
-    """Elements in all buffers and caches at once."""
-    return Goal("elements held at once", lambda tried: tried.trace.max_held, str, at_most)
-
-
 def in_memory(*, at_most: float) -> Goal:
-    """Bytes in all buffers and caches at once."""
+    """Ask for *at_most* so many bytes in all buffers and caches at once."""
     return Goal("memory", lambda tried: tried.trace.max_bytes, size, at_most)
 
 
 def cached(*, at_most: float) -> Goal:
-    """Bytes in caches at once."""
+    """Ask for *at_most* so many bytes in caches at once."""
 
     def most(tried: Attempt) -> float:
         caches = [buffer.name for buffer in tried.trace.buffers if buffer.name.role == CACHE]
         steps = memory(tried.trace).bytes.steps
-        return sum(max((held for _, held in steps[cache]), default=0) for cache in caches)
+        return sum(max((bytes_then for _, bytes_then in steps[cache]), default=0) for cache in caches)
 
     return Goal("cached", most, size, at_most)
 
 
 def changed(*, at_most: int) -> Goal:
-    """Controls that are not where they were at the start."""
+    """Ask for *at_most* so many controls that are not where they were at the start."""
 
     def count(tried: Attempt) -> int:
         return sum(tried.values[name] != value for name, value in tried.start.items())
@@ -111,24 +112,32 @@ def changed(*, at_most: int) -> Goal:
 
 
 def good_data() -> Goal:
-    """Whole epochs, each in an order of its own, and augmentation that is new each time."""
+    """Ask for whole epochs, each in an order of its own, and for augmentation that is new each time."""
     return _none("faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words))
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
-    """The run of another pipeline: its options, its elements, and each stage's work for each sample."""
+    """Ask for the job that the pipeline *other* does, if it is run with these *options* of `benchmark`.
+
+    The options must be equal, the elements of an epoch the same in any order, and each stage must do no less
+    work for each sample. Raise TookTooLongError or ValueError if a run of *other* is too much to look at.
+    """
     # Now, and not at the first attempt: names that its functions use may be changed until then.
-    task = content(benchmark(other, **options))
-    return _none("changes of samples, work or options", lambda tried: next(changes(tried.trace, task), ""))
+    task = content_of(benchmark(other, **options))
+
+    def wrong(tried: Attempt) -> str:
+        return next(differences(tried.trace, task), "")
+
+    return _none("changes of samples, work or options", wrong)
 
 
 def _none(name: str, wrong: Callable[[Attempt], str]) -> Goal:
-    """Ask that there is nothing *wrong*, which is otherwise said."""
+    """Ask that there is nothing *wrong*; otherwise this says what is."""
     return Goal(name, lambda tried: bool(wrong(tried)), "{:d}".format, at_most=0, missed=wrong)
 
 
 def _sum(tried: Attempt, argument: str, method: str = "") -> int:
-    """All numbers of one argument; one that is left open counts as what a run takes for it."""
+    """Add up the numbers of one *argument*; one that is left open counts as what a run takes for it."""
     nodes = [node for node in walk(tried.trace.dataset.node) if not method or node.method == method]
     auto = 1 if argument == "buffer_size" else tried.trace.machine.cores
     numbers = [node.arguments.get(argument) or 0 for node in nodes]

@@ -5,7 +5,7 @@ from typing import Any
 from lessonkit.widgets.widget import Page
 
 # A notebook keeps this text, and a page that cannot show widgets shows it: so it says what to do then.
-ALONE = """\
+WITHOUT_WIDGETS = """\
 The installation check.
 If this text is all that you see in a notebook that runs, its page cannot show widgets, and sliders will
 not work. Start the lessons with `make lab`; or, in a JupyterLab of your own, install ipywidgets and
@@ -13,12 +13,12 @@ anywidget where JupyterLab itself is installed, and load the page again."""
 
 
 class Installation(Page):
-    """Shows findings, and answers the page's greeting: so both know that they hear each other."""
+    """Shows *findings*, and answers the page's greeting: so both know that they hear each other."""
 
     questions = ("greet",)
 
-    def __init__(self, found: list[dict[str, Any]]) -> None:
-        super().__init__("installation", {"findings": found})
+    def __init__(self, findings: list[dict[str, Any]]) -> None:
+        super().__init__("installation", {"findings": findings})
 
     def greet(self) -> None:
         """Answer."""
@@ -26,4 +26,4 @@ class Installation(Page):
 
     def in_words(self) -> str:
         """The same on every machine."""
-        return ALONE
+        return WITHOUT_WIDGETS

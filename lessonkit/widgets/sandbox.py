@@ -8,32 +8,37 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from typing import Any, NamedTuple, NoReturn, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from lessonkit.code.functions import INSTALLED, OURS
 from lessonkit.dataset import Dataset
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time, limited
+from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time, is_limited
 
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
 STUCK = 10.0  # s; a question that takes longer, whatever is done, never ends
 MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is still to be seen
 MOST_SAID = 400  # characters of an error
-ONE_AT_A_TIME = threading.RLock()  # for what all threads share: where is printed to, and `input`
+ONE_AT_A_TIME = threading.RLock()  # for what all threads share: standard output, and `input`
 OPTIONS = ("num_epochs", "train", "step", "load", "ahead", "machine", "max_elements")
 
 
 class Printed(io.TextIOBase):
-    """Passes on the beginning of what is printed, and stops who prints without end."""
+    """Passes on the beginning of what a pipeline function prints *to* a stream, and stops it if it prints on.
+
+    All threads print to the same stream: what others print passes through as it is.
+    """
 
     def __init__(self, to: TextIO) -> None:
         self.to = to
         self.count = 0
 
     def write(self, text: str) -> int:
-        """Print it, unless it is too much."""
+        """Pass on as much of *text* as there is room for; raise ValueError if it is far too much."""
+        if not is_limited.get():
+            return self.to.write(text)
         room = max(0, MOST_SHOWN - self.count)
         self.count += len(text)
         if self.count > MOST_PRINTED:
@@ -42,13 +47,23 @@ class Printed(io.TextIOBase):
 
 
 def bounded(what: str, function: Callable[[], Result]) -> Result:
-    """Call *function*; stop it if it takes or prints too much, asks for input, or wants to end Python."""
-    if limited():
+    """Return what *function* returns; stop it if it takes or prints too much, or asks for input.
+
+    *what* names it in sentences. Raise TookTooLongError if it takes too long, or if an earlier one
+    cannot be stopped; ValueError if it prints too much, asks for input, or wants to end Python.
+    """
+    if is_limited.get():
         return function()  # all this is so already
     if not ONE_AT_A_TIME.acquire(timeout=STUCK):
         raise TookTooLongError("an earlier pipeline function waits and cannot be stopped: restart the kernel")
-    process = os.getpid()
-    asks, builtins.input = builtins.input, refused  # a page that waits for an answer runs no other cell
+    process, ask = os.getpid(), builtins.input
+
+    def refuse(prompt: object = "") -> str:
+        if is_limited.get():  # a page that waits for an answer runs no other cell
+            raise ValueError("input() cannot be used in a pipeline function")
+        return ask(prompt)
+
+    builtins.input = refuse
     try:
         with redirect_stdout(Printed(sys.stdout)), redirect_stderr(Printed(sys.stderr)):
             return in_time(MOST_SECONDS, what, function)
@@ -58,52 +73,47 @@ def bounded(what: str, function: Callable[[], Result]) -> Result:
     finally:
         if os.getpid() != process:
             os._exit(0)  # the other process of a fork, which must not answer as well
-        builtins.input = asks
+        builtins.input = ask
         ONE_AT_A_TIME.release()
 
 
-def refused(prompt: object = "") -> NoReturn:
-    """Stand in for `input`, and refuse."""
-    raise ValueError("input() cannot be used in a pipeline function")
-
-
-class Job(NamedTuple):
-    """A pipeline, and how to run it."""
+class Recipe(NamedTuple):
+    """What a pipeline function returns: a pipeline, and how to run it."""
 
     dataset: Dataset
     options: dict[str, Any]
 
     def simulate(self) -> Trace:
-        """Run it on the virtual clock, if that does not take too long."""
+        """Run it on the virtual clock; raise TookTooLongError or ValueError if it is too much to look at."""
         trace = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **self.options))
         if len(trace.spans) > MOST_SPANS:
             raise ValueError(f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it")
         return trace
 
 
-def job(made: Any) -> Job:
-    """Return what a pipeline function *made* as a job; TypeError if it is none."""
-    dataset, options = made if isinstance(made, tuple) and len(made) == 2 else (made, {})
+def recipe_of(returned: Any) -> Recipe:
+    """Take what a pipeline function *returned*, a `Dataset` or one and options; raise TypeError otherwise."""
+    dataset, options = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, {})
     if dataset is None:
         raise TypeError("the pipeline function returned nothing: it must return a Dataset (return dataset)")
     if not isinstance(dataset, Dataset) or not isinstance(options, dict):
-        wrong = made if isinstance(dataset, Dataset) else dataset
+        wrong = returned if isinstance(dataset, Dataset) else dataset
         raise TypeError(f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options")
     for name in options:
         if name not in OPTIONS:
             raise TypeError(f"{name}={options[name]!r}: must be one of {', '.join(OPTIONS)}")
-    return Job(dataset, options)
+    return Recipe(dataset, options)
 
 
-def made_by(pipeline: Callable[..., Any], **values: Any) -> Job:
-    """Call *pipeline* with *values*, within limits, for it may take for ever; return its job."""
+def described(pipeline: Callable[..., Any], **values: Any) -> Recipe:
+    """Call the function *pipeline* with *values*, within limits, for it may take for ever."""
     name = getattr(pipeline, "__name__", "the function")
-    return bounded(name, lambda: job(pipeline(**values)))
+    return bounded(name, lambda: recipe_of(pipeline(**values)))
 
 
-def said(error: BaseException) -> str:
+def sentence_of(error: BaseException) -> str:
     """Put *error* in a sentence, with the line of the learner's code that it came from."""
-    text = shortened(words(error))
+    text = shortened(words_of(error))
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
     sentences = (ValueError, TookTooLongError, *((TypeError, AttributeError) if is_ours else ()))
@@ -115,7 +125,7 @@ def said(error: BaseException) -> str:
     return text
 
 
-def words(error: BaseException) -> str:
+def words_of(error: BaseException) -> str:
     """Return what *error* says of itself; a learner's own may fail in that too."""
     try:
         return str(error) or type(error).__name__

@@ -6,17 +6,19 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import cache, partial
 from itertools import count
 from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-LOOK = 0.05  # s, from one look at the clock to the next
-AGAIN = 1.0  # s; until the next try, as while memory is cleared up Python ignores what is raised
-TURNS = 10  # of loops, likewise, where no other thread can look
+BETWEEN_LOOKS = 0.05  # s, from one look at the clock to the next
+NEXT_TRY = 1.0  # s; while memory is cleared up Python ignores what is raised
+TURNS = 10  # of loops, from one look to the next where no other thread can look
 TOOL = 4  # a number of `sys.monitoring` that no debugger or profiler has
-here = threading.local()  # .waiting: whether a limit counts
+# Whether a limit counts. The threads of a real run inherit it from the thread that began the run.
+is_limited = ContextVar("is_limited", default=False)
 
 
 class TookTooLongError(Exception):
@@ -49,11 +51,11 @@ class Limit:
         with self.lock:  # either this comes first, or the end does
             if not self.ended and perf_counter() > self.until:
                 self.fired = True
-                self.until = perf_counter() + AGAIN
+                self.until = perf_counter() + NEXT_TRY
                 interrupt(self.thread)
 
 
-limits: set[Limit] = set()  # of all threads
+running: set[Limit] = set()  # of all threads
 
 
 def watch() -> None:
@@ -63,8 +65,8 @@ def watch() -> None:
     would have to wait until it has had it.
     """
     while True:
-        sleep(LOOK)
-        for limit in [*limits]:
+        sleep(BETWEEN_LOOKS)
+        for limit in [*running]:
             limit.look()
 
 
@@ -75,53 +77,38 @@ def start_watch() -> None:
 
 
 def alone(limit: Limit, function: Callable[[], Result]) -> Result:
-    """Call *function* where no other thread can look: its loops do so themselves, every few turns."""
+    """Call *function* where no other thread can look: its loops do so themselves, every few turns.
+
+    A turn of a loop ends with a jump. Python tells of jumps since 3.12; before, nothing is stopped here.
+    """
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is None:
+        return function()
     turns = count(1)
 
-    def turn(*_: Any) -> Any:
+    def turn(*_: Any) -> None:
         if next(turns) % TURNS == 0 and perf_counter() > limit.until:
             limit.fired = True
             raise KeyboardInterrupt
-        return turn
 
-    return (monitored if hasattr(sys, "monitoring") else traced)(turn, function)
-
-
-def monitored(turn: Callable[..., Any], function: Callable[[], Result]) -> Result:
-    """Call *function*, and *turn* with each turn of a loop, which ends with a jump; Python 3.12 has this."""
-    watched: Any = getattr(sys, "monitoring")  # noqa: B009 - unknown to 3.11
-    watched.use_tool_id(TOOL, "lessonkit")
+    monitoring.use_tool_id(TOOL, "lessonkit")
     try:
-        watched.register_callback(TOOL, watched.events.JUMP, turn)
-        watched.set_events(TOOL, watched.events.JUMP)
+        monitoring.register_callback(TOOL, monitoring.events.JUMP, turn)
+        monitoring.set_events(TOOL, monitoring.events.JUMP)
         return function()
     finally:
-        watched.set_events(TOOL, 0)
-        watched.free_tool_id(TOOL)
-
-
-def traced(turn: Callable[..., Any], function: Callable[[], Result]) -> Result:
-    """Call *function*, and *turn* with each of its lines, which takes several times as long."""
-    before = sys.gettrace()
-    sys.settrace(turn)
-    try:
-        return function()
-    finally:
-        sys.settrace(before)
-
-
-def limited() -> bool:
-    """Whether a limit counts on this thread."""
-    return getattr(here, "waiting", False)
+        monitoring.set_events(TOOL, 0)
+        monitoring.free_tool_id(TOOL)
 
 
 def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result:
-    """Return what *function* returns; after so many *seconds* stop it, with TookTooLongError.
+    """Return what *function* returns; stop it after so many *seconds*.
 
-    A kernel runs cells on its main thread; the page's questions it may answer on others. This is no
-    context manager, for an interrupt could come between its own code and the body.
+    Raise TookTooLongError then, whose sentence begins with *what*. A kernel runs cells on its main thread;
+    the page's questions it may answer on others. This is no context manager, for an interrupt could come
+    between its own code and the body.
     """
-    if limited():
+    if is_limited.get():
         return function()  # inside another limit, that one counts
     limit = Limit(seconds)
     try:
@@ -130,10 +117,10 @@ def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result
         function = partial(alone, limit, function)
     is_main = limit.thread is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
-    here.waiting = True
+    outside = is_limited.set(True)
     try:
         try:
-            limits.add(limit)
+            running.add(limit)
             return function()
         finally:
             with limit.lock:
@@ -146,7 +133,7 @@ def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result
             raise stopped.with_traceback(stopping.__traceback__) from None  # names the learner's line
         raise
     finally:
-        limits.discard(limit)
-        here.waiting = False
+        running.discard(limit)
+        is_limited.reset(outside)
         if is_main:
             signal.signal(signal.SIGINT, before)

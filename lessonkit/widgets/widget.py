@@ -15,7 +15,7 @@ from lessonkit.pictures.style import Picture
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.page_data import packed
-from lessonkit.widgets.sandbox import said
+from lessonkit.widgets.sandbox import sentence_of
 
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
@@ -50,9 +50,11 @@ class Page(anywidget.AnyWidget):
             what = content.pop("do", None) if isinstance(content, dict) else None
             if what not in self.questions:
                 raise RefusedError("there is no such question")
+            if type(content.get("id", 0)) is not int:
+                raise RefusedError("a question needs a number")
             getattr(self, what)(**content)
         except (Exception, KeyboardInterrupt) as error:
-            self.tell("error", text=said(error))
+            self.tell("error", text=sentence_of(error))
 
     def tell(self, about: str, answer: Any = None, **more: Any) -> None:
         """Tell the page something; what is large goes as bytes, which nobody has to look through."""
@@ -83,5 +85,8 @@ class Page(anywidget.AnyWidget):
 
 
 def classroom(on: bool = True) -> None:
-    """Show everything from now on in large type and with thick bars, for a projector."""
+    """Show everything from now on in large type and with thick bars, for a projector.
+
+    With False for *on*, show it in its usual size again.
+    """
     Large.on = on

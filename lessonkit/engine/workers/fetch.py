@@ -93,7 +93,10 @@ class Fetch:
     async def collated(self, parts: list[Element]) -> Element:
         """Make one element of the *parts* of a batch; without batches, or after one call, there is one."""
         batching, element = self.batching, parts[0]
-        collate_fn, puts_together = batching.collate_fn, batching.batch_size is not None and not batching.one_call
+        collate_fn, puts_together = (
+            batching.collate_fn,
+            batching.batch_size is not None and not batching.one_call,
+        )
         if puts_together:
             element = joined(self.run, parts, [part.value for part in parts])
             if not collate_fn:

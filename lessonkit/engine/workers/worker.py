@@ -9,7 +9,7 @@ from lessonkit.engine.element import END, Element, Failure
 from lessonkit.engine.process import WorkerInfo
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import Store
-from lessonkit.engine.workers.fetch import Fetch, Indices, Batching
+from lessonkit.engine.workers.fetch import Batching, Fetch, Indices
 
 
 class Ticket:

@@ -6,27 +6,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.challenges.task import Attempt, Goal, Task
-from lessonkit.widgets.explorer import HEIGHT, Explore
+from lessonkit.widgets.challenges.task import Attempt, ChallengeTask, Goal
+from lessonkit.widgets.explorer import VIEW_HEIGHT, Explore
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import made_by, said
+from lessonkit.widgets.sandbox import described, sentence_of
 from lessonkit.widgets.widget import Page
 
 
 class Challenge(Page):
     """A task for code: `check` judges a pipeline function."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: ChallengeTask) -> None:
         self.task = task
         super().__init__("challenge", {"task": task.spec()})
 
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
-        """Run a learner's pipeline function; say which goals it meets, and show its run."""
+        """Run the function *pipeline*; say which goals it meets, or what went wrong, and show its run."""
         try:
-            trace = made_by(pipeline).simulate()
+            trace = described(pipeline).simulate()
             return Outcome(self.task.judge(Attempt(trace)), trace)
         except Exception as error:
-            return Outcome({"passed": False, "goals": [], "message": said(error)}, None)
+            return Outcome({"passed": False, "goals": [], "message": sentence_of(error)}, None)
 
     def in_words(self) -> str:
         """What it asks for."""
@@ -39,7 +39,7 @@ class Outcome(Page):
     def __init__(self, verdict: dict[str, Any], trace: Trace | None) -> None:
         self.verdict = verdict
         scene = page_data(trace) if trace else None
-        state = {"verdict": verdict, "scene": scene, "height": HEIGHT}
+        state = {"verdict": verdict, "scene": scene, "height": VIEW_HEIGHT}
         super().__init__("outcome", state, {"": trace} if trace else {})
 
     @property
@@ -62,13 +62,15 @@ def challenge(
     pipeline: Callable[..., Any] | None = None,
     **controls: Any,
 ) -> Challenge | Explore:
-    """A task with goals, each a number with a limit.
+    """Set a task, *text*, with *goals*, each a number with a limit.
 
-    With a *pipeline* function and controls for it, each step of a control is judged at once.
-    Without, the learner's own pipeline function is judged by the `check` of what this
-    returns. *hints* are shown one by one, and the *solution*, as text, when it is asked for.
+    *hints* are shown one by one, and the *solution*, as text, when it is asked for.
+
+    With a *pipeline* function, and *controls* for its arguments as in `explore`, each step of a control is
+    judged at once. Without, this returns something with a method `check`, which judges the learner's own
+    pipeline function. Raise TypeError or ValueError as `explore` does.
     """
-    task = Task(text, tuple(goals), tuple(hints), solution)
+    task = ChallengeTask(text, tuple(goals), tuple(hints), solution)
     if pipeline is None:
         return Challenge(task)
-    return Explore(pipeline, None, HEIGHT, controls, task)
+    return Explore(pipeline, None, VIEW_HEIGHT, controls, task)

@@ -9,7 +9,7 @@ from lessonkit.engine.costs import identity
 from lessonkit.engine.recorder import AHEAD
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.challenges.task import CLOSE
-from lessonkit.widgets.sandbox import Job, shortened
+from lessonkit.widgets.sandbox import Recipe, shortened
 from lessonkit.words import milliseconds
 
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
@@ -23,30 +23,30 @@ class Content(NamedTuple):
     work: Counter[str]
 
 
-def content(trace: Trace) -> Content:
+def content_of(trace: Trace) -> Content:
     """Run one epoch of *trace* again, and keep its elements, to see the job that it does."""
     options = trace.options | {"machine": trace.machine}
-    once = Job(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
+    once = Recipe(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
     elements = Counter(digest(element) for epoch in once.epochs for element in epoch.elements)
-    return Content(options, elements, work(once))
+    return Content(options, elements, work_by_stage(once))
 
 
-def changes(trace: Trace, task: Content) -> Iterator[str]:
+def differences(trace: Trace, task: Content) -> Iterator[str]:
     """Say one after another in what *trace* does not do the job of *task*."""
     if any(buffer.name.role == AHEAD and buffer.name.place.inside for buffer in trace.buffers):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"
-    mine = content(trace)
+    options, elements, work = content_of(trace)
     for name, value in task.options.items():
-        if mine.options[name] != value:
-            now = shortened(repr(mine.options[name]))
+        if options[name] != value:
+            now = shortened(repr(options[name]))
             yield f"{name}={now}, and the task has {name}={value!r}: leave it so"
-    if more := mine.elements - task.elements:
+    if more := elements - task.elements:
         yield f"elements that the task has not: {more.total()} in an epoch, such as {shortened(min(more))}"
-    if left := task.elements - mine.elements:
+    if left := task.elements - elements:
         yield f"elements that are missing: {left.total()} in an epoch, such as {shortened(min(left))}"
     for stage, cost in task.work.items():
-        if mine.work[stage] < cost * (1 - CLOSE):
-            spent, wanted = (milliseconds(nanoseconds / 1e9) for nanoseconds in (mine.work[stage], cost))
+        if work[stage] < cost * (1 - CLOSE):
+            spent, wanted = milliseconds(work[stage] / 1e9), milliseconds(cost / 1e9)
             yield f"{stage} takes {spent} for all samples, and the task has {wanted} for it"
 
 
@@ -61,15 +61,19 @@ def digest(value: Any) -> str:
     return ADDRESS.sub("", repr(value))
 
 
-def work(once: Trace) -> Counter[str]:
-    """Add up the nanoseconds that each kind of work takes if it is done once for each sample."""
-    spent = defaultdict[tuple[str, int, int], list[float]](list)
+def work_by_stage(once: Trace) -> Counter[str]:
+    """Add up the nanoseconds of each kind of work, counted once for each sample: a cache is no less work.
+
+    This finds what no element shows: most lessons have maps that only cost time, so a pipeline without one
+    of them gives the same elements.
+    """
+    visits = defaultdict[tuple[str, int, int], list[float]](list)
     for span in once.work:
         members = once.members(span.element)
         stage = f"{span.stage.wanted} ({span.kind})"  # as it was asked for: it may have got another name
-        for who in (once.identities[sample] for sample in members):
-            spent[stage, who.instance, who.sample].append((span.end_ns - span.start_ns) / len(members))
+        for one in (once.identities[sample] for sample in members):
+            visits[stage, one.instance, one.sample].append((span.end_ns - span.start_ns) / len(members))
     total = Counter[str]()
-    for (stage, _, _), times in spent.items():
+    for (stage, _, _), times in visits.items():
         total[stage] += sum(times) / len(times)  # type: ignore[assignment]
     return total

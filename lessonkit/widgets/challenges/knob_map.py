@@ -8,15 +8,19 @@ from lessonkit.engine.trace import Trace
 from lessonkit.improve.climb import Search, Setting
 from lessonkit.improve.knobs import Knob
 from lessonkit.widgets.controls import RefusedError, controls_of
-from lessonkit.widgets.sandbox import made_by
+from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
-MOST = 12  # numbers of a knob: as many squares as anybody looks at side by side
+MOST_SQUARES = 12  # numbers of a knob: as many squares as anybody looks at side by side
 
 
 class HeatMap(Page):
-    """Map the time per sample over two *knobs* of *pipeline*, numbers of calls as in `explore`."""
+    """Map the time per sample over two numbers of calls; a square is dark until somebody lights it.
+
+    *pipeline* is a function as in `explore`, and *knobs* are two of its arguments, each with a range of at
+    most 12 numbers, such as `decode=(1, 4)`. Raise TypeError if they are not.
+    """
 
     questions = ("light", "walk")
 
@@ -24,8 +28,8 @@ class HeatMap(Page):
         self.pipeline = check.function("pipeline", pipeline)
         self.knobs = controls_of(pipeline, knobs)
         sizes = [len(knob.values) for knob in self.knobs if knob.kind == "range"]
-        if len(sizes) != 2 or len(knobs) != 2 or max(sizes) > MOST:
-            raise TypeError(f"heat_map: takes two knobs, each with a range of at most {MOST} numbers")
+        if len(sizes) != 2 or len(knobs) != 2 or max(sizes) > MOST_SQUARES:
+            raise TypeError(f"heat_map: takes two knobs, each with a range of at most {MOST_SQUARES} numbers")
         super().__init__("heat map", {"knobs": [knob.spec() for knob in self.knobs]})
 
     def run(self, square: Any) -> Trace:
@@ -33,11 +37,11 @@ class HeatMap(Page):
         if not isinstance(square, list) or len(square) != 2:
             raise RefusedError("a square has two numbers")
         values = {knob.name: knob.value(step) for knob, step in zip(self.knobs, square, strict=True)}
-        return made_by(self.pipeline, **values).simulate()
+        return described(self.pipeline, **values).simulate()
 
     def light(self, square: Any) -> None:
         """Tell the time at a square."""
-        self.tell("walk", {"steps": [told(square, self.run(square).per_sample, "")]})
+        self.tell("walk", {"steps": [square_at(square, self.run(square).per_sample, "")]})
 
     def walk(self) -> None:
         """Tell each step of the search that `autotune` makes, from the first square on."""
@@ -55,7 +59,7 @@ class HeatMap(Page):
             there = here | dict(zip(step.knobs, step.after, strict=True))
             here = there if step.accepted else here
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-            steps.append(told([there[knob.label] - 1 for knob in knobs], step.seconds, why))
+            steps.append(square_at([there[knob.label] - 1 for knob in knobs], step.seconds, why))
         self.tell("walk", {"steps": steps})
 
     def in_words(self) -> str:
@@ -64,9 +68,9 @@ class HeatMap(Page):
         return f"A dark map: {across}, {down}. Each square that you light tells its time per sample."
 
 
-def told(square: list[int], seconds: float, why: str) -> list[Any]:
-    """What the page is told of a square."""
-    return [square, seconds, milliseconds(seconds), why]
+def square_at(place: list[int], seconds: float, why: str) -> list[Any]:
+    """What the page is told of a square: its place, its time, twice, and *why* it was tried."""
+    return [place, seconds, milliseconds(seconds), why]
 
 
 heat_map = HeatMap

@@ -1,6 +1,7 @@
 """`mystery`: five slow loaders, drawn from a number; name what holds each back, and one change to make."""
 
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from lessonkit import check
@@ -8,12 +9,11 @@ from lessonkit.dataset import ArtificialDataset, Dataset
 from lessonkit.engine.costs import straggler
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.explain.compare import compare
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.explain.limits import limits
 from lessonkit.loops.probe import ADVICE, Verdict
-from lessonkit.widgets.controls import Control, RefusedError
-from lessonkit.widgets.explorer import HEIGHT
+from lessonkit.widgets.controls import RefusedError, chosen
+from lessonkit.widgets.explorer import VIEW_HEIGHT
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds, percent
@@ -30,8 +30,8 @@ CULPRITS = {  # by what the model calls them
     "interpreter lock": "decoding: the interpreter lock",
 }
 # A cost is drawn between two numbers of ms; each culprit has some of its own.
-USUAL: dict[str, Any] = {"open": (5, 15), "read": (1, 4), "decode": (1, 4), "train": (3, 12), "slow": 0}
-USUAL |= {"kind": "native", "lanes": 1, "readers": None, "calls": 1, "cached": False, "places": 1, "speed": 1}
+TYPICAL: dict[str, Any] = {"open": (5, 15), "read": (1, 4), "decode": (1, 4), "train": (3, 12), "slow": 0}
+TYPICAL |= {"kind": "native", "lanes": 1, "calls": 1, "cached": False, "places": 1, "speed": 1}
 MADE: dict[str, dict[str, Any]] = {
     "no overlap": {"open": (3, 8), "read": (3, 5), "train": (10, 14), "calls": None, "places": 0},
     "compute-bound": {"train": (12, 28)},
@@ -44,7 +44,7 @@ MADE: dict[str, dict[str, Any]] = {
 FOUR_CALLS = {"calls": 4}
 CHANGES: dict[str, dict[str, Any]] = {
     "prefetch eight at the end": {"places": 8},
-    "read two files at once": {"lanes": 2, "readers": 2},
+    "read two files at once": {"lanes": 2},
     "decode with four calls at once": FOUR_CALLS,
     "cache what was decoded": {"cached": True},
     "an accelerator 1.25 times as fast": {"speed": 1.25},
@@ -52,35 +52,36 @@ CHANGES: dict[str, dict[str, Any]] = {
 STAGES, FOUR = MEASURES = ("the time of each stage", "the loader alone, with four calls to decode")
 
 # What the page says by number, and what that stands for.
-CULPRIT = Control(
-    "culprit", "what holds it back", "choice", (None, *CULPRITS), ("choose", *CULPRITS.values()), 0
-)
-CHANGE = Control("change", "one change", "choice", (None, *CHANGES), ("choose", *CHANGES), 0)
-MEASURE = Control("which", "measurement", "choice", MEASURES, MEASURES, 0)
+CHOOSE = {"choose": None}
+CULPRIT = chosen("culprit", "what holds it back", CHOOSE | {text: name for name, text in CULPRITS.items()})
+CHANGE = chosen("change", "one change", CHOOSE | {change: change for change in CHANGES})
+MEASURE = chosen("which", "measurement", MEASURES)
 
 
-def run(of: dict[str, Any]) -> Trace:
+def run(costs: dict[str, Any]) -> Trace:
     """Run a loader of four files with twelve samples each; the last of them may be slow to decode."""
 
     def file(_: int) -> Dataset:
-        return ArtificialDataset(12, open=of["open"], read=of["read"])
+        return ArtificialDataset(12, open=costs["open"], read=costs["read"])
 
-    dataset = Dataset.range(4).interleave(file, of["lanes"], num_parallel_calls=of["readers"])
-    cost = straggler(of["decode"], every=12, slow=of["slow"] or of["decode"])
-    dataset = dataset.map(cost=cost, kind=of["kind"], num_parallel_calls=of["calls"], stage="Decode")
-    dataset = dataset.cache() if of["cached"] else dataset
-    return benchmark(dataset.prefetch(of["places"]), num_epochs=2, train=of["train"] / of["speed"])
+    lanes = costs["lanes"]
+    dataset = Dataset.range(4).interleave(file, lanes, num_parallel_calls=lanes if lanes > 1 else None)
+    decode = straggler(costs["decode"], every=12, slow=costs["slow"] or costs["decode"])
+    dataset = dataset.map(cost=decode, kind=costs["kind"], num_parallel_calls=costs["calls"], stage="Decode")
+    dataset = dataset.cache() if costs["cached"] else dataset
+    return benchmark(dataset.prefetch(costs["places"]), num_epochs=2, train=costs["train"] / costs["speed"])
 
 
-class Loader:
-    """A loader whose costs are drawn, its three numbers, and what each change makes of it."""
+class MysteryLoader:
+    """A loader whose costs are drawn for a *culprit*, its three numbers, and what each change makes of it."""
 
     def __init__(self, culprit: str, random: Random) -> None:
-        made = (USUAL | MADE[culprit]).items()
-        self.of = {name: random.randint(*one) / 1e3 if isinstance(one, tuple) else one for name, one in made}
-        self.trace, alone = run(self.of), run(self.of | {"train": 0})
-        self.probe = Verdict(alone.per_sample, self.of["train"], self.trace.per_sample, 1)
-        self.after = {name: run(self.of | change) for name, change in CHANGES.items()}
+        settings = TYPICAL | MADE[culprit]
+        ranges = {name: ends for name, ends in settings.items() if isinstance(ends, tuple)}
+        self.costs = settings | {name: random.randint(*ends) / 1e3 for name, ends in ranges.items()}
+        self.trace, alone = run(self.costs), run(self.costs | {"train": 0})
+        self.probe = Verdict(alone.per_sample, self.costs["train"], self.trace.per_sample, 1)
+        self.after = {name: run(self.costs | change) for name, change in CHANGES.items()}
         self.best = min(self.after, key=lambda name: self.after[name].per_sample)
 
     @property
@@ -102,9 +103,9 @@ class Loader:
     def measured(self, which: str) -> str:
         """Say one of the measurements."""
         if which == FOUR:
-            return f"{milliseconds(run(self.of | FOUR_CALLS | {'train': 0}).per_sample)} a sample"
-        stages = [(row.stage, *row.predicted) for row in compare(self.trace, self.trace).stages]
-        return ", ".join(f"{stage} {milliseconds(mean)} ({count} times)" for stage, count, mean in stages)
+            return f"{milliseconds(run(self.costs | FOUR_CALLS | {'train': 0}).per_sample)} a sample"
+        each = [(stage, self.trace.times(stage)) for stage in self.trace.stages]
+        return ", ".join(f"{stage} {milliseconds(fmean(ns) / 1e9)} ({len(ns)} times)" for stage, ns in each)
 
     def verdict(self, culprit: str, change: str) -> str:
         """Say whether *culprit* is right, and how far *change* is from the best."""
@@ -112,53 +113,58 @@ class Loader:
         before, after, best = (milliseconds(trace.per_sample) for trace in times)
         kind, begin = self.probe.kind, "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}"
         text = f"{begin}: it is {CULPRITS[self.culprit]}. {kind.capitalize()}: {ADVICE[kind]}. "
-        text += f"Your change: {after} a sample in place of {before}. "
+        text += f"Your change: {after} a sample instead of {before}. "
         if self.worse(change) <= AS_GOOD:
             return f"{text}No other change on the list is better."
         more = percent(self.worse(change) - 1)
         return f"{text}The best takes {best}: {self.best}. Yours takes {more} more."
 
 
-def drawn(culprit: str, random: Random) -> Loader:
-    """Draw costs until the model names this culprit, and no change is nearly as good as the best."""
+def drawn(culprit: str, random: Random) -> MysteryLoader:
+    """Draw costs until the model names this *culprit*, and no change is nearly as good as the best."""
     while True:
-        made = Loader(culprit, random)
-        if made.culprit == culprit and not any(AS_GOOD < made.worse(change) < CLEAR for change in CHANGES):
-            return made
+        loader = MysteryLoader(culprit, random)
+        has_close_second = any(AS_GOOD < loader.worse(change) < CLEAR for change in CHANGES)
+        if loader.culprit == culprit and not has_close_second:
+            return loader
 
 
 class Mystery(Page):
-    """Show the five loaders of a *number*; the page knows three numbers of each, and asks for the rest."""
+    """Show five loaders; name what holds each back, and one change that would help most.
+
+    The *number*, a whole one of 0 or more, says which five: it gives the same loaders everywhere. The page
+    knows three times of each, and asks for the rest. Raise TypeError or ValueError for any other *number*.
+    """
 
     questions = ("measure", "commit")
 
     def __init__(self, number: int) -> None:
         self.number, random = check.integer("number", number, least=0), Random(number)
         self.loaders = [drawn(culprit, random) for culprit in random.sample(list(MADE), COUNT)]
-        self.there = Control("loader", "loader", "choice", tuple(self.loaders), (), 0)
+        self.place = chosen("loader", "loader", list(enumerate(self.loaders, 1)))
         state: dict[str, Any] = {"number": str(number)}
-        state |= {"told": [one.told() for one in self.loaders], "measures": MEASURES}
-        state |= {"choices": [CULPRIT.spec(), CHANGE.spec()], "height": HEIGHT}
+        state |= {"told": [loader.told() for loader in self.loaders], "measures": MEASURES}
+        state |= {"choices": [CULPRIT.spec(), CHANGE.spec()], "height": VIEW_HEIGHT}
         super().__init__("mystery", state)
 
     def measure(self, loader: Any, which: Any) -> None:
         """Sell a measurement of a loader."""
-        what = MEASURE.value(which)
-        text = f"{what}: {self.there.value(loader).measured(what)}"
+        measurement = MEASURE.value(which)
+        text = f"{measurement}: {self.place.value(loader).measured(measurement)}"
         self.tell("told", {"text": text, "which": which}, loader=loader)
 
     def commit(self, loader: Any, culprit: Any, change: Any) -> None:
         """Judge what was named, and show the run after the change over the one before."""
-        of, culprit, change = self.there.value(loader), CULPRIT.value(culprit), CHANGE.value(change)
+        judge, culprit, change = self.place.value(loader), CULPRIT.value(culprit), CHANGE.value(change)
         if culprit is None or change is None:
             raise RefusedError("Choose what holds it back, and one change.")
-        answer = {"text": of.verdict(culprit, change), "right": culprit == of.culprit}
-        answer |= {"scene": page_data(of.after[change]), "pinned": page_data(of.trace)}
+        answer = {"text": judge.verdict(culprit, change), "right": culprit == judge.culprit}
+        answer |= {"scene": page_data(judge.after[change]), "pinned": page_data(judge.trace)}
         self.tell("told", answer, loader=loader)
 
     def in_words(self) -> str:
         """The three numbers of each loader."""
-        told = [f"- Loader {place}. {one.told()}" for place, one in enumerate(self.loaders, 1)]
+        told = [f"- Loader {place}. {loader.told()}" for place, loader in enumerate(self.loaders, 1)]
         return "\n".join([f"Mystery loaders of number {self.number}. What holds each back?", *told])
 
 

@@ -1,4 +1,4 @@
-"""A task of a challenge: goals, each a number that a run has with a limit on it, and their verdict."""
+"""A task of a challenge: goals, each a number that a run has with a limit on it, and the verdict on a run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Goal:
-    """Any number that an attempt has, by *measure* and in words by *text*, with a limit on one side."""
+    """Ask for any number that an attempt has, with a limit on one side: *at_most* or *at_least*.
+
+    *name* says what is measured. *measure* is a function of the `Attempt` that gives the number, and *text*
+    one that writes it. *missed*, a function of the attempt, says what is wrong where no number does. Raise
+    ValueError if there is no limit, or if there are two.
+    """
 
     name: str
     measure: Callable[[Attempt], float]
     text: Callable[[float], str] = "{:g}".format
     at_most: float | None = None
     at_least: float | None = None
-    missed: Callable[[Attempt], str] | None = None  # says what is wrong, where a number does not
+    missed: Callable[[Attempt], str] | None = None
 
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
@@ -44,14 +49,14 @@ class Goal:
     def judge(self, attempt: Attempt) -> Judged:
         """How an attempt stands to this goal, and by how much it misses it."""
         value = self.measure(attempt)
-        said = f"{self.name}: {self.text(value)} ({self.limit})"
+        measured = f"{self.name}: {self.text(value)} ({self.limit})"
         missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
         if missing <= CLOSE:
-            return Judged(True, said)
+            return Judged(True, measured)
         if self.missed:
             return Judged(False, f"{self.name}: {self.missed(attempt)}")
         how = "missing" if self.at_most is None else "too much"
-        return Judged(False, f"{said}, {self.text(missing)} {how}")
+        return Judged(False, f"{measured}, {self.text(missing)} {how}")
 
 
 class Judged(NamedTuple):
@@ -62,7 +67,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class ChallengeTask:
     """What is asked for, in words and as goals, and what helps."""
 
     text: str

@@ -1,4 +1,4 @@
-"""A question that is answered by drawing a curve: a figure of a run against the values of a knob."""
+"""`Drawing`, a type of `Marks`: a question answered by drawing a figure of runs over the values of a knob."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite
@@ -10,9 +10,9 @@ from lessonkit.widgets.questions.marks import Marks
 from lessonkit.widgets.questions.prediction import SCALES
 from lessonkit.words import number, percent
 
-NEAR = 0.1  # of the right value, or one step: so exactly is a curve to be drawn
+NEAR_ENOUGH = 0.1  # of the right value, or one step: so exactly is a curve to be drawn
 STEPS = 100  # of the axis
-ROOM = 1.25  # above the highest of all known curves
+HEADROOM = 1.25  # above the highest of all known curves
 
 
 class Drawing(Marks):
@@ -21,7 +21,7 @@ class Drawing(Marks):
     *wrong* has curves, or functions of all traces that give one. The first value of all is shown.
     """
 
-    says, well = "gives", f"within {percent(NEAR)}"
+    says, well = "gives", f"within {percent(NEAR_ENOUGH)}"
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Drawing(Marks):
         for curve in curves:
             if len(curve) != len(values) or not all(isfinite(value) and value >= 0 for value in curve):
                 raise ValueError(f"draw: {curve} must have a number for each of {len(values)} values")
-        self.step = ROOM * max(map(max, curves)) / STEPS or 1.0
+        self.step = HEADROOM * max(map(max, curves)) / STEPS or 1.0
         curve, *known = [[value / self.step for value in curve] for curve in curves]
         self.right, self.order = curve[1:], range(len(values))
         self.wrong = [(places[1:], text) for places, (_, text) in zip(known, wrong, strict=True)]
@@ -53,7 +53,7 @@ class Drawing(Marks):
         super().__init__(traces=shown, spec={"draw": spec}, **more)
 
     def near(self, said: int, right: float) -> bool:
-        return abs(said - right) <= max(NEAR * right, 1) * (1 + 1e-9)
+        return abs(said - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
 
     def errs_alike(self, said: int, place: float, right: float) -> bool:
         """A curve cannot be drawn exactly: to be off to the same side is alike."""

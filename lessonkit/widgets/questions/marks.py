@@ -1,4 +1,4 @@
-"""Questions that are answered by hand, mark by mark: bars on a time axis, or points of a curve."""
+"""`Marks`, which `Placing` and `Drawing` go on from: questions answered by a place for each mark."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -52,9 +52,9 @@ class Marks(Question):
 
     def meant(self, at: Sequence[int], first: int) -> str:
         """Say why the mark *first* is wrong: the sentence of the nearest misconception that errs alike."""
-        known = [one for one in self.wrong if self.errs_alike(at[first], one[0][first], self.right[first])]
-        away = [sum(abs(here - there) for here, there in zip(at, places, strict=True)) for places, _ in known]
-        return known[away.index(min(away))][1] if known else ""
+        alike = [one for one in self.wrong if self.errs_alike(at[first], one[0][first], self.right[first])]
+        away = [sum(abs(here - there) for here, there in zip(at, places, strict=True)) for places, _ in alike]
+        return alike[away.index(min(away))][1] if alike else ""
 
     def near(self, said: int, right: float) -> bool:
         """Whether a mark counts as being where it belongs."""

@@ -1,4 +1,4 @@
-"""A question that is answered by placing the bars of a run on its time axis."""
+"""`Placing`, a type of `Marks`: a question answered by placing the bars of a run on its time axis."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -11,13 +11,14 @@ from lessonkit.widgets.page_data import micros
 from lessonkit.widgets.questions.marks import Marks
 from lessonkit.words import milliseconds
 
-MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
+MOST_PLACES = 200  # along an axis: more could not be told apart on a small screen
 
 
 class Placing(Marks):
     """A question whose answer is when each bar of the *stages* begins in the run *trace*.
 
-    Each of *wrong* has the run that a misconception would be.
+    *wrong* has pairs: the run that a misconception would be, and the sentence that explains it. Raise
+    ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
     says, well = "begins at", "in place"
@@ -26,21 +27,22 @@ class Placing(Marks):
         self, trace: Trace, wrong: Sequence[tuple[Trace, str]], stages: Sequence[str], **more: Any
     ) -> None:
         self.rows = layout(trace).rows
-        names, found = [row.stage for row in self.rows], bars(trace)
-        if missing := set(stages) - set(names):
-            raise ValueError(f"place={missing.pop()!r}: must be one of {', '.join(names)}")
-        chosen = {name: some for name, some in found.items() if names[some[0].row] in stages}
-        self.names = [name for name, some in chosen.items() for _ in some]
-        self.bars = [bar for some in chosen.values() for bar in some]
+        rows = [row.stage for row in self.rows]
+        if missing := set(stages) - set(rows):
+            raise ValueError(f"place={missing.pop()!r}: must be one of {', '.join(rows)}")
+        runs = [trace, *(run for run, _ in wrong)]
+        bars, *_ = bars_of_runs = [named_bars(run) for run in runs]
+        counts = {name: len(same) for name, same in bars.items() if rows[same[0].row] in stages}
+        self.names = [name for name, count in counts.items() for _ in range(count)]
+        self.bars = [bar for name in counts for bar in bars[name]]
         who, spans = trace.identities, trace.spans
         self.who = [{who[one] for one in trace.members(spans[bar.span].element)} for bar in self.bars]
-        runs = [trace, *(run for run, _ in wrong)]
         ends: list[float] = [bar.end for bar in self.bars]
-        known = [[start for name in chosen for start in starts(run, name, len(chosen[name]))] for run in runs]
+        known = [starts(bars_of_run, counts) for bars_of_run in bars_of_runs]
         self.step = reduce(gcd, [int(time) for times in [*known, ends] for time in times if time < inf])
         work = sum(ends) - sum(known[0])  # so long are all bars, one after another
         steps = int(max(work, *(run.duration * 1e9 for run in runs)) // self.step) + 1
-        if steps > MOST_STEPS:
+        if steps > MOST_PLACES:
             raise ValueError(f"place: {steps} steps of {self.shown(1)} are too many to choose from")
         self.right, *others = ([time / self.step for time in times] for times in known)
         self.order = self.right
@@ -48,7 +50,7 @@ class Placing(Marks):
         self.lengths = [(bar.end - bar.start) // self.step for bar in self.bars]
         self.last = [steps - length for length in self.lengths]
         each = zip(self.bars, self.lengths, self.names, strict=True)
-        given = [bar for name in found if name not in chosen for bar in found[name]]
+        given = [bar for name in bars if name not in counts for bar in bars[name]]
         spec = {
             "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in self.rows],
             "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
@@ -84,16 +86,19 @@ class Placing(Marks):
         )
 
 
-def bars(trace: Trace) -> dict[str, list[Bar]]:
+def named_bars(trace: Trace) -> dict[str, list[Bar]]:
     """Give the bars that are work, by their names such as "Read 0"; those of one name in order."""
-    found: dict[str, list[Bar]] = {}
+    named: dict[str, list[Bar]] = {}
     laid = layout(trace)
     for bar in sorted(laid.bars, key=lambda bar: (bar.row, len(bar.label), bar.label, bar.start)):
         if bar.kind == "work":
-            found.setdefault(f"{laid.rows[bar.row].stage} {bar.label}".strip(), []).append(bar)
-    return found
+            named.setdefault(f"{laid.rows[bar.row].stage} {bar.label}".strip(), []).append(bar)
+    return named
 
 
-def starts(trace: Trace, name: str, count: int) -> list[float]:
-    """Say when the first *count* bars of one name begin; those that are not there never do."""
-    return [*(bar.start for bar in bars(trace).get(name, [])), *[inf] * count][:count]
+def starts(bars: dict[str, list[Bar]], counts: dict[str, int]) -> list[float]:
+    """Say when the bars begin, of each name so many as *counts* has; those that are not there never do."""
+    times: list[float] = []
+    for name, count in counts.items():
+        times += [*(bar.start for bar in bars.get(name, ())), *[inf] * count][:count]
+    return times

@@ -1,4 +1,4 @@
-"""`predict`: a question before the run, answered by a number, a choice, placed bars or a drawn curve."""
+"""`predict`: a question before the run. This chooses the type of question by how it is answered."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
 from lessonkit.widgets.questions.prediction import Predict, Question
-from lessonkit.widgets.sandbox import job, made_by
+from lessonkit.widgets.sandbox import described, recipe_of
 
 
 def predict(
@@ -23,19 +23,23 @@ def predict(
     """Ask *question* before the run is shown.
 
     *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
-    `benchmark`. *why* explains the right answer, and *wrong* has for each known misconception what
+    `benchmark`. *why* explains the right answer, and *wrong* has a pair for each known misconception: what
     it leads to, and the sentence that explains it.
 
-    Without more, *answer* gets the traces of the runs and returns the right answer: one of the
-    *choices*, or a number, in seconds for the *unit* "ms" and as a share for "%". In *wrong* are
-    answers, or functions of the traces.
+    Without more, *answer* is a function that gets the traces of the runs and returns the right answer: one
+    of the *choices*, or a number; without it, the right answer is how long the first run takes. *unit* is
+    that of numbers: they are in seconds for "ms" and "s" and a share for "%", and count within 2 %; in any
+    other unit they must be exact. In *wrong* are answers, or functions of the traces.
 
     With *place*, the learner places the bars of these stages on the axis of the one run. In *wrong*
     are pipelines: the runs that the misconceptions would be.
 
     With *draw*, such as `draw={"calls": range(1, 9)}`, the one pipeline is a function with such an
-    argument, and the learner draws what *answer* gives for each value; if it is left out, the time per
+    argument, and the learner draws what *answer* gives for each value; without it, the time per
     sample. In *wrong* are curves, or functions of the traces that give one.
+
+    Raise ValueError if there is no pipeline, or more than one to place or draw; if an answer is none of the
+    *choices*; or if there are no such stages, values or steps. TypeError tells what is no pipeline.
     """
     if not pipelines:
         raise ValueError("predict: there must be a pipeline to run")
@@ -46,11 +50,11 @@ def predict(
         [(knob, values), *more] = draw.items()
         if more or len(values) < 2:
             raise ValueError("draw: must be one name with two or more values")
-        runs = [made_by(pipelines[0], **{knob: value}).simulate() for value in values]
+        runs = [described(pipelines[0], **{knob: value}).simulate() for value in values]
         return Drawing(runs, wrong, answer or (lambda trace: trace.per_sample), unit, knob, values, **about)
-    traces = [job(made).simulate() for made in pipelines]
+    traces = [recipe_of(made).simulate() for made in pipelines]
     if place:
-        others = [(job(made).simulate(), text) for made, text in wrong]
+        others = [(recipe_of(made).simulate(), text) for made, text in wrong]
         return Placing(traces[0], others, place, **about)
     answer = answer or (lambda trace, *others: trace.duration)
     return Predict(traces, wrong, answer, unit, choices, **about)

@@ -1,4 +1,4 @@
-"""Questions that come before the run: what all have in common, and answers in figures or words."""
+"""`Question`, which all types of question go on from; and `Predict`, answered by a number or a choice."""
 
 from collections.abc import Callable, Sequence
 from math import isclose, isfinite
@@ -6,14 +6,14 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import RefusedError
-from lessonkit.widgets.explorer import HEIGHT
+from lessonkit.widgets.explorer import VIEW_HEIGHT
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.widget import Page
 from lessonkit.words import number, percent
 
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
 SURE = ("a guess", "fairly sure", "certain")
-SCALES = {"ms": 1000, "%": 100}  # what the page shows for 1 of ours: seconds, shares
+SCALES = {"s": 1, "ms": 1000, "%": 100}  # of what is measured: what the page shows for 1 second, or the whole
 
 
 class Question(Page):
@@ -28,7 +28,7 @@ class Question(Page):
     def __init__(self, question: str, why: str, traces: Sequence[Trace], spec: dict[str, Any]) -> None:
         self.question, self.why, self.traces = question, why, list(traces)
         self.tries: list[list[Any]] = []  # what was said, how sure, and whether it was right
-        super().__init__("predict", {"question": question, "sure": SURE, "height": HEIGHT} | spec)
+        super().__init__("predict", {"question": question, "sure": SURE, "height": VIEW_HEIGHT} | spec)
 
     def commit(self, said: Any, sure: Any) -> None:
         """Judge an answer: right, known to be wrong for a reason, or wrong."""
@@ -84,12 +84,12 @@ class Predict(Question):
 
     def distinct(self, wrong: Sequence[tuple[Any, str]], traces: Sequence[Trace]) -> list[tuple[Any, str]]:
         """List the misconceptions that can be told apart; with other numbers two may come to one answer."""
-        found = [(self.right, "")]
+        apart = [(self.right, "")]
         for given, text in wrong:
             value = self.checked(given(*traces) if callable(given) else given)
-            if not any(self.alike(value, other) for other, _ in found):
-                found.append((value, text))
-        return found[1:]
+            if not any(self.alike(value, other) for other, _ in apart):
+                apart.append((value, text))
+        return apart[1:]
 
     def alike(self, said: Any, value: Any) -> bool:
         """Whether an answer counts as *value*."""
