@@ -256,3 +256,14 @@ def test_data_sets_are_zipped_as_tf_data_does() -> None:
 
 def test_a_function_may_be_called_fn_too() -> None:
     assert list(NUMBERS.take(2).map(fn=square)) == list(NUMBERS.take(2).map(map_func=square)) == [0, 1]
+
+
+def test_a_range_has_no_more_numbers_than_can_be_counted() -> None:
+    with pytest.raises(ValueError, match=r"range=\(10000000000000000000,\): must have fewer numbers than"):
+        Dataset.range(10**19)
+    assert list(Dataset.range(10**19, 10**19 + 2)) == [10**19, 10**19 + 1]
+
+
+def test_calls_of_an_interleave_are_named_if_they_are_no_number() -> None:
+    with pytest.raises(TypeError, match="num_parallel_calls='4': must be 1 or more, or AUTOTUNE"):
+        Dataset.range(3).interleave(Dataset.range, 4, num_parallel_calls="4")  # type: ignore[arg-type]

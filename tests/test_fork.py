@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lessonkit import Dataset, work
+from lessonkit import DataLoader, Dataset, work
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"),
@@ -64,3 +64,10 @@ def test_a_process_that_a_function_forks_is_outside_the_pipeline() -> None:
 
     for calls in (None, 2):
         assert list(Dataset.range(1).map(lambda x: forked(worked), num_parallel_calls=calls)) == ["True"]
+
+
+def test_a_child_that_ends_leaves_the_workers_of_its_parent_alone() -> None:
+    iterator = iter(DataLoader(Dataset.range(8), 2, num_workers=2))
+    assert next(iterator) == [0, 1]
+    assert forked(lambda: iterator.close()) == "None"
+    assert list(iterator) == [[2, 3], [4, 5], [6, 7]]

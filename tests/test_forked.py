@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lessonkit import DataLoader, Dataset, Machine, benchmark
@@ -215,3 +217,67 @@ def test_samples_that_a_cache_kept_before_the_fork_stay_who_they_are() -> None:
     ]
     assert who[0] == who[1]
     assert [identity.sample for identity in who[0][1]] == [3, 4, 5]
+
+
+def test_indices_may_be_numpys() -> None:
+    batches = [np.array([3, 1]), np.array([2])]
+    for clock in ("virtual", "real"):
+        loader = DataLoader(Dataset.range(5), batch_sampler=batches, num_workers=1)
+        assert benchmark(loader, 1, 0, clock=clock).epochs[0].elements == [[3, 1], [2]]
+        loader = DataLoader(Dataset.range(5), None, sampler=np.array([4, 0, 2]), num_workers=1)
+        assert benchmark(loader, 1, 0, clock=clock).epochs[0].elements == [4, 0, 2]
+
+
+class Endings:
+    """A sampler with nothing but an order."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([4, 0, 2])
+
+
+def test_a_sampler_need_not_have_a_length() -> None:
+    for workers in (0, 1):
+        loader = DataLoader(Dataset.range(5), 2, sampler=Endings(), num_workers=workers)
+        assert list(loader) == [[4, 0], [2]]
+        assert benchmark(loader, 2).epochs[1].elements == [[4, 0], [2]]
+        with pytest.raises(TypeError, match="has no length that is known"):
+            len(loader)
+
+
+def drawn(loader: DataLoader) -> list[tuple[float, float]]:
+    return [
+        pair for epoch in benchmark(loader, 2, 0, clock="real", keep=True).epochs for pair in epoch.elements
+    ]
+
+
+def test_each_worker_draws_numbers_of_its_own_new_in_each_epoch_and_the_same_from_the_same_seed() -> None:
+    np.random.seed(0)
+
+    def draw(_: int) -> tuple[float, float]:
+        return random.random(), float(np.random.random())
+
+    loader = DataLoader(Dataset.range(4).map(draw), None, num_workers=2, generator=1)
+    pairs = drawn(loader)
+    assert len({one for one, _ in pairs}) == len({other for _, other in pairs}) == 8
+    assert drawn(loader) == pairs
+    assert drawn(DataLoader(Dataset.range(4).map(draw), None, num_workers=2, generator=2)) != pairs
+
+
+def test_what_a_worker_prints_is_there_when_it_has_ended() -> None:
+    program = """
+from lessonkit import DataLoader, Dataset
+print("before")
+print(list(DataLoader(Dataset.range(2).map(print), None, num_workers=1)))
+"""
+    buffered = os.environ | {"PYTHONUNBUFFERED": ""}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, env=buffered, capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.split("\n")) == ["", "0", "1", "[None, None]", "before"]
+
+
+def test_a_real_run_shows_what_it_takes_to_put_arrays_together() -> None:
+    arrays = Dataset.range(4).map(lambda _: np.zeros(500_000))
+    trace = benchmark(arrays.batch(2), 1, 0, clock="real")
+    assert {span.stage for span in trace.work} >= {"Map", "Batch"}
+    trace = benchmark(DataLoader(arrays, 2, num_workers=1), 1, 0, clock="real")
+    assert "Collate" in {span.stage for span in trace.work}

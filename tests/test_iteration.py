@@ -325,6 +325,25 @@ def test_ctrl_c_ends_a_real_run_and_its_helpers() -> None:
     assert eventually(lambda: helpers() == 0)
 
 
+def test_ctrl_c_while_an_iterator_waits_for_its_lock_leaves_it_usable() -> None:
+    class Interrupted:
+        """A lock for which somebody waits when Ctrl+C comes."""
+
+        def __enter__(self) -> None:
+            raise KeyboardInterrupt
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
+    iterator = iter(Dataset.range(3))
+    lock = iterator._pass.run.lock
+    iterator._pass.run.lock = Interrupted()  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+    iterator._pass.run.lock = lock
+    assert list(iterator) == [0, 1, 2]
+
+
 def test_an_iterator_serves_one_thread_at_a_time() -> None:
     entered, leave = threading.Event(), threading.Event()
 

@@ -1,5 +1,6 @@
 """`DataLoader`: what PyTorch's cases do not hold, on the virtual clock."""
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark, get_worker_info, work
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    benchmark,
+    get_worker_info,
+    per_sample,
+    straggler,
+    work,
+)
 from lessonkit.analysis import critical_path, limits, memory
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.improve.advise import advise
@@ -138,6 +149,38 @@ def test_a_copy_on_a_second_stream_needs_pinned_memory(pinned: bool) -> None:
     assert trace.duration == (0.064 if pinned else 0.084)
     assert limits(trace).bound <= trace.duration
     assert limits(trace).bound == trace.duration
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+@pytest.mark.filterwarnings("error")
+def test_a_copy_that_nobody_waits_for_any_more_ends_with_the_run(clock: str) -> None:
+    def fails(sample: int) -> int:
+        if sample == 2:
+            raise OSError("no disk")
+        return sample
+
+    loader = DataLoader(Dataset.range(6), 1, num_workers=1, pin_memory=True)
+    options: dict[str, Any] = {"load": 0.001, "ahead": True, "clock": clock}
+    assert benchmark(loader, 1, 0.001, max_elements=2, **options).samples == 2
+    with pytest.raises(OSError, match="no disk"):
+        benchmark(DataLoader(Dataset.range(6).map(fails), 1, pin_memory=True), 1, 0.001, **options)
+    assert benchmark(Dataset.range(3).prefetch(1), 2, 0.001, **options).samples == 6
+    gc.collect()
+
+
+def test_two_loops_at_once_over_workers_that_stay_have_workers_each() -> None:
+    loader = DataLoader(SAMPLES, 4, num_workers=2, persistent_workers=True)
+    pairs = benchmark(Dataset.zip(loader, loader), 2).epochs[1].elements
+    assert pairs == [(batch, batch) for batch in benchmark(loader, 1).epochs[0].elements]
+
+
+@pytest.mark.parametrize("name", ["collate", "transfer", "pin"])
+def test_a_cost_of_bytes_is_no_cost_of_samples(name: str) -> None:
+    for cost in (per_sample(0.001), straggler(0.001, every=2, slow=0.01)):
+        with pytest.raises(
+            TypeError, match=f"{name}=.*must be a number of seconds, or a function of the bytes"
+        ):
+            DataLoader(SAMPLES, **{name: cost})
 
 
 def test_pinning_goes_on_beside_training() -> None:

@@ -1,9 +1,13 @@
 """What a pipeline that leaves numbers open gets from the machine it runs on."""
 
+import json
+
+import numpy as np
 import pytest
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark
 from lessonkit.engine.operators.interleave import cycle_length
+from lessonkit.widgets import show
 
 
 @pytest.mark.parametrize("cores", [1, 2, 4])
@@ -46,3 +50,10 @@ def test_an_interleave_left_to_itself_may_read_one_file_at_a_time() -> None:
 
 def test_the_default_machine_does_not_depend_on_this_computer() -> None:
     assert Machine() == Machine(cores=4)
+
+
+def test_the_cores_of_a_machine_are_a_number_of_pythons() -> None:
+    machine = Machine(cores=np.int64(2))  # type: ignore[arg-type]
+    assert type(machine.cores) is int
+    made = ArtificialDataset(3).map(cost=0.01, num_parallel_calls=AUTOTUNE)
+    assert json.loads(show(made, machine=machine).state)["scene"]["samples"] == 6

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lessonkit import ArtificialDataset, Dataset, benchmark, work
+from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, work
 from lessonkit.analysis import compare, measure
 from lessonkit.engine.costs import identity
 from lessonkit.engine.node import walk
@@ -185,3 +185,26 @@ def test_a_stage_that_only_one_run_has_is_not_off() -> None:
     ]
     assert found.total.off == pytest.approx(1.0)
     assert str(found).splitlines()[1] == "Map                 2   10.000 ms      0    0.000 ms"
+
+
+def test_what_is_under_a_loader_is_measured_and_its_workers_stay() -> None:
+    def collate(samples: list[int]) -> int:
+        time.sleep(0.004)
+        return sum(samples)
+
+    loader = DataLoader(
+        Dataset.range(8).map(nap),
+        2,
+        num_workers=2,
+        persistent_workers=True,
+        prefetch_factor=1,
+        collate_fn=collate,
+    )
+    found = measure(loader)
+    assert [step.step for step in found.steps] == ["map", "DataLoader"]
+    (root,) = (node for node in walk(found.dataset.node) if node.method == "DataLoader")
+    assert (root.arguments["num_workers"], root.arguments["persistent_workers"]) == (2, True)
+    assert 0.004 <= root.arguments["collate"] < 0.008
+    trace = benchmark(found.dataset, 1, 0)
+    assert trace.epochs[0].elements == [1, 5, 9, 13]
+    assert trace.duration >= 2 * (2 * 0.002 + 0.004)  # each worker makes two batches

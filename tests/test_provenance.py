@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lessonkit import ArtificialDataset, Dataset, Machine, benchmark, work
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark, work
 from lessonkit.analysis import critical_path, data_quality, limits, memory
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.pictures.layout import layout
@@ -194,3 +194,24 @@ def test_a_job_holds_what_is_in_its_arrays() -> None:
     asked: Any = challenge("Do it.", goals=[goals.same_job(arrays)])
     assert asked.check(lambda: arrays.prefetch(1)).passed
     assert not asked.check(lambda: arrays.map(numpy.zeros_like)).passed
+
+
+@pytest.mark.parametrize("stay", [False, True])
+def test_a_cache_in_a_worker_freezes_what_is_random_only_if_the_worker_stays(stay: bool) -> None:
+    calls = list[int]()
+
+    def augmented(sample: int) -> int:
+        calls.append(sample)
+        return sample
+
+    samples = ArtificialDataset(4).map(augmented, random=True).cache().prefetch(1)
+    loader = DataLoader(samples, 2, num_workers=1, persistent_workers=stay)
+    assert words(loader, 3) == (("the augmentation is frozen",) if stay else ())
+    assert len(calls) == (4 if stay else 12)
+    calls.clear()
+    assert words(DataLoader(samples.repeat(2), 2, num_workers=1), 2) == ("the augmentation is frozen",)
+    assert len(calls) == 8
+    calls.clear()
+    by_number = Dataset.range(4).map(augmented, random=True).cache()
+    assert words(DataLoader(by_number, 2, num_workers=2), 3) == ("the augmentation is frozen",)
+    assert len(calls) == 4

@@ -1,12 +1,14 @@
 """The ten questions that people ask about a slow pipeline, each answered on a small one."""
 
+from typing import Any
+
 import pytest
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, per_sample
+from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, Machine, benchmark, per_sample
 from lessonkit.analysis import critical_path, limits, memory
 from lessonkit.explain.idle import idle_stretches
 from lessonkit.improve.advise import advise
-from lessonkit.improve.knobs import curve, knobs
+from lessonkit.improve.knobs import curve, knobs, turned
 from lessonkit.optimize import autotune
 
 
@@ -112,3 +114,38 @@ def test_a_knob_of_another_pipeline_is_refused() -> None:
     dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
     with pytest.raises(ValueError, match="map's num_parallel_calls=1"):
         curve(dataset, knobs(dataset.prefetch(1).map())[-1])
+
+
+def test_a_knob_is_turned_only_to_what_its_operator_takes() -> None:
+    lanes = Dataset.range(4).interleave(Dataset.range, cycle_length=3, num_parallel_calls=2)
+    assert len(curve(lanes, "num_parallel_calls").points) == 3  # not more calls than turns
+    assert [value for value, _ in curve(lanes, "cycle_length").points] == [2, 3, 4, 5, 6, 7, 8]
+    with pytest.raises(ValueError, match="num_parallel_calls=4: must be 3 or less, as cycle_length is"):
+        turned(lanes, "num_parallel_calls", 4)
+    for value, error in ((0, ValueError), (-5, ValueError), (2.5, TypeError)):
+        with pytest.raises(
+            error, match=f"num_workers={value}|buffer_size={value}|num_parallel_calls={value}"
+        ):
+            turned(lanes, "num_parallel_calls", value)  # type: ignore[arg-type]
+
+
+def test_a_knob_may_be_called_by_its_name_where_there_is_one_of_it() -> None:
+    loader = DataLoader(Dataset.range(8).map(cost=0.01), 2, num_workers=2)
+    assert curve(loader, "num_workers", [1, 2, 4]).points == ((1, 0.180), (2, 0.120), (4, 0.120))
+    assert repr(turned(loader, "num_workers", 4)).endswith("num_workers=4)")
+    twice = Dataset.range(3).prefetch(1).prefetch(2)
+    with pytest.raises(ValueError, match="prefetch's buffer_size=1, prefetch's buffer_size=2"):
+        curve(twice, "buffer_size")
+
+
+@pytest.mark.parametrize("options", [{"clock": "real"}, {"record": True}])
+def test_what_runs_many_times_runs_on_the_virtual_clock(options: dict[str, Any]) -> None:
+    name = next(iter(options))
+    for many in (advise, lambda data, **given: curve(data, "buffer_size", **given)):
+        with pytest.raises(TypeError, match=f"{name}=.*: must be left out, this runs on the virtual clock"):
+            many(ArtificialDataset().prefetch(1), **options)
+
+
+def test_a_prefetch_without_places_is_given_one() -> None:
+    changes = {advice.change for advice in advise(ArtificialDataset(6).prefetch(0))}
+    assert "prefetch(1) for prefetch(0)" in changes

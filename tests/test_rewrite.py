@@ -5,9 +5,9 @@ import re
 from typing import Any
 
 import pytest
-from rewritable_pipelines import rewritable
+from rewritable_pipelines import increased, rewritable
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Trace, benchmark, per_sample, work
+from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, Trace, benchmark, per_sample, work
 from lessonkit.engine.node import cardinality, walk
 from lessonkit.optimize import RULES, rewrite
 
@@ -44,6 +44,20 @@ def test_rewritten_pipelines_give_the_same_elements_in_the_same_order() -> None:
         assert [epoch.samples for epoch in now.epochs] == [epoch.samples for epoch in before.epochs], seed
         assert rewrite(after, rules).dataset is after, seed
         assert rules or cardinality(after.node) == cardinality(dataset.node), seed
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_no_rule_changes_whether_a_loader_can_ask_for_samples(workers: int) -> None:
+    samples = Dataset.range(8).map(increased, cost=0.01).map(increased, cost=0.01)
+    loader = DataLoader(samples, 2, shuffle=True, generator=1, num_workers=workers)
+    for rules in SETS:
+        after = rewrite(loader, rules).dataset
+        assert elements(benchmark(after)) == elements(benchmark(loader))
+    assert rewrite(loader).dataset is loader
+    assert "map_fusion" in [step.rule for step in rewrite(loader, ["map_fusion"]).steps]
+    iterable = DataLoader(Dataset.range(8).skip(0).map(increased), 2, num_workers=workers)
+    assert elements(benchmark(rewrite(iterable).dataset)) == elements(benchmark(iterable))
+    assert "skip(0)" in repr(rewrite(iterable).dataset)
 
 
 def test_rewritten_pipelines_give_the_same_elements_on_threads() -> None:

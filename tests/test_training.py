@@ -203,3 +203,9 @@ def test_what_is_known_to_end_is_never_stopped(monkeypatch: pytest.MonkeyPatch) 
     assert benchmark(Dataset.range(6)).samples == 12
     assert benchmark(Dataset.range(11), 1).samples == 11
     assert benchmark(Dataset.from_generator(lambda: range(5))).samples == 10  # as many, and no more
+
+
+@pytest.mark.parametrize(("name", "allowed"), [("cancel", "a threading.Event"), ("progress", "a function")])
+def test_what_is_told_of_a_run_is_checked_by_name(name: str, allowed: str) -> None:
+    with pytest.raises(TypeError, match=f"{name}=True: must be {allowed}"):
+        benchmark(Dataset.range(3), 1, **{name: True})
