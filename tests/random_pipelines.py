@@ -138,11 +138,15 @@ def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset
             dataset = dataset.cache()
         usual, special = draw.choice(costs), draw.choice(costs)
         dataset = dataset.map(
-            draw.choice([None, lambda *value: value[0]]),
+            draw.choice([None, first_part]),
             cost=lambda value, usual=usual, special=special: special if repr(value)[-2:] in "1c'" else usual,
             kind=draw.choice(["wait", "native", "python"]),
         )
     return dataset
+
+
+def first_part(*value: Any) -> Any:
+    return value[0]
 
 
 def one_by_one(draw: random.Random, samples: Dataset) -> Dataset:

@@ -220,7 +220,7 @@ def test_samples_that_a_cache_kept_before_the_fork_stay_who_they_are() -> None:
 
 
 def test_indices_may_be_numpys() -> None:
-    batches = [np.array([3, 1]), np.array([2])]
+    batches: Any = [np.array([3, 1]), np.array([2])]
     for clock in ("virtual", "real"):
         loader = DataLoader(Dataset.range(5), batch_sampler=batches, num_workers=1)
         assert benchmark(loader, 1, 0, clock=clock).epochs[0].elements == [[3, 1], [2]]

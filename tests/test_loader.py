@@ -180,7 +180,7 @@ def test_a_cost_of_bytes_is_no_cost_of_samples(name: str) -> None:
         with pytest.raises(
             TypeError, match=f"{name}=.*must be a number of seconds, or a function of the bytes"
         ):
-            DataLoader(SAMPLES, **{name: cost})
+            DataLoader(SAMPLES, **{name: cost})  # type: ignore[arg-type]
 
 
 def test_pinning_goes_on_beside_training() -> None:

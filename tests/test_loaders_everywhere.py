@@ -89,7 +89,7 @@ def every_page_can_be_drawn(run: Run) -> None:
 def rewriting_keeps_the_elements(run: Run) -> None:
     if "in_order=False" in repr(run.dataset):
         return  # there the order hangs on times, which rules change
-    options = {"num_epochs": 2, "train": 1e-5, "keep": True}
+    options: dict[str, Any] = {"num_epochs": 2, "train": 1e-5, "keep": True}
     after = rewrite(run.dataset, RULE_SETS[run.seed % 3]).dataset
     assert elements(benchmark(after, **options)) == elements(benchmark(run.dataset, **options))
 

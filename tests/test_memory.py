@@ -22,7 +22,8 @@ def test_peaks_are_those_of_the_trace() -> None:
 
 def test_no_buffer_holds_less_than_nothing_and_only_caches_hold_something_at_the_end() -> None:
     for seed, _, _, trace in runs():
-        for name, steps in memory(trace).elements.steps.items():
+        for name, _ in trace.buffers:
+            steps = memory(trace).elements.steps[name]
             assert all(count >= 0 for _, count in steps), (seed, name)
             assert not steps or name.role == CACHE or steps[-1][1] == 0, (seed, name)
 

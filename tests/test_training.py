@@ -208,4 +208,4 @@ def test_what_is_known_to_end_is_never_stopped(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("name", "allowed"), [("cancel", "a threading.Event"), ("progress", "a function")])
 def test_what_is_told_of_a_run_is_checked_by_name(name: str, allowed: str) -> None:
     with pytest.raises(TypeError, match=f"{name}=True: must be {allowed}"):
-        benchmark(Dataset.range(3), 1, **{name: True})
+        benchmark(Dataset.range(3), 1, **{name: True})  # type: ignore[arg-type]

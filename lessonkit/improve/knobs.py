@@ -10,8 +10,8 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.node import METHODS, Node, rebuilt, walk
 from lessonkit.engine.training import benchmark
 
-KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size")
-KNOBS += ("num_workers", "prefetch_factor")  # of a loader
+OF_LOADERS = ("num_workers", "prefetch_factor")
+KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size", *OF_LOADERS)
 MOST_TRIED = 8
 KNEE = 0.02  # a value within this share of the best one is as good
 

@@ -109,8 +109,10 @@ class Stream(ABC):
         """End helpers, close files and forget what is held: nobody asks any more."""
         for helper in self.helpers:
             self.run.cancel(helper)
-        for part in (*self.opened, *self.buffers):
-            part.close()
+        for stream in self.opened:
+            stream.close()
+        for buffer in self.buffers:
+            buffer.close()
         self.opened.clear()
         self.buffers.clear()
 

@@ -25,7 +25,7 @@ class MapAndBatch(ParallelMap):
         self.at_once = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
 
     def most_places(self) -> int:
-        return MOST_BATCHES * self.batch_size
+        return MOST_BATCHES * int(self.batch_size)
 
     def can_begin(self) -> bool:
         if self.reading or self.ended:

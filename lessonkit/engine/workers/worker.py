@@ -62,7 +62,7 @@ class Maker:
     def __init__(self, batching: Batching, number: int) -> None:
         self.batching = batching
         self.number = number
-        self.run = batching.scope.run
+        self.run: Any = batching.scope.run
 
     async def prepare(self) -> None:
         """Run what its start asks for; an error comes in the place of its first batch.
