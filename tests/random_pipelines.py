@@ -136,13 +136,16 @@ def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset
     for _ in range(draw.randint(0, 3)):
         if draw.random() < 0.15:
             dataset = dataset.cache()
-        usual, special = draw.choice(costs), draw.choice(costs)
         dataset = dataset.map(
             draw.choice([None, first_part]),
-            cost=lambda value, usual=usual, special=special: special if repr(value)[-2:] in "1c'" else usual,
+            cost=by_value(draw.choice(costs), draw.choice(costs)),
             kind=draw.choice(["wait", "native", "python"]),
         )
     return dataset
+
+
+def by_value(usual: float, special: float) -> Callable[[Any], float]:
+    return lambda value: special if repr(value)[-1] in "1'" else usual
 
 
 def first_part(*value: Any) -> Any:
