@@ -31,6 +31,9 @@ LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 class Dataset(Description):
     """A pipeline. Iterate over it to run it; give it to `benchmark` to see it run.
 
+    Each method returns a new one, with a step more. It checks its arguments at once: TypeError for one of a
+    wrong type, ValueError for a value that is not allowed, each with name, value and what is allowed.
+
     >>> numbers = Dataset.range(4).map(lambda number: number * number).batch(2)
     >>> list(numbers)
     [[0, 1], [4, 9]]
@@ -253,7 +256,10 @@ class Dataset(Description):
     # ---- buffers ----
 
     def prefetch(self, buffer_size: int) -> Dataset:
-        """Make at most *buffer_size* elements ready in the background, before anybody asks for them."""
+        """Make at most *buffer_size* elements ready in the background, before anybody asks for them.
+
+        AUTOTUNE begins with one; 0 makes nothing ahead.
+        """
         return self._then("prefetch", locals())
 
     def cache(self) -> Dataset:

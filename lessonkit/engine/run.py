@@ -1,5 +1,8 @@
 """What operators are written with, on either clock.
 
+`Run` has three parts: what any operator may use; what only processes use, that is a loader with its
+workers (`engine/workers/`); and what the two clocks do differently.
+
 Operators are coroutines. They wait for a condition (`Run.until`), spend time
 (`Run.spend`), call a learner's function (`Run.apply`) and start helpers
 (`Run.start`). What comes out of a coroutine tells the clock what it waits for:
@@ -126,10 +129,6 @@ class Run(ABC):
         """What the current process remembers from one iteration to the next."""
         return self.current.process.store
 
-    def new_process(self, store: Store, info: WorkerInfo | None = None, passes: int = 0) -> Process:
-        """Make a process with a lock of its own, and with this *store*."""
-        return Process(Resource(self, "interpreter", 1, "interpreter lock held"), store, info, passes)
-
     @types.coroutine
     def until(self, gate: Gate, condition: Callable[[], Any], reason: str) -> Waits:
         """Wait until `condition()` is true; go on at once if it is.
@@ -210,13 +209,6 @@ class Run(ABC):
             spans += (stage, kind, began, ended, task.lane, element.key, task.last, "")
             task.last = len(spans) // 8 - 1
 
-    def waited(
-        self, stage: Name, reason: str, began: int, ended: int, lane: int, element: Element, place: str
-    ) -> None:
-        """Take down that an *element* waited, while no task waited for it."""
-        if self.recorder is not None:
-            self.recorder.spans += (stage, reason, began, ended, lane, element.key, -1, place)
-
     def name(self, wanted: str, place: Place, role: str) -> Name:
         """Name what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
         key = (place.site, wanted, role)
@@ -252,6 +244,20 @@ class Run(ABC):
         """Note that the helper *task* has ended."""
         task.done = True
         self.tasks.discard(task)
+
+    # ---- for processes: a loader and its workers ----
+    # They use `pause`, `took` and `outside` of the clocks as well, `process` of a task, and `leftovers`.
+
+    def new_process(self, store: Store, info: WorkerInfo | None = None, passes: int = 0) -> Process:
+        """Make a process with a lock of its own, and with this *store*."""
+        return Process(Resource(self, "interpreter", 1, "interpreter lock held"), store, info, passes)
+
+    def waited(
+        self, stage: Name, reason: str, began: int, ended: int, lane: int, element: Element, place: str
+    ) -> None:
+        """Take down that an *element* waited, while no task waited for it."""
+        if self.recorder is not None:
+            self.recorder.spans += (stage, reason, began, ended, lane, element.key, -1, place)
 
     # ---- what the two clocks do differently ----
 
