@@ -19,17 +19,17 @@ Start = float | Callable[[int, int], float]
 class DataLoader(Dataset):
     """Batches of *dataset*, made by worker processes as PyTorch's `DataLoader` makes them.
 
-    If *dataset* is a `range` or a list, or ends in a `cache`, and has nothing but sequential maps after it, its
-    samples can be asked for by number: it is map-style. A cache is filled before the workers start. Any other
-    *dataset* is iterable: each worker runs all of it, unless a function in it asks `get_worker_info`.
+    If *dataset* is a `range` or a list, or ends in a `cache`, and has nothing but sequential maps after it,
+    its samples can be asked for by number: it is map-style. A cache is filled before the workers start. Any
+    other *dataset* is iterable: each worker runs all of it, unless a function in it asks `get_worker_info`.
 
     What makes batches, and in which order:
 
-    - *batch_size* samples make a batch; None gives samples one by one. *drop_last* leaves out a last batch that
-      has fewer.
+    - *batch_size* samples make a batch; None gives samples one by one. *drop_last* leaves out a last batch
+      that has fewer.
     - *shuffle* draws a new order for each epoch, from the seed *generator* if that is a number.
-    - *sampler* is an iterable of the numbers of samples, gone through anew in each epoch; *batch_sampler* one of
-      lists of them, which then says all about batches. They may be NumPy's, and need no length.
+    - *sampler* is an iterable of the numbers of samples, gone through anew in each epoch; *batch_sampler*
+      one of lists of them, which then says all about batches. They may be NumPy's, and need no length.
     - *collate_fn* makes a batch of a list of samples; without it they are put together as by `batch`.
 
     Who makes them:
@@ -46,15 +46,16 @@ class DataLoader(Dataset):
     What a model needs beside, all 0 or False if nothing is said:
 
     - *getitems* calls the maps once for a batch, as a data set with `__getitems__` does.
-    - *start* is a pair of seconds for each worker: in `iter`, one worker after another, and from then until it
-      is ready. Each may be a function of the epoch and of the worker's number.
-    - *collate*, *transfer* to the main process and *pin* are seconds for a batch, or functions of its bytes.
+    - *start* is a pair of seconds for each worker: in `iter`, one worker after another, and from then until
+      it is ready. Each may be a function of the epoch and of the worker's number.
+    - *collate*, *transfer* to the main process and *pin* are seconds for a batch, or functions of its
+      bytes.
     - *handling*, a `Handling`, says what it takes to handle processes.
 
-    Raises TypeError for an argument of a wrong type, and ValueError where PyTorch raises it: for a number that
-    is too small, for *prefetch_factor*, *persistent_workers* or *multiprocessing_context* without workers, for
-    *shuffle*, *sampler* or *batch_sampler* with an iterable or with each other, for *drop_last* without
-    batches, and for *shuffle* without samples.
+    Raises TypeError for an argument of a wrong type, and ValueError where PyTorch raises it: for a number
+    that is too small, for *prefetch_factor*, *persistent_workers* or *multiprocessing_context* without
+    workers, for *shuffle*, *sampler* or *batch_sampler* with an iterable or with each other, for
+    *drop_last* without batches, and for *shuffle* without samples.
 
     >>> from lessonkit import benchmark
     >>> images = Dataset.range(8).map(cost=0.010)
