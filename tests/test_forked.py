@@ -106,7 +106,7 @@ def test_a_worker_that_is_killed_is_an_error_and_no_hang() -> None:
 
 
 def test_a_worker_that_hangs_is_an_error_with_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forked, "PATIENCE", 0.05)  # or its end would be waited for
+    monkeypatch.setattr(forked, "LAST_BATCH", 0.05)  # or its end would be waited for
 
     def hang(sample: int) -> int:
         time.sleep(1000 * (sample == 2))

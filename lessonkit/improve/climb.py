@@ -7,7 +7,7 @@ from itertools import combinations, product
 from lessonkit.improve.knobs import Knob
 
 FEW = 8  # numbers: all are tried, where one knob is turned alone
-AS_GOOD = 1.02  # times the shortest time: so much longer is as good
+AS_FAST = 1.02  # times the shortest time: so much longer is as good
 
 Setting = tuple[int, ...]  # a value for each number
 WORSE = ("takes too much memory", "slower", "no faster, more calls", "no faster, more memory", "no faster")
@@ -64,7 +64,7 @@ class Search:
         start = (1,) * len(self.knobs)
         self.note(start, start, "where the search begins", accepted=True)
         fastest = self.descend(start)
-        self.enough = AS_GOOD * self.results[fastest][0]
+        self.enough = AS_FAST * self.results[fastest][0]
         return self.descend(fastest)
 
     def excess(self, max_bytes: int) -> int:
@@ -131,6 +131,6 @@ class Search:
         reasons = ["no change of one number, of two or of all is faster; none within 2 % takes less"]
         pairs = zip(self.knobs, setting, strict=True)
         reasons += [f"{knob.label} has the most allowed" for knob, value in pairs if value == knob.most]
-        if any(self.excess(tried.max_bytes) and tried.seconds < seconds / AS_GOOD for tried in self.tries):
+        if any(self.excess(tried.max_bytes) and tried.seconds < seconds / AS_FAST for tried in self.tries):
             reasons.append(f"what is faster does not fit into {self.memory} bytes")
         return "; ".join(reasons)

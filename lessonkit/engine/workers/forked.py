@@ -20,7 +20,9 @@ from lessonkit.engine.workers.fetch import Indices
 from lessonkit.engine.workers.worker import Maker, Worker, caught
 
 ANEW, STOP = "anew", "stop"  # what a process is told beside the indices of a batch
-PATIENCE = 5.0  # s; how long a process may still work on the batch that it has begun, when it is told to end
+LAST_BATCH = (
+    5.0  # s; how long a process may still work on the batch that it has begun, when it is told to end
+)
 LOOK = 1.0  # s; how often a process looks whether its parent is still there
 
 FORKS = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
@@ -69,7 +71,7 @@ class Handle:
         self.is_closed = True
         with suppress(OSError):  # it has died
             self.ours.send(STOP)
-        self.process.join(PATIENCE)
+        self.process.join(LAST_BATCH)
         self.process.kill()
         self.process.join()
         self.process.close()
@@ -191,7 +193,7 @@ async def answer(pipe: Any, maker: Maker) -> None:
             leave(1)
         told = told_since(known, run) if run.recorder else None
         known += len(told[1]) if told else 0
-        pipe.send_bytes(packed(None if made is END else made, told, maker.number))
+        pipe.send_bytes(pickled_batch(None if made is END else made, told, maker.number))
 
 
 def hear(pipe: Any) -> Any:
@@ -205,7 +207,7 @@ def hear(pipe: Any) -> Any:
         return STOP
 
 
-def packed(element: Element | None, told: Any, worker: int) -> bytes:
+def pickled_batch(element: Element | None, told: Any, worker: int) -> bytes:
     """Pack a batch, or the error that it cannot travel, with what was recorded of it."""
     try:
         text = pickle.dumps((element, told))

@@ -17,12 +17,12 @@ from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, STAR
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
+from lessonkit.engine.trace import EMPTY
 from lessonkit.engine.workers.fetch import Batching, Fetch, Indices, first_above
 from lessonkit.engine.workers.forked import FORKS, Forked
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.engine.workers.worker import Ticket, Worker
 
-EMPTY = "buffer empty"
 UNSAFE = "This system cannot fork safely: the workers are threads, which take turns with Python code."
 
 
