@@ -1,4 +1,4 @@
-// Pictures that nothing turns: lanes of bars, stairs, lines and dots on one axis; and runs on one axis of time.
+// Pictures that nothing turns: lanes of bars, lines and dots on one axis; and runs on one axis of time.
 
 const PADDING = 22; // pixels above a lane's highest mark, for its text
 const BRIEF = 480; // pixels
@@ -10,11 +10,13 @@ class Chart {
     Object.assign(this, { scene: state, at: -1, hatch: unique("hatch") });
     this.drawn = svg("g");
     this.ring = svg("circle", { class: "lk-ring", r: 10 });
-    this.svg = svg("svg", { class: "lk-timeline lk-chart", role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}`, ...KEYS }, hatching(this.hatch), this.drawn, this.ring);
-    this.said = html("div", { class: "lk-said", "aria-live": "polite" });
-    for (const kind of ["pointermove", "pointerdown"]) this.svg.addEventListener(kind, (event) => this.point(this.nearest(event)));
-    this.svg.addEventListener("keydown", (event) => this.key(event));
-    el.append(html("div", {}, html("b", {}, state.title), ` ${state.words}`), watched(this.svg, (width) => this.draw(width)), this.said);
+    const given = { role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}`, ...KEYS };
+    this.svg = svg("svg", { class: "lk-timeline lk-chart", ...given }, hatching(this.hatch), this.drawn, this.ring);
+    this.said = spoken("lk-said");
+    const point = (event) => this.point(this.nearest(event));
+    attributes(this.svg, { onpointermove: point, onpointerdown: point, onkeydown: (event) => this.key(event) });
+    const title = html("div", {}, html("b", {}, state.title), ` ${state.words}`);
+    el.append(title, watched(this.svg, (width) => this.draw(width)), this.said);
   }
 
   draw(width) {
@@ -23,10 +25,11 @@ class Chart {
     const left = Math.min(0.36 * width, 32 + longest(lanes.map(({ name }) => name)));
     // A bar has its text after it, all else above; where it is narrow, only the first part.
     this.brief = (text) => (width < BRIEF ? text?.split(", ")[0] : text);
-    const right = Math.max(32, longest(lanes.flatMap(({ marks }) => marks.map(({ kind, text }) => kind === "bar" && this.brief(text)))));
+    const after = ({ kind, text }) => kind === "bar" && this.brief(text);
+    const right = Math.max(32, longest(lanes.flatMap(({ marks }) => marks.map(after))));
     const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - right);
     const floor = lanes.reduce((sum, { height }) => sum + height, 6);
-    attributes(this.svg, { width, height: floor + 26, viewBox: `0 0 ${width} ${floor + 26}` });
+    sized(this.svg, width, floor + 26);
     this.items = [];
     const nodes = this.axis(x, floor, seconds ? 1e-6 : 1, width - left - right);
     let top = 6;
@@ -40,59 +43,72 @@ class Chart {
 
   axis(x, floor, least, width) {
     const { from, to, seconds } = this.scene, values = rounds(from, to, width / 90, least);
-    const texts = seconds ? moments(values.map((at) => at * 1e6), to * 1e6).map(([, text]) => text) : values.map(number);
-    const line = (at) => svg("line", { class: "lk-mark", x1: x(at), x2: x(at), y1: 0, y2: floor });
-    return values.flatMap((at, place) => [line(at), svg("text", { class: "lk-quiet", x: x(at), y: floor + 16, "text-anchor": "middle" }, texts[place])]);
+    const times = seconds && moments(values.map((at) => at * 1e6), to * 1e6).map(([, text]) => text);
+    const texts = times || values.map(number);
+    return values.flatMap((at, place) => [
+      line(x(at), 0, x(at), floor, { class: "lk-mark" }),
+      label(x(at), floor + 16, texts[place], { class: "lk-quiet" }),
+    ]);
   }
 
-  lane({ name, text, height, top: most, colour, marks }, x, top, left) {
-    const bars = marks[0].kind === "bar", floor = top + height - 4;
+  lane({ name, height, top: most, marks }, x, top, left) {
+    const bars = marks[0].kind === "bar", floor = top + height - 4, nodes = [];
     const y = (value) => floor - (value / (most || 1)) * (height - (bars ? 10 : PADDING));
-    const room = Math.floor((left - 8) / LETTER), shown = name?.length > room ? `${name.slice(0, room - 1)}…` : name;
-    const nodes = name ? [svg("text", { x: left - 8, y: top + height / 2 + (text ? -2 : 4), "text-anchor": "end" }, shown, svg("title", {}, name))] : [];
-    if (text) nodes.push(svg("text", { class: "lk-quiet", x: left - 8, y: top + height / 2 + 13, "text-anchor": "end" }, text));
-    if (!bars) nodes.push(svg("line", { class: "lk-floor", x1: x(this.scene.from), x2: x(this.scene.to), y1: floor, y2: floor }));
+    if (name) {
+      const room = Math.floor((left - 8) / LETTER), shown = name.length > room ? `${name.slice(0, room - 1)}…` : name;
+      nodes.push(label(left - 8, top + height / 2 + 4, shown, { "text-anchor": "end" }));
+      nodes[0].append(svg("title", {}, name));
+    }
+    if (!bars) nodes.push(line(x(this.scene.from), floor, x(this.scene.to), floor, { class: "lk-floor" }));
     let free = 0; // from here on there is room for a text; what has none is said where one points
     for (const mark of marks) {
       const points = mark.points.map(([at, value]) => [x(at), y(value)]);
-      const [[x0, y0]] = points, [x1] = points.at(-1), end = Math.max(x0, x1);
-      const fill = colour ?? "var(--lk-accent)";
-      if (mark.kind === "bar") nodes.push(svg("rect", { x: Math.min(x0, x1), y: y0, width: Math.abs(x1 - x0), height: floor - y0, rx: 2, fill: mark.hatched ? `url(#${this.hatch})` : fill, class: mark.hatched ? "lk-wait" : "" }));
-      else if (mark.kind === "dot") nodes.push(svg("circle", { cx: x0, cy: y0, r: mark.marked ? 8 : 5, class: mark.hollow ? "lk-hollow" : "lk-dot" }));
-      else {
-        const stairs = mark.kind === "line" ? `M${points.join("L")}` : points.map(([px, py], place) => (place ? `H${px}V${py}` : `M${px},${py}`)).join("");
-        nodes.push(svg("path", { d: mark.kind === "area" ? `${stairs}V${floor}H${x0}Z` : stairs, class: mark.kind === "area" ? "lk-area" : `lk-drawn${mark.dashed ? " lk-dashed" : ""}`, ...(mark.kind === "area" ? { fill, stroke: fill } : {}) }));
-      }
-      if (mark.say) this.items.push({ x: mark.kind === "bar" ? end : x0, y: mark.kind === "bar" ? (y0 + floor) / 2 : y0, say: mark.say });
-      const text = bars ? this.brief(mark.text) : mark.text, wide = LETTER * (text?.length ?? 0), at = mark.kind === "bar" ? end + 6 : Math.max(4, Math.min(x0 - wide / 2, x(this.scene.to) + 30 - wide));
+      const [[x0, y0]] = points, end = points.at(-1)[0];
+      nodes.push(this.mark(mark, points, floor));
+      if (mark.say) this.items.push({ x: bars ? end : x0, y: bars ? (y0 + floor) / 2 : y0, say: mark.say });
+      const text = bars ? this.brief(mark.text) : mark.text, wide = LETTER * (text?.length ?? 0);
+      const at = bars ? end + 6 : Math.max(4, Math.min(x0 - wide / 2, x(this.scene.to) + 30 - wide));
       if (!text || at < free) continue;
-      nodes.push(svg("text", { x: at, y: mark.kind === "bar" ? floor - 6 : y0 - 9, class: mark.marked ? "lk-bold" : "" }, text));
+      const given = { x: at, y: bars ? floor - 6 : y0 - 9, class: mark.marked ? "lk-bold" : "" };
+      nodes.push(svg("text", given, text));
       free = at + wide;
     }
     return nodes;
   }
 
+  mark({ kind, hatched, marked, hollow }, points, floor) {
+    const [[x, y]] = points, [end] = points.at(-1);
+    if (kind === "bar") {
+      const paint = hatched ? { fill: `url(#${this.hatch})`, class: "lk-wait" } : { fill: "var(--lk-accent)" };
+      return svg("rect", { x, y, width: end - x, height: floor - y, rx: 2, ...paint });
+    }
+    const round = { cx: x, cy: y, r: marked ? 8 : 5, class: hollow ? "lk-hollow" : "lk-dot" };
+    if (kind === "dot") return svg("circle", round);
+    const stairs = () => points.map(([px, py], place) => (place ? `H${px}V${py}` : `M${px},${py}`)).join("");
+    return svg("path", { d: kind === "line" ? `M${points.join("L")}` : stairs(), class: "lk-drawn" });
+  }
+
   nearest(event) {
-    const frame = this.svg.getBoundingClientRect(), scale = this.svg.width.baseVal.value / frame.width;
-    const away = this.items.map(({ x, y }) => Math.hypot((event.clientX - frame.left) * scale - x, 3 * ((event.clientY - frame.top) * scale - y)));
-    return away.indexOf(Math.min(...away));
+    const [px, py] = inside(this.svg, event);
+    return nearest(this.items, ({ x, y }) => Math.hypot(px - x, 3 * (py - y)));
   }
 
   point(at, aloud = true) {
     this.at = at;
     const item = this.items[at];
     this.ring.style.display = item && aloud ? "" : "none";
-    attributes(this.svg, { "aria-valuemin": 1, "aria-valuemax": this.items.length || 1, "aria-valuenow": Math.max(1, at + 1), "aria-valuetext": item?.say ?? this.scene.words });
+    const said = { "aria-valuenow": Math.max(1, at + 1), "aria-valuetext": item?.say ?? this.scene.words };
+    attributes(this.svg, { "aria-valuemin": 1, "aria-valuemax": this.items.length || 1, ...said });
     if (!item || !aloud) return;
     attributes(this.ring, { cx: item.x, cy: item.y });
     this.said.textContent = item.say;
   }
 
   key(event) {
-    const last = this.items.length - 1;
-    const to = { ArrowRight: this.at + 1, ArrowDown: this.at + 1, ArrowLeft: this.at - 1, ArrowUp: this.at - 1, Home: 0, End: last }[event.key];
-    if (to === undefined) return;
-    this.point(Math.max(0, Math.min(last, to)));
+    const last = this.items.length - 1, on = this.at + 1, back = this.at - 1;
+    const keys = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: 0, End: last };
+    if (keys[event.key] === undefined) return;
+    this.point(Math.max(0, Math.min(last, keys[event.key])));
     take(event);
   }
 }
@@ -101,11 +117,14 @@ class Runs {
   constructor(model, el) {
     const { runs, path } = JSON.parse(model.get("state"));
     for (const [title, words, scene] of runs) {
-      const said = html("div", { class: "lk-said", "aria-live": "polite" });
-      const timeline = new Timeline({ height: 130, onTime() {}, onBar: (bar) => said.replaceChildren(...(bar < 0 ? [] : sentence(scene, bar).flatMap((part) => [part, " "]))) });
+      const said = spoken("lk-said");
+      const say = (bar) => (bar < 0 ? [] : sentence(scene, bar).flatMap((part) => [part, " "]));
+      const onBar = (bar) => said.replaceChildren(...say(bar));
+      const timeline = new Timeline({ height: 130, onTime() {}, onBar });
       timeline.held = Math.max(...runs.map(([, , { end }]) => end));
       timeline.show.path = path;
-      el.append(html("div", {}, html("b", {}, title), ` ${words}`), watched(timeline.svg, (width) => timeline.draw(scene, width)), said, html("div", { class: "lk-words" }, scene.summary));
+      const frame = watched(timeline.svg, (width) => timeline.draw(scene, width));
+      el.append(html("div", {}, html("b", {}, title), ` ${words}`), frame, said, div("lk-words", scene.summary));
     }
   }
 }

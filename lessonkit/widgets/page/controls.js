@@ -35,11 +35,13 @@ class Controls {
   }
 
   heard(name, value) {
-    return { oninput: () => this.turn(name, value(), false), onchange: () => this.turn(name, value(), true), "data-name": name, ...KEYS };
+    const turn = (rest) => () => this.turn(name, value(), rest);
+    return { oninput: turn(false), onchange: turn(true), "data-name": name, ...KEYS };
   }
 
   slider({ name, label, texts }) {
-    const input = html("input", { type: "range", min: 0, max: texts.length - 1, step: 1, "aria-label": label, ...this.heard(name, () => Number(input.value)) });
+    const heard = this.heard(name, () => Number(input.value));
+    const input = html("input", { type: "range", max: texts.length - 1, "aria-label": label, ...heard });
     const output = html("output");
     this.fields[name] = (value) => {
       input.value = value;
@@ -64,7 +66,7 @@ class Controls {
 
   // Cards in a row, to be dragged, or moved with the arrow keys.
   cards({ name, label, texts }) {
-    const list = html("div", { class: "lk-cards", role: "list", "aria-label": label });
+    const list = attributes(div("lk-cards"), { role: "list", "aria-label": label });
     const swap = (card, direction) => {
       const order = [...this.values[name]];
       const from = order.indexOf(card), to = from + direction;
@@ -73,25 +75,26 @@ class Controls {
       this.turn(name, order, true);
       nodes[card].firstChild.focus();
     };
+    const middle = (card, none) => {
+      const frame = nodes[card]?.getBoundingClientRect();
+      return frame ? frame.left + frame.width / 2 : none;
+    };
     const nodes = texts.map((text, card) => {
       const keys = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
       const grip = html("button", { type: "button", ...KEYS }, text);
-      grip.addEventListener("keydown", (event) => {
+      const onkeydown = (event) => {
         if (!keys[event.key]) return;
         swap(card, keys[event.key]);
         take(event);
-      });
-      grip.addEventListener("pointerdown", (event) => grip.setPointerCapture?.(event.pointerId));
-      grip.addEventListener("pointermove", (event) => {
-        if (!grip.hasPointerCapture?.(event.pointerId)) return;
+      };
+      const onpointermove = ({ pointerId, clientX }) => {
+        if (!grip.hasPointerCapture?.(pointerId)) return;
         const order = this.values[name], place = order.indexOf(card);
-        const middle = (other) => {
-          const frame = nodes[other].getBoundingClientRect();
-          return frame.left + frame.width / 2;
-        };
-        if (place > 0 && event.clientX < middle(order[place - 1])) swap(card, -1);
-        else if (place < order.length - 1 && event.clientX > middle(order[place + 1])) swap(card, 1);
-      });
+        if (clientX < middle(order[place - 1], -Infinity)) swap(card, -1);
+        else if (clientX > middle(order[place + 1], Infinity)) swap(card, 1);
+      };
+      const onpointerdown = ({ pointerId }) => grip.setPointerCapture?.(pointerId);
+      attributes(grip, { onkeydown, onpointerdown, onpointermove });
       return html("span", { class: "lk-card", role: "listitem" }, grip);
     });
     this.fields[name] = (order) => {
@@ -102,6 +105,6 @@ class Controls {
       });
     };
     list.append(...nodes);
-    return html("div", { class: "lk-control" }, html("span", {}, label), list);
+    return div("lk-control", html("span", {}, label), list);
   }
 }

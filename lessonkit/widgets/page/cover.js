@@ -1,6 +1,6 @@
-// What tells the answer to a question stays covered until the learner commits, or asks to see it. A notebook marks it
-// by tags: `predict` at the cell of a question, `covered` at the heading of a section that tells. JupyterLab folds
-// such a section itself, also before anything has run; elsewhere, as in Voilà, its cells are hidden here.
+// What tells the answer to a question stays covered until the learner commits, or asks to see it. A notebook marks
+// it by tags: `predict` at the cell of a question, `covered` at the heading of a section that tells. JupyterLab
+// folds such a section itself, also before anything has run; elsewhere, as in Voilà, its cells are hidden here.
 
 const FOLDED = "jp-MarkdownHeadingCollapsed"; // JupyterLab's own class
 
@@ -10,12 +10,14 @@ class Cover {
     this.notebook = el.closest(".jp-Notebook") ?? document.body;
     this.models = manager?.context?.model?.cells;
     this.cells = [...this.notebook.querySelectorAll(".jp-Cell")].map((node, place) => this.cell(node, place));
-    this.sections = this.cells.flatMap((cell, place) => (cell.tags.includes("covered") ? [this.section(cell, place)] : []));
+    const covered = ({ tags }) => tags.includes("covered");
+    this.sections = this.cells.flatMap((cell, place) => (covered(cell) ? [this.section(cell, place)] : []));
     document.body.classList.add("lk-covers");
   }
 
   cell(node, place) {
-    const model = this.models?.get(Number(node.dataset.windowedListIndex ?? place)); // its node may not be drawn yet
+    // Its node may not be drawn yet.
+    const model = this.models?.get(Number(node.dataset.windowedListIndex ?? place));
     if (model) {
       const marks = model.type === "markdown" && /^#+(?= )/.exec(model.sharedModel.getSource());
       return { node, tags: model.getMetadata("tags") ?? [], level: marks ? marks[0].length : 7 };
@@ -34,24 +36,32 @@ class Cover {
   }
 
   close() {
-    for (const section of this.sections) if (!this.models || section.asked.some(({ node }) => node.contains(this.el))) this.turn(section, true);
+    const isMine = ({ asked }) => !this.models || asked.some(({ node }) => node.contains(this.el));
+    for (const section of this.sections.filter(isMine)) this.turn(section, true);
   }
 
   open() {
-    for (const section of this.sections) if (section.asked.every(({ node }) => node.querySelector("[data-answered]"))) this.turn(section, false);
+    const isTold = ({ asked }) => asked.every(({ node }) => node.querySelector("[data-answered]"));
+    for (const section of this.sections.filter(isTold)) this.turn(section, false);
   }
 
   turn({ node, inside, asked }, covered) {
-    if (this.models && node.classList.contains(FOLDED) !== covered) node.querySelector(".jp-collapseHeadingButton")?.click();
-    if (!this.models) for (const cell of inside) cell.node.classList.toggle("lk-hidden", node.classList.toggle(FOLDED, covered));
+    const { classList } = node;
+    if (this.models && classList.contains(FOLDED) !== covered) node.querySelector(".jp-collapseHeadingButton")?.click();
+    if (!this.models) {
+      classList.toggle(FOLDED, covered);
+      for (const cell of inside) cell.node.classList.toggle("lk-hidden", covered);
+    }
     if (!covered || node.querySelector(".lk-note")) return;
     const show = button("show it now", "Show this section without an answer", () => this.turn({ node, inside }, false));
-    node.append(html("div", { class: "lk lk-note" }, `Covered until you commit to your answer${asked.length > 1 ? "s" : ""}. `, show));
+    const answers = `answer${asked.length > 1 ? "s" : ""}`;
+    node.append(div("lk lk-note", `Covered until you commit to your ${answers}. `, show));
   }
 
   // After Run All Cells the last cell is chosen: lead the reader back to the first question.
   lead() {
     const first = this.notebook.querySelector(".lk-predict:not([data-answered])");
-    if (this.cells.at(-1)?.node.matches(".jp-mod-active") && first === this.el) first.querySelector("[tabindex], input").focus();
+    const ranAll = this.cells.at(-1)?.node.matches(".jp-mod-active");
+    if (ranAll && first === this.el) first.querySelector("[tabindex], input").focus();
   }
 }

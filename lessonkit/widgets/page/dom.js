@@ -23,6 +23,30 @@ function svg(tag, given = {}, ...children) {
   return node;
 }
 
+const div = (name, ...children) => html("div", { class: name }, ...children);
+
+// What changes in it is read aloud.
+const spoken = (name, text = "") => html("div", { class: name, "aria-live": "polite" }, text);
+
+const question = (title, ...text) => html("p", { class: "lk-question" }, html("b", {}, title), ...text);
+
+const folded = (title, open, ...children) => html("details", { open }, html("summary", {}, title), ...children);
+
+const program = (text) => html("pre", { tabindex: 0, ...KEYS }, text);
+
+const label = (x, y, text, given) => svg("text", { x, y, "text-anchor": "middle", ...given }, text);
+
+const line = (x1, y1, x2, y2, given) => svg("line", { x1, y1, x2, y2, ...given });
+
+const sized = (node, width, height) => attributes(node, { width, height, viewBox: `0 0 ${width} ${height}` });
+
+// Where in a picture somebody points; the page may be zoomed.
+function inside(node, { clientX, clientY }) {
+  const { left, top, width } = node.getBoundingClientRect();
+  const scale = node.width.baseVal.value / width;
+  return [(clientX - left) * scale, (clientY - top) * scale];
+}
+
 // JupyterLab takes arrow keys and letters for itself unless the element that has the focus says this.
 const KEYS = { "data-lm-suppress-shortcuts": "true" };
 
@@ -36,7 +60,15 @@ function giveBack(event) {
 }
 
 function button(text, title, act, given = {}) {
-  return html("button", { type: "button", title, "aria-label": title, onclick: act, ...KEYS, ...given }, text);
+  return named(html("button", { type: "button", onclick: act, ...KEYS, ...given }, text), title);
+}
+
+const named = (node, title) => attributes(node, { title, "aria-label": title });
+
+// The index of the one that is least far away.
+function nearest(all, away) {
+  const distances = all.map(away);
+  return distances.indexOf(Math.min(...distances));
 }
 
 function number(value) {
@@ -62,7 +94,8 @@ function send(model, question) {
   }
 }
 
-// Gives a function that asks the kernel; *said* tells what went wrong, and an answer goes to *answers* by what it is about.
+// Gives a function that asks the kernel; *said* tells what went wrong, and an answer goes to one of *answers*, by
+// what it is about.
 function asking(model, said, answers) {
   let patience = 0;
   model.on("msg:custom", ({ about, text, ...more }, buffers) => {
@@ -85,8 +118,8 @@ function take(event) {
   event.stopPropagation();
 }
 
-// How far a learner is outlives the page, which may be loaded again or open twice: the widget's model has it. Gives the
-// function that keeps it; *restore* gets what was kept, or what another page keeps.
+// How far a learner is outlives the page, which may be loaded again or open twice: the widget's model has it. Gives
+// the function that keeps it; *restore* gets what was kept, or what another page keeps.
 function keeping(model, restore) {
   let ours = "";
   const look = () => ![ours, ""].includes(model.get("kept") ?? "") && restore(JSON.parse(model.get("kept")));
@@ -98,18 +131,16 @@ function keeping(model, restore) {
   };
 }
 
-function verdict(well, ...text) {
-  return html("span", {}, html("b", { class: well ? "lk-right" : "lk-wrong" }, well ? "✓ " : "✗ "), ...text);
+const verdict = (well, ...text) => html("span", {}, marked("b", well), ...text);
+
+function marked(tag, well, ...text) {
+  return html(tag, { class: well ? "lk-right" : "lk-wrong" }, well ? "✓ " : "✗ ", ...text);
 }
 
-// A number that nothing else has: widgets share the page and views their kernel, but each has its own copy of this program.
-function uniqueNumber() {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
-}
+// A number that nothing else has: widgets share the page, and views their kernel, but each has its own copy of this.
+const uniqueNumber = () => crypto.getRandomValues(new Uint32Array(1))[0];
 
-function unique(name) {
-  return `lk-${name}-${uniqueNumber()}`;
-}
+const unique = (name) => `lk-${name}-${uniqueNumber()}`;
 
 // Stripes, to fill waits with: `url(#id)`.
 function hatching(id) {

@@ -1,6 +1,8 @@
 // A curve that a learner draws: a point for each value of a knob, to be moved up and down.
 
 const PLOT = 220, FLOOR = 40;
+const HINT = "The first point is given. Draw the others by hand, or with the arrow keys; "
+  + "Page Up and Page Down make larger steps.";
 
 class Drawing {
   constructor({ knob, values, first, steps, step, unit }, changed) {
@@ -9,13 +11,19 @@ class Drawing {
     [this.grid, this.axis, this.truth] = ["grid", "axis", "true"].map((name) => svg("g", { class: `lk-${name}` }));
     this.line = svg("path", { class: "lk-drawn" });
     this.points = this.places.map((_, point) => {
-      const named = { role: "slider", "aria-label": `${knob}=${values[point + 1]}`, "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": steps };
-      return svg("circle", { r: 7, tabindex: 0, onkeydown: (event) => this.key(event, point), ...named, ...KEYS });
+      const range = { "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": steps };
+      const given = { role: "slider", tabindex: 0, "aria-label": `${knob}=${values[point + 1]}`, ...range, ...KEYS };
+      return svg("circle", { r: 7, onkeydown: (event) => this.key(event, point), ...given });
     });
     this.start = svg("circle", { class: "lk-first", r: 7 });
-    const drag = { onpointerdown: (event) => this.press(event), onpointermove: (event) => this.hand && this.move(event), onlostpointercapture: () => this.changed((this.hand = false)) };
-    this.svg = svg("svg", { class: "lk-timeline lk-plot", role: "group", "aria-label": `A curve to draw, against ${knob}`, ...drag }, this.grid, this.axis, this.truth, this.line, this.start, ...this.points);
-    this.said = html("div", { class: "lk-said", "aria-live": "polite" }, "The first point is given. Draw the others by hand, or with the arrow keys; Page Up and Page Down make larger steps.");
+    const drawn = [this.grid, this.axis, this.truth, this.line, this.start, ...this.points];
+    const given = { class: "lk-timeline lk-plot", role: "group", "aria-label": `A curve to draw, against ${knob}` };
+    this.svg = attributes(svg("svg", given, ...drawn), {
+      onpointerdown: (event) => this.press(event),
+      onpointermove: (event) => this.hand && this.move(event),
+      onlostpointercapture: () => this.changed((this.hand = false)),
+    });
+    this.said = spoken("lk-said", HINT);
     this.node = html("div", {}, watched(this.svg, (width) => this.draw(width)), this.said);
   }
 
@@ -51,19 +59,22 @@ class Drawing {
   draw(width = this.width) {
     if (!width) return;
     this.width = Math.max(NARROWEST, width);
-    attributes(this.svg, { width: this.width, height: PLOT + FLOOR, viewBox: `0 0 ${this.width} ${PLOT + FLOOR}` });
-    const right = this.width - RIGHT, marks = rounds(0, this.steps * this.step, 5).map((value) => value / this.step);
-    this.grid.replaceChildren(...marks.map((mark) => svg("line", { x1: FLOOR - 8, x2: right, y1: this.y(mark), y2: this.y(mark) })));
+    sized(this.svg, this.width, PLOT + FLOOR);
+    const right = this.width - RIGHT, last = { "text-anchor": "end" };
+    const marks = rounds(0, this.steps * this.step, 5).map((value) => value / this.step);
+    this.grid.replaceChildren(...marks.map((mark) => line(FLOOR - 8, this.y(mark), right, this.y(mark))));
     this.axis.replaceChildren(
-      ...this.values.map((value, place) => svg("text", { x: this.x(place), y: PLOT + 20, "text-anchor": "middle" }, value)),
-      ...marks.map((mark) => svg("text", { x: FLOOR - 12, y: this.y(mark) + 4, "text-anchor": "end" }, number(mark * this.step))),
-      svg("text", { x: right, y: PLOT + 36, "text-anchor": "end" }, this.knob), svg("text", { x: 2, y: 10 }, this.unit),
+      ...this.values.map((value, place) => label(this.x(place), PLOT + 20, value)),
+      ...marks.map((mark) => label(FLOOR - 12, this.y(mark) + 4, number(mark * this.step), last)),
+      label(right, PLOT + 36, this.knob, last),
+      svg("text", { x: 2, y: 10 }, this.unit),
     );
     attributes(this.start, { cx: this.x(0), cy: this.y(this.first) });
     this.line.setAttribute("d", this.path([this.first, ...this.places]));
     this.points.forEach((node, point) => {
       const place = Math.max(0, this.places[point]);
-      attributes(node, { cx: this.x(point + 1), cy: this.y(place), "aria-valuenow": place, "aria-valuetext": this.where(point) });
+      attributes(node, { cx: this.x(point + 1), cy: this.y(place) });
+      attributes(node, { "aria-valuenow": place, "aria-valuetext": this.where(point) });
       node.classList.toggle("lk-empty", this.places[point] < 0);
     });
     if (this.right) this.drawTruth(this.right);
@@ -73,7 +84,8 @@ class Drawing {
     const x = this.x(knee), bend = knee > 0 && knee < truth.length - 1;
     const words = svg("text", { x: x + 6, y: 32 }, `knee: ${this.knob}=${this.values[knee]}`);
     const points = truth.map((place, point) => svg("circle", { cx: this.x(point), cy: this.y(place), r: 4 }));
-    this.truth.replaceChildren(svg("path", { d: this.path(truth) }), ...points, ...(bend ? [svg("line", { x1: x, x2: x, y1: 20, y2: PLOT }), words] : []));
+    this.truth.replaceChildren(svg("path", { d: this.path(truth) }), ...points);
+    if (bend) this.truth.append(line(x, 20, x, PLOT), words);
   }
 
   where(point) {
@@ -95,13 +107,14 @@ class Drawing {
   }
 
   move(event) {
-    const { left, top, width } = this.svg.getBoundingClientRect(), scale = this.width / width;
-    const away = this.points.map((_, point) => Math.abs(this.x(point + 1) - (event.clientX - left) * scale));
-    this.put(away.indexOf(Math.min(...away)), Math.round(((PLOT - (event.clientY - top) * scale) / (PLOT - 20)) * this.steps));
+    const [x, y] = inside(this.svg, event);
+    const point = nearest(this.points, (_, place) => Math.abs(this.x(place + 1) - x));
+    this.put(point, Math.round(((PLOT - y) / (PLOT - 20)) * this.steps));
   }
 
   key(event, point) {
-    const beside = { ArrowRight: 1, ArrowLeft: -1 }[event.key], by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, Enter: 0 }[event.key];
+    const beside = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, Enter: 0 }[event.key];
     const here = this.places[point] < 0 ? Math.round(this.places[point - 1] ?? this.first) : this.places[point];
     if (beside) this.points[point + beside]?.focus();
     else if (by !== undefined) this.put(point, here + by);

@@ -10,9 +10,9 @@ class Explore {
     this.controls = new Controls(state.controls, (name, rest) => this.turn(name, rest));
     this.start = this.controls.values;
     this.running = 0;
-    this.pictures = new Pictures(model, { show: (scene) => this.show(scene), refuse: (text) => this.refuse(text) });
+    this.pictures = new Pictures(model, this);
     this.error = html("div", { class: "lk-error", role: "alert" });
-    this.panel = html("div", { class: "lk-panel" });
+    this.panel = div("lk-panel");
     this.runButton = button("run for real", RUN, () => this.run());
     this.view.tools.append(
       html("span", { class: "lk-space" }),
@@ -23,7 +23,8 @@ class Explore {
     );
     if (state.task) this.task = new Task(state.task);
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
-    el.append(...(this.task ? [this.task.node] : []), this.controls.node, this.error, ...(this.formula ? [this.formula.node] : []), ...this.view.nodes, this.panel);
+    const above = [this.task?.node, this.controls.node, this.error, this.formula?.node].filter(Boolean);
+    el.append(...above, ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
     if (state.error) this.refuse(state.error);
     if (state.scene) {
@@ -99,9 +100,7 @@ class Explore {
     this.pictures.paused = this.controls.node.inert = running !== 0;
     for (const { node } of this.formula?.edges ?? []) node.inert = running !== 0;
     this.stopping = false;
-    this.runButton.textContent = running ? "cancel" : "run for real";
-    const title = running ? "Cancel the real run" : RUN;
-    attributes(this.runButton, { title, "aria-label": title });
+    named(this.runButton, running ? "Cancel the real run" : RUN).textContent = running ? "cancel" : "run for real";
   }
 
   hear(message, buffers) {
@@ -122,17 +121,21 @@ class Explore {
   showReal({ scene, rows, total }) {
     this.view.real = scene;
     this.view.draw(this.view.scene);
-    const head = html("tr", {}, ...["stage", "predicted", "measured", "prediction"].map((text) => html("th", { scope: "col" }, text)));
-    const lines = [...rows, total].map(([stage, ...cells]) => html("tr", {}, html("th", { scope: "row" }, stage), ...cells.map((text) => html("td", {}, text))));
-    this.panel.replaceChildren(html("p", {}, "The real run is the thin line below each bar."), html("table", {}, head, ...lines));
+    const head = (scope, text) => html("th", { scope }, text), cell = (text) => html("td", {}, text);
+    const titles = ["stage", "predicted", "measured", "prediction"].map((text) => head("col", text));
+    const lines = [...rows, total].map(([stage, ...cells]) => [head("row", stage), ...cells.map(cell)]);
+    const table = [titles, ...lines].map((line) => html("tr", {}, ...line));
+    const words = html("p", {}, "The real run is the thin line below each bar.");
+    this.panel.replaceChildren(words, html("table", {}, ...table));
   }
 
   showCode(texts) {
     const blocks = Object.entries(texts).map(([language, text]) => {
+      const copied = (words) => () => (copy.textContent = words);
       const copy = button("copy", `Copy the ${language} program`, () => {
-        navigator.clipboard?.writeText(text).then(() => (copy.textContent = "copied"), () => (copy.textContent = "select and copy"));
+        navigator.clipboard?.writeText(text).then(copied("copied"), copied("select and copy"));
       });
-      return html("details", { open: language === "lessonkit" }, html("summary", {}, language), copy, html("pre", { tabindex: 0, ...KEYS }, text));
+      return folded(language, language === "lessonkit", copy, program(text));
     });
     const close = button("close", "Close the programs", () => this.panel.replaceChildren());
     this.panel.replaceChildren(close, ...blocks);

@@ -5,8 +5,10 @@ class Formula {
   constructor({ said, words, fixed, steps }, controls, view) {
     Object.assign(this, { fixed, steps, controls, view, lit: "", chosen: {}, terms: [] });
     [this.value, this.said] = [html("b"), html("span", { "aria-live": "polite" })];
-    const parts = words.map((word, place) => (word in fixed || word in controls.values ? this.term(word, (place - 1) / 2) : html("span", {}, spaced(word))));
-    this.node = html("div", { class: "lk-formula", role: "group", "aria-label": "Formula" }, html("span", {}, said), ...parts, html("span", {}, "="), this.value, this.said);
+    const plain = (text) => html("span", {}, text), isTerm = (word) => word in fixed || word in controls.values;
+    const parts = words.map((word, place) => (isTerm(word) ? this.term(word, (place - 1) / 2) : plain(spaced(word))));
+    this.node = div("lk-formula", plain(said), ...parts, plain("="), this.value, this.said);
+    attributes(this.node, { role: "group", "aria-label": "Formula" });
     this.edges = Object.keys(steps).map((name) => this.edge(name));
     view.frame.append(...this.edges.map(({ node }) => node));
     view.formula = this;
@@ -18,8 +20,12 @@ class Formula {
   }
 
   term(name, place) {
-    const turner = () => this.edges.find((edge) => edge.name === name && !edge.node.hidden)?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`);
-    const node = html("button", { type: "button", class: "lk-term", onclick: () => turner()?.focus(), ...this.lights(name) }, html("span", {}, spaced(name)), html("b"));
+    const onclick = () => {
+      const edge = this.edges.find((one) => one.name === name && !one.node.hidden);
+      (edge?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`))?.focus();
+    };
+    const given = { type: "button", class: "lk-term", onclick, ...this.lights(name) };
+    const node = html("button", given, html("span", {}, spaced(name)), html("b"));
     this.terms.push({ name, node, place });
     return node;
   }
@@ -27,20 +33,24 @@ class Formula {
   // The end of one bar: a slider for the keyboard, and a handle for the hand.
   edge(name) {
     const turn = (rest) => () => this.controls.turn(name, Number(input.value), rest);
-    const input = html("input", { type: "range", max: this.steps[name].length - 1, "aria-label": `Length of a bar: ${spaced(name)}`, oninput: turn(false), onchange: turn(true), ...this.lights(name) });
-    const { timeline } = this.view;
-    const press = (event) => {
+    const range = { type: "range", max: this.steps[name].length - 1, "aria-label": `Length of a bar: ${spaced(name)}` };
+    const input = html("input", { ...range, oninput: turn(false), onchange: turn(true), ...this.lights(name) });
+    const { timeline } = this.view, along = (event) => inside(timeline.svg, event)[0];
+    const onpointerdown = (event) => {
       event.preventDefault();
       node.setPointerCapture(event.pointerId);
       input.focus({ preventScroll: true });
       const { x, width } = timeline.box(this.bar(name));
       timeline.held = timeline.end;
-      this.hand = { name, off: timeline.inside(event)[0] - x - width };
+      this.hand = { name, off: along(event) - x - width };
     };
-    const release = () => this.controls.turn(name, this.controls.values[name], true, (this.hand = timeline.held = undefined));
-    const move = (event) => this.hand && this.drag(timeline.inside(event)[0]);
-    const node = html("div", { class: "lk-edge", title: `Drag to change ${spaced(name)}`, onpointerdown: press, onpointermove: move, onlostpointercapture: release }, input);
-    return { name, node, input };
+    const onlostpointercapture = () => {
+      this.hand = timeline.held = undefined;
+      this.controls.turn(name, this.controls.values[name], true);
+    };
+    const onpointermove = (event) => this.hand && this.drag(along(event));
+    const node = attributes(div("lk-edge", input), { onpointerdown, onpointermove, onlostpointercapture });
+    return { name, node: attributes(node, { title: `Drag to change ${spaced(name)}` }), input };
   }
 
   // The picture follows the hand in each frame; the kernel is asked as by a slider, once a step.
@@ -50,7 +60,7 @@ class Formula {
     if (bar < 0) return; // a run without such bars came while the hand was down
     const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
     this.hand.cost = Math.max(steps[0], Math.min(steps.at(-1), length[bar] + moved / repeats(this.scene, bar)));
-    const away = steps.map((cost) => Math.abs(cost - this.hand.cost)), near = away.indexOf(Math.min(...away));
+    const near = nearest(steps, (cost) => Math.abs(cost - this.hand.cost));
     if (near !== this.controls.values[name]) this.controls.turn(name, near, false);
     this.view.draw(this.show(this.scene));
   }
@@ -59,12 +69,13 @@ class Formula {
   show(scene) {
     this.scene = scene;
     const { value, holds, said, beaten } = scene.formula;
-    for (const { node, place } of this.terms) attributes(node, { title: beaten.includes(place) ? "has no say here" : "" });
+    for (const { node, place } of this.terms) node.title = beaten.includes(place) ? "has no say here" : "";
     const text = ` ${holds ? "✓" : "✗"} ${said}`;
     this.value.textContent = value;
     if (this.said.textContent !== text) this.said.textContent = text; // or it would be read out again
     this.said.className = holds ? "lk-right" : "lk-wrong";
-    return this.hand?.cost === undefined ? scene : stretched(scene, this.bars(this.hand.name, scene), this.hand.cost);
+    const { name, cost } = this.hand ?? {};
+    return cost === undefined ? scene : stretched(scene, this.bars(name, scene), cost);
   }
 
   bars(name, { rows, bars } = this.view.scene) {
@@ -81,9 +92,11 @@ class Formula {
   // After each drawing, and whenever another bar is pointed at.
   follow(pointed) {
     const { values, specs } = this.controls, { timeline } = this.view;
-    const texts = { ...this.fixed, ...Object.fromEntries(specs.map(({ name, texts }) => [name, texts[values[name]] ?? String(values[name])])) };
+    const texts = { ...this.fixed };
+    for (const { name, texts: all } of specs) texts[name] = all[values[name]] ?? String(values[name]);
     for (const { name, node } of this.terms) {
-      attributes(node, { "aria-label": [spaced(name), texts[name], node.title].filter(Boolean).join(", ") }).lastChild.textContent = texts[name];
+      const said = [spaced(name), texts[name], node.title].filter(Boolean).join(", ");
+      attributes(node, { "aria-label": said }).lastChild.textContent = texts[name];
       node.classList.toggle("lk-lit", pointed < 0 ? name === this.lit : this.bars(name).includes(pointed));
     }
     for (const { name, node, input } of this.edges) {
@@ -118,6 +131,7 @@ function stretched(scene, changed, cost) {
     const before = cause[bar];
     if (before >= 0) starts[bar] += starts[before] + lengths[before] - start[before] - length[before];
   }
-  const path = scene.path.map(([from, to, bar]) => (bar < 0 ? [from, to, bar] : [starts[bar], starts[bar] + lengths[bar], bar]));
+  const moved = (bar) => [starts[bar], starts[bar] + lengths[bar], bar];
+  const path = scene.path.map((step) => (step[2] < 0 ? step : moved(step[2])));
   return { ...scene, path, bars: { ...scene.bars, start: starts, length: lengths } };
 }

@@ -1,6 +1,7 @@
 // What anywidget calls for each widget, and for each place that shows it.
 
-const ROLES = { explore: Explore, predict: Predict, challenge: Challenge, outcome: Outcome, installation: Installation, "heat map": HeatMap, mystery: Mystery, chart: Chart, runs: Runs };
+const ROLES = { explore: Explore, predict: Predict, challenge: Challenge, outcome: Outcome, "heat map": HeatMap };
+Object.assign(ROLES, { installation: Installation, mystery: Mystery, chart: Chart, runs: Runs });
 
 export default {
   initialize({ model }) {

@@ -2,14 +2,16 @@
 
 class Mystery {
   constructor(model, el) {
-    const state = JSON.parse(model.get("state")), cards = state.told.map((told, loader) => this.card(model, state, told, loader));
+    const { told, ...state } = JSON.parse(model.get("state"));
+    const cards = told.map((numbers, loader) => this.card(model, state, numbers, loader));
     el.append(...cards.map(({ node }) => node));
     this.keep = keeping(model, (kept) => cards.forEach(({ restore }, loader) => restore(kept[loader])));
     this.kept = () => cards.map(({ kept }) => kept);
   }
 
   card(model, { number, measures, choices, height }, told, loader) {
-    const name = `Loader ${loader + 1} of number ${number} `, bought = html("div"), said = html("div", { class: "lk-verdict", "aria-live": "polite" });
+    const name = `Loader ${loader + 1} of number ${number} `;
+    const bought = html("div"), said = spoken("lk-verdict");
     const kept = {}; // what was told, by the measurement that was bought; and the last verdict, with the answer
     const restore = (answers) => Object.keys(kept).length || Object.values(answers).forEach(hear);
     const answered = ({ loader: of, ...answer }) => {
@@ -19,8 +21,11 @@ class Mystery {
     };
     const ask = asking(model, said, { told: answered });
     const controls = new Controls(choices, () => {}), view = new View(height);
-    const buys = measures.map((text, which) => button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, () => ask({ do: "measure", loader, which })));
-    const commit = button("commit", `Commit to this answer for loader ${loader + 1}`, () => ask({ do: "commit", loader, ...controls.values }));
+    const buys = measures.map((text, which) => {
+      return button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, () => ask({ do: "measure", loader, which }));
+    });
+    const decide = () => ask({ do: "commit", loader, ...controls.values });
+    const commit = button("commit", `Commit to this answer for loader ${loader + 1}`, decide);
     const hear = (answer) => {
       const { text, which, right, scene, pinned, values } = answer;
       kept[which ?? "verdict"] = answer;
@@ -35,7 +40,8 @@ class Mystery {
       if (!view.scene) node.append(...view.nodes);
       return view.draw(scene);
     };
-    const node = html("div", { class: "lk-card-of", role: "group", "aria-label": name }, html("p", { class: "lk-question" }, html("b", {}, name), told), bought, controls.node, html("div", { class: "lk-tools" }, ...buys, html("span", { class: "lk-space" }), commit), said);
-    return { node, kept, restore };
+    const tools = div("lk-tools", ...buys, html("span", { class: "lk-space" }), commit);
+    const node = div("lk-card-of", question(name, told), bought, controls.node, tools, said);
+    return { node: attributes(node, { role: "group", "aria-label": name }), kept, restore };
   }
 }

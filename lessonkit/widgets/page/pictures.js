@@ -9,8 +9,9 @@ const REST = 250; // ms
 const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead: who taps a key is quicker
 
 class Pictures {
-  constructor(model, { show, refuse }) {
-    Object.assign(this, { model, show, refuse, took: 0, last: 0 });
+  // *view* has `show` for a picture, and `refuse` for what went wrong.
+  constructor(model, view) {
+    Object.assign(this, { model, view, took: 0, last: 0 });
     this.kept = new Map(); // by values
     this.asked = new Map(); // what the kernel is busy with, by number: one that is wanted, one ahead
     this.wanted = null; // the newest values, if they are not asked for yet
@@ -27,7 +28,8 @@ class Pictures {
     this.ahead = near.slice(0, KEPT / 2); // or they would drive each other out, and never end
     clearTimeout(this.timer);
     if (this.asked.size) this.wait();
-    const coming = [...this.asked.values()].find(({ key }) => key === this.newest), known = this.kept.get(this.newest);
+    const coming = [...this.asked.values()].find(({ key }) => key === this.newest);
+    const known = this.kept.get(this.newest);
     if (coming || known) this.wanted = null;
     if (coming) coming.ahead = false;
     else if (known) {
@@ -53,7 +55,7 @@ class Pictures {
   wait() {
     clearTimeout(this.patience);
     const missed = () => this.wanted || [...this.asked.values()].some(({ ahead }) => !ahead);
-    this.patience = setTimeout(() => missed() && this.refuse(SILENT), PATIENCE);
+    this.patience = setTimeout(() => missed() && this.view.refuse(SILENT), PATIENCE);
   }
 
   rested(wait = STILL_FOR) {
@@ -70,7 +72,7 @@ class Pictures {
 
   draw(key, picture) {
     this.drawn = key;
-    this.show(picture);
+    this.view.show(picture);
   }
 
   hear(message, buffers) {
@@ -88,7 +90,7 @@ class Pictures {
     else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
     // Drawn also while newer values wait, for a hand that moves is to see something; but never after them.
     if (!ahead && this.drawn !== this.newest) {
-      if (answer.error) this.refuse(answer.error);
+      if (answer.error) this.view.refuse(answer.error);
       else this.draw(key, answer);
     }
     if (this.wanted) this.ask();

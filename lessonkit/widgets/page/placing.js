@@ -1,7 +1,8 @@
 // Bars that a learner puts on the axis of a run. They wait in a tray below it, and snap to its steps.
 
 const LANE = 32;
-const HOW = "arrow keys move it, with Shift five steps at a time; Enter puts it down, Escape takes it back, Delete puts it away";
+const HOW = "Drag each to where it belongs, or press Enter on it: arrow keys move it, with Shift five steps at a time; "
+  + "Enter puts it down, Escape takes it back, Delete puts it away.";
 
 class Placing extends Timeline {
   constructor({ rows, bars, given, step, steps }, changed) {
@@ -10,22 +11,25 @@ class Placing extends Timeline {
     Object.assign(this, { given, step, changed, picked: -1 });
     this.places = bars.map(() => -1); // in steps; -1 in the tray
     this.lanes = bars.map(() => 0);
-    this.bars = bars.map(([row, label, length, name], bar) => {
+    this.bars = bars.map(([row, words, length, name], bar) => {
       const rect = svg("rect", { rx: 3, fill: rows[row][2], height: LANE - 2 });
-      const text = svg("text", { "text-anchor": "middle", y: LANE / 2 + 3, class: rows[row][3] === "#ffffff" && "lk-white" }, label || name);
-      const node = svg("g", { role: "button", tabindex: 0, onblur: () => this.picked === bar && !this.grip && this.drop(), ...KEYS }, rect, text);
+      const text = label(0, LANE / 2 + 3, words || name, { class: rows[row][3] === "#ffffff" && "lk-white" });
+      const onblur = () => this.picked === bar && !this.grip && this.drop();
+      const node = svg("g", { role: "button", tabindex: 0, onblur, ...KEYS }, rect, text);
       return { row, length, name, node, rect, text };
     });
-    this.tray = svg("text", { x: LEFT - 10, "text-anchor": "end" }, "to place");
+    this.tray = label(LEFT - 10, 0, "to place", { "text-anchor": "end" });
     this.shadow = svg("rect", { class: "lk-shadow", rx: 3, style: "display: none" });
     this.theirs = svg("g", { class: "lk-theirs" });
-    this.svg.replaceChildren(this.layer.grid, this.layer.names, this.layer.ghosts, this.layer.axis, this.tray, this.shadow, this.theirs, this.layer.bars);
+    const { grid, names, ghosts, axis } = this.layer;
+    this.svg.replaceChildren(grid, names, ghosts, axis, this.tray, this.shadow, this.theirs, this.layer.bars);
     this.layer.bars.append(...this.bars.map(({ node }) => node));
     attributes(this.svg, { role: "group", "aria-label": "Bars to place in time" });
     this.svg.removeAttribute("tabindex");
-    this.layer.bars.addEventListener("touchstart", (event) => event.preventDefault()); // or the page would follow the finger
-    this.said = html("div", { class: "lk-said", "aria-live": "polite" }, `${bars.length} bars to place. Drag each to where it belongs, or press Enter on it: ${HOW}.`);
-    this.node = html("div", { class: "lk-placing" }, watched(this.svg, (width) => this.draw(this.scene, width)), this.said);
+    // Or the page would follow the finger.
+    this.layer.bars.addEventListener("touchstart", (event) => event.preventDefault());
+    this.said = spoken("lk-said", `${bars.length} bars to place. ${HOW}`);
+    this.node = div("lk-placing", watched(this.svg, (width) => this.draw(this.scene, width)), this.said);
   }
 
   point() {} // of these bars nothing is told yet
@@ -55,11 +59,13 @@ class Placing extends Timeline {
     this.measure();
     this.bottom = this.floor + BOTTOM; // of the axis; below it is the tray
     const height = this.bottom + (this.node.inert ? 0 : LANE);
-    attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
+    sized(this.svg, this.width, height);
     this.tray.setAttribute("y", this.bottom + LANE / 2 + 3);
     this.drawNames();
     this.drawAxis();
-    this.layer.ghosts.replaceChildren(...this.given.map(([row, lane, start, length]) => svg("rect", { fill: scene.rows[row][2], rx: 3, ...this.boxAt(row, lane, start, length) })));
+    this.layer.ghosts.replaceChildren(...this.given.map(([row, ...where]) => {
+      return svg("rect", { fill: scene.rows[row][2], rx: 3, ...this.boxAt(row, ...where) });
+    }));
     this.arrange();
   }
 
@@ -75,12 +81,13 @@ class Placing extends Timeline {
     const size = Math.min(11.5, (1.6 * width) / text.textContent.length); // pixels, of a letter
     attributes(text, { x: width / 2, style: `font-size: ${size}px; visibility: ${size < 7 ? "hidden" : "visible"}` });
     node.style.transform = `translate(${x}px, ${y}px)`;
-    attributes(node, { "aria-pressed": String(bar === this.picked), "aria-label": `${name}, ${time(length * this.step)}, ${this.where(bar)}` });
+    const said = `${name}, ${time(length * this.step)}, ${this.where(bar)}`;
+    attributes(node, { "aria-pressed": String(bar === this.picked), "aria-label": said });
   }
 
   boxAt(row, lane, start, length) {
-    const x = this.x(start);
-    return { x: x + 0.5, y: this.tops[row] + lane * this.lane + 1, width: Math.max(1, this.x(start + length) - x - 1), height: LANE - 2 };
+    const x = this.x(start), width = Math.max(1, this.x(start + length) - x - 1);
+    return { x: x + 0.5, y: this.tops[row] + lane * this.lane + 1, width, height: LANE - 2 };
   }
 
   // All bars together are no longer than the axis, so that each has its place in the tray.
@@ -95,15 +102,17 @@ class Placing extends Timeline {
   findLane(bar) {
     const { row, length } = this.bars[bar], at = this.places;
     const meets = (other) => at[other] < at[bar] + length && at[bar] < at[other] + this.bars[other].length;
-    const rivals = this.bars.map((_, other) => other).filter((other) => at[other] >= 0 && this.bars[other].row === row && meets(other));
-    const taken = rivals.filter((other) => other !== bar && other !== this.picked && (other < bar || bar === this.picked)).map((other) => this.lanes[other]);
+    const before = (other) => other !== bar && other !== this.picked && (other < bar || bar === this.picked);
+    const takes = (other) => at[other] >= 0 && this.bars[other].row === row && before(other) && meets(other);
+    const taken = this.lanes.filter((_, other) => takes(other));
     const lanes = Array.from({ length: this.scene.rows[row][1] }, (_, lane) => lane);
     this.lanes[bar] = lanes.find((lane) => !taken.includes(lane)) ?? 0;
   }
 
   where(bar) {
-    const place = this.places[bar];
-    return place < 0 ? "not placed yet" : `from ${time(place * this.step)} to ${time((place + this.bars[bar].length) * this.step)}`;
+    const place = this.places[bar], end = place + this.bars[bar].length;
+    const [from, to] = [place, end].map((at) => time(at * this.step));
+    return place < 0 ? "not placed yet" : `from ${from} to ${to}`;
   }
 
   // ---- picking up, moving, putting down ----
@@ -129,13 +138,14 @@ class Placing extends Timeline {
   }
 
   key(event) {
-    const bar = this.bars.findIndex(({ node }) => node === event.target), held = bar >= 0 && bar === this.picked;
+    const bar = this.bars.findIndex(({ node }) => node === event.target), here = this.places[bar];
+    const held = bar >= 0 && bar === this.picked;
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] * (event.shiftKey ? 5 : 1);
-    const back = { Enter: this.places[bar], " ": this.places[bar], Escape: this.before, Delete: -1, Backspace: -1 }[event.key];
-    if (held && by) this.put(this.clamp(bar, this.places[bar] + by));
+    const back = { Enter: here, " ": here, Escape: this.before, Delete: -1, Backspace: -1 }[event.key];
+    if (held && by) this.put(this.clamp(bar, here + by));
     else if (held && back !== undefined) this.drop(back);
     else if (bar >= 0 && (event.key === "Enter" || event.key === " ")) {
-      [this.picked, this.before] = [bar, this.places[bar]];
+      [this.picked, this.before] = [bar, here];
       this.put(Math.max(0, this.before), " picked up,");
     } else return;
     take(event);
@@ -146,7 +156,7 @@ class Placing extends Timeline {
     if (bar < 0 || event.button) return;
     if (this.picked >= 0) this.drop();
     [this.picked, this.before] = [bar, this.places[bar]];
-    const [x, y] = this.inside(event), box = this.box(bar);
+    const [x, y] = inside(this.svg, event), box = this.box(bar);
     this.grip = [x - box.x, y - box.y];
     this.layer.bars.append(this.bars[bar].node); // above all others
     this.svg.setPointerCapture?.(event.pointerId);
@@ -156,7 +166,7 @@ class Placing extends Timeline {
   // The bar follows the hand, and its outline shows where it will be put.
   move(event) {
     if (!this.grip) return;
-    const [x, y] = this.inside(event), [dx, dy] = this.grip;
+    const [x, y] = inside(this.svg, event), [dx, dy] = this.grip;
     this.put(y < this.bottom ? this.clamp(this.picked, Math.round(this.timeAt(x - dx) / this.step)) : -1);
     const box = this.box(this.picked);
     attributes(this.shadow, box).style.display = "";
@@ -165,7 +175,7 @@ class Placing extends Timeline {
 
   release(event) {
     if (!this.grip) return;
-    const [x, y] = this.inside(event), { node } = this.bars[this.picked];
+    const [x, y] = inside(this.svg, event), { node } = this.bars[this.picked];
     const out = event.type === "pointercancel" || x < 0 || y < 0 || x > this.width || y > this.bottom + LANE;
     this.layer.bars.append(...this.bars.map((bar) => bar.node)); // the order in which Tab goes through them
     node.focus({ preventScroll: true });

@@ -7,7 +7,8 @@ const READY = 3; // of more beside the calls only the number is said
 
 class Plumbing {
   constructor() {
-    this.node = html("div", { class: "lk-plumbing", role: "group", tabindex: 0, ...KEYS, "aria-label": "The pipeline at the time of the playhead" });
+    const given = { role: "group", tabindex: 0, "aria-label": "The pipeline at the time of the playhead" };
+    this.node = attributes(div("lk-plumbing"), { ...given, ...KEYS });
     this.parts = [];
   }
 
@@ -20,23 +21,23 @@ class Plumbing {
 
   build(scene) {
     this.parts = scene.parts.map(([name, rows, calls, buffer]) => {
-      const title = html("b", {}, name);
-      const works = rows.length > 0;
-      const part = { rows, buffer, works, said: html("span"), chips: [], slots: [], box: html("div", { class: "lk-part" }) };
+      const works = rows.length > 0, box = div("lk-part", html("b", {}, name));
+      const part = { rows, buffer, works, box, said: html("span"), chips: [], slots: [] };
       if (works) {
-        part.box.classList.add("lk-box");
-        part.box.style.borderColor = scene.rows[rows.at(-1)][2];
+        box.classList.add("lk-box");
+        box.style.borderColor = scene.rows[rows.at(-1)][2];
         part.calls = Math.max(calls, ...rows.map((row) => scene.rows[row][1]));
-        part.chips = Array.from({ length: Math.min(CALLS, part.calls) }, () => html("i", { class: "lk-chip" }, html("u"), html("em")));
-        part.box.append(title, html("div", { class: "lk-chips" }, ...part.chips), part.said);
-      } else part.box.append(title);
+        const chip = () => html("i", { class: "lk-chip" }, html("u"), html("em"));
+        part.chips = Array.from({ length: Math.min(CALLS, part.calls) }, chip);
+        box.append(div("lk-chips", ...part.chips), part.said);
+      }
       if (buffer >= 0) {
         const [, capacity, most] = scene.buffers[buffer];
         const shown = works ? 0 : Math.min(SLOTS, capacity ?? Math.max(1, most)); // a box says it in words
         part.slots = Array.from({ length: shown }, () => html("i", { class: "lk-slot" }));
         part.held = html("span");
-        if (works) part.box.children[1].append(part.held);
-        else part.box.append(html("div", { class: "lk-slots" }, ...part.slots), part.held);
+        if (works) box.children[1].append(part.held);
+        else box.append(div("lk-slots", ...part.slots), part.held);
       }
       return part;
     });
@@ -54,7 +55,8 @@ class Plumbing {
     }
     const held = this.held(micros);
     for (const part of this.parts) {
-      if (part.works) this.work(part, part.rows.flatMap((row) => working[row]), part.rows.map((row) => waiting[row]), micros);
+      const waits = part.rows.map((row) => waiting[row]);
+      if (part.works) this.work(part, part.rows.flatMap((row) => working[row]), waits, micros);
       if (part.buffer >= 0) this.hold(part, held[part.buffer]);
     }
   }
@@ -97,9 +99,9 @@ class Plumbing {
       slot.textContent = labels[place] ?? "";
       slot.classList.toggle("lk-full", place < labels.length);
     });
-    const few = labels.length <= READY;
-    if (part.works) part.held.textContent = !labels.length ? "" : few ? `ready ${labels.join(" ")}` : `${labels.length} ready`;
-    else part.held.textContent = capacity === null ? `${labels.length} kept` : `${labels.length} of ${capacity}`;
+    const count = labels.length, ready = count > READY ? `${count} ready` : `ready ${labels.join(" ")}`;
+    if (part.works) part.held.textContent = count ? ready : "";
+    else part.held.textContent = capacity === null ? `${count} kept` : `${count} of ${capacity}`;
   }
 
   // What each buffer holds at a time, in the order in which it came.

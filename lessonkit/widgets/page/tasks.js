@@ -2,21 +2,20 @@
 
 class Predict {
   constructor(model, el) {
-    const { question, unit, choices, place, draw, sure, limit, height } = JSON.parse(model.get("state"));
+    const { question: text, unit, choices, place, draw, sure, limit, height } = JSON.parse(model.get("state"));
     const group = unique("answer");
     if (place) this.answer = new Placing(place, () => this.keep());
     else if (draw) this.answer = new Drawing(draw, () => this.keep());
     else this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
     this.sure = this.radios(sure, `${group}-s`, "How sure are you?");
     const commit = button("commit", "Commit to this answer", () => this.commit());
-    this.tools = html("div", { class: "lk-tools" }, commit, button("show me anyway", "Show the run without an answer", () => this.ask({ do: "reveal" })));
-    this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
-    this.tries = html("div", { class: "lk-tries" });
+    const reveal = () => this.ask({ do: "reveal" });
+    this.tools = div("lk-tools", commit, button("show me anyway", "Show the run without an answer", reveal));
+    this.said = spoken("lk-verdict");
+    this.tries = div("lk-tries");
     Object.assign(this, { model, el, height });
-    this.card = html("div", { class: "lk-card-of lk-predict" },
-      html("p", { class: "lk-question" }, html("b", {}, "Predict "), question),
-      this.answer.node, this.sure.node,
-      this.tools, this.said, this.tries);
+    const asked = [question("Predict ", text), this.answer.node, this.sure.node];
+    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.tries);
     el.append(this.card);
     this.card.addEventListener("change", () => this.keep());
     this.ask = asking(model, this.said, { verdict: (verdict) => this.hear(verdict) });
@@ -55,8 +54,10 @@ class Predict {
   }
 
   field(unit, limit) {
-    const input = html("input", { type: "number", step: "any", "aria-label": `Your answer${unit && ` in ${unit}`}`, onkeydown: ({ key }) => key === "Enter" && this.commit(), ...KEYS });
-    const node = html("label", { class: "lk-control" }, html("span", {}, "Your answer"), input, html("span", {}, `${unit} `, html("small", {}, limit)));
+    const name = `Your answer${unit && ` in ${unit}`}`, onkeydown = ({ key }) => key === "Enter" && this.commit();
+    const input = html("input", { type: "number", step: "any", "aria-label": name, onkeydown, ...KEYS });
+    const after = html("span", {}, `${unit} `, html("small", {}, limit));
+    const node = html("label", { class: "lk-control" }, html("span", {}, "Your answer"), input, after);
     const set = (value) => (input.value = Number.isFinite(value) && value >= 0 ? value : "");
     return { node, set, get: () => (input.value === "" ? -1 : Number(input.value)) };
   }
@@ -77,7 +78,7 @@ class Predict {
 
   conclude({ right, tries, text, scene, pinned, ...more }) {
     this.said.replaceChildren(verdict(right, text));
-    const tried = tries.map(([said, sure, well]) => html("span", { class: well ? "lk-right" : "lk-wrong" }, `${well ? "✓" : "✗"} ${said}, ${sure}`));
+    const tried = tries.map(([said, sure, well]) => marked("span", well, `${said}, ${sure}`));
     if (tried.length) this.tries.replaceChildren("Your tries: ", ...tried);
     if (!scene) return;
     this.card.dataset.answered = "";
@@ -99,7 +100,7 @@ class Predict {
 class Task {
   constructor({ text, goals, hints, solution }) {
     this.goals = html("ul", { class: "lk-goals" }, ...goals.map((goal) => html("li", {}, goal)));
-    this.said = html("div", { class: "lk-verdict", "aria-live": "polite" });
+    this.said = spoken("lk-verdict");
     const shown = html("div");
     const left = [...hints];
     const hint = button(`hint (${left.length})`, "Show the next hint", () => {
@@ -109,15 +110,14 @@ class Task {
     });
     const help = [
       ...(hints.length ? [hint, shown] : []),
-      ...(solution ? [html("details", {}, html("summary", {}, "a solution"), html("pre", { tabindex: 0, ...KEYS }, solution))] : []),
+      ...(solution ? [folded("a solution", false, program(solution))] : []),
     ];
-    const title = html("p", { class: "lk-question" }, html("b", {}, "Challenge "), text);
-    this.node = html("div", { class: "lk-card-of" }, title, this.goals, this.said, html("div", { class: "lk-help" }, ...help));
+    this.node = div("lk-card-of", question("Challenge ", text), this.goals, this.said, div("lk-help", ...help));
   }
 
   judge({ passed, goals, message }) {
     this.said.replaceChildren(verdict(passed, message));
-    this.goals.replaceChildren(...goals.map(([met, said]) => html("li", { class: met ? "lk-right" : "lk-wrong" }, `${met ? "✓" : "✗"} ${said}`)));
+    this.goals.replaceChildren(...goals.map(([met, said]) => marked("li", met, said)));
   }
 }
 
@@ -132,7 +132,7 @@ class Outcome {
     const { verdict, scene, height } = JSON.parse(model.get("state"));
     const task = new Task({ text: "", goals: [], hints: [], solution: "" });
     task.judge(verdict);
-    el.append(html("div", { class: "lk-card-of" }, task.said, task.goals));
+    el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;
     const view = new View(height);
     el.append(...view.nodes);

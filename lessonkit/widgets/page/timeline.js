@@ -12,18 +12,19 @@ class Timeline {
     this.show = { path: false, waits: true, memory: false };
     this.bars = [];
     this.hatch = unique("hatch");
-    this.layer = Object.fromEntries(
-      ["grid", "names", "ghosts", "bars", "path", "track", "axis"].map((name) => [name, svg("g", { class: `lk-${name}` })]),
-    );
-    this.head = svg("g", { class: "lk-head" }, svg("path", { d: "M-6,-18 h12 v9 l-6,6 l-6,-6 z" }), svg("line", { y1: -6 }), svg("text", { x: 10, y: -8 }));
+    this.layer = {};
+    for (const name of ["grid", "names", "ghosts", "bars", "path", "track", "axis"]) {
+      this.layer[name] = svg("g", { class: `lk-${name}` });
+    }
+    const handle = svg("path", { d: "M-6,-18 h12 v9 l-6,6 l-6,-6 z" });
+    this.head = svg("g", { class: "lk-head" }, handle, svg("line", { y1: -6 }), svg("text", { x: 10, y: -8 }));
     this.ring = svg("rect", { class: "lk-ring", rx: 3 });
-    const hears = Object.entries({ pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release", keydown: "key" });
-    this.svg = svg(
-      "svg",
-      { class: "lk-timeline", role: "slider", tabindex: 0, "aria-label": "Time in the run", onpointerleave: () => this.point(-1), ...KEYS },
-      hatching(this.hatch), ...Object.values(this.layer), this.ring, this.head,
-    );
-    for (const [event, act] of hears) this.svg.addEventListener(event, (about) => this[act]?.(about));
+    const given = { class: "lk-timeline", role: "slider", tabindex: 0, "aria-label": "Time in the run", ...KEYS };
+    this.svg = svg("svg", given, hatching(this.hatch), ...Object.values(this.layer), this.ring, this.head);
+    const hears = { pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release" };
+    for (const [event, act] of Object.entries({ ...hears, pointerleave: "away", keydown: "key" })) {
+      this.svg.addEventListener(event, (about) => this[act]?.(about));
+    }
   }
 
   // ---- from time and place to pixels, and back ----
@@ -61,7 +62,8 @@ class Timeline {
     const thin = this.other ? 0.72 : 1; // below it is the other run
     const gap = Math.min(2, this.lane / 3);
     const x = this.x(start[bar]), y = this.tops[row[bar]] + lane[bar] * this.lane + gap / 2;
-    return { x: x + 0.5, y, width: Math.max(1, this.x(start[bar] + length[bar]) - x - 1), height: this.lane * thin - gap };
+    const width = Math.max(1, this.x(start[bar] + length[bar]) - x - 1);
+    return { x: x + 0.5, y, width, height: this.lane * thin - gap };
   }
 
   // ---- drawing ----
@@ -71,8 +73,9 @@ class Timeline {
     this.width = Math.max(NARROWEST, width);
     this.measure();
     const height = this.height + (this.show.memory ? TRACK : 0);
-    attributes(this.svg, { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` });
-    this.svg.classList.toggle("lk-no-waits", !this.show.waits || this.held > 0); // under a hand only the kernel knows them
+    sized(this.svg, this.width, height);
+    // Under a hand only the kernel knows the waits.
+    this.svg.classList.toggle("lk-no-waits", !this.show.waits || this.held > 0);
     this.drawNames();
     this.drawAxis();
     this.drawBars();
@@ -92,22 +95,25 @@ class Timeline {
         const y = this.tops[row] + (lanes * this.lane) / 2 + 4;
         const short = stage.length > 10 ? `${stage.slice(0, 9)}…` : stage;
         // In these marks a name that is written from right to left does not turn around what is beside it.
-        return svg("text", { x: LEFT - 10, y, "text-anchor": "end" }, lanes > 1 ? `\u2068${short}\u2069 ×${lanes}` : short, svg("title", {}, stage));
+        const text = lanes > 1 ? `\u2068${short}\u2069 ×${lanes}` : short;
+        const node = label(LEFT - 10, y, text, { "text-anchor": "end" });
+        node.append(svg("title", {}, stage));
+        return node;
       }),
     );
   }
 
   drawAxis() {
     const texts = moments(rounds(0, this.end, (this.width - LEFT) / 90, FINEST), this.end);
-    const lines = texts.map(([at]) => svg("line", { x1: this.x(at), x2: this.x(at), y1: TOP - 4, y2: this.floor }));
-    const marks = texts.map(([at, text]) => svg("text", { x: this.x(at), y: this.floor + 16, "text-anchor": "middle" }, text));
+    const lines = texts.map(([at]) => line(this.x(at), TOP - 4, this.x(at), this.floor));
+    const marks = texts.map(([at, text]) => label(this.x(at), this.floor + 16, text));
     const { epochs, end } = this.scene;
     for (const [place, start] of epochs.entries()) {
       if (epochs.length < 2) break;
       const x = this.x(start), room = this.x(epochs[place + 1] ?? end) - x, short = `${place + 1}`;
-      const label = room >= 60 ? `epoch ${short}` : room >= 6 + 8 * short.length ? short : "";
-      marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, label));
-      lines.push(svg("line", { class: "lk-epoch", x1: x, x2: x, y1: 2, y2: this.floor }));
+      const text = room >= 60 ? `epoch ${short}` : room >= 6 + 8 * short.length ? short : "";
+      marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, text));
+      lines.push(line(x, 2, x, this.floor, { class: "lk-epoch" }));
     }
     this.layer.grid.replaceChildren(...lines);
     this.layer.axis.replaceChildren(...marks);
@@ -127,13 +133,15 @@ class Timeline {
       const box = this.box(bar), { x, y, width, height } = box;
       const [stage, , colour, ink] = rows[bars.row[bar]];
       const wait = bars.kind[bar] !== "";
-      const label = bars.kind[bar] === "idle" && bars.note[bar] ? `waits for ${bars.note[bar].split(",")[0]}` : bars.label[bar];
-      const fits = label && height >= 11 && width >= 7 * label.length + (wait ? 24 : 4) ? label : "";
+      const idle = bars.kind[bar] === "idle" && bars.note[bar];
+      const words = idle ? `waits for ${idle.split(",")[0]}` : bars.label[bar];
+      const fits = words && height >= 11 && width >= 7 * words.length + (wait ? 24 : 4) ? words : "";
       tell(rect, said, { ...box, fill: wait ? `url(#${this.hatch})` : colour });
       tell(rect, said, { "data-start": bars.start[bar], "data-length": bars.length[bar], "data-stage": stage });
       if (tell(rect, said, { class: wait ? "lk-bar lk-wait" : "lk-bar" })) this.bars[bar].lit = false;
       if (said.label !== fits) text.textContent = said.label = fits;
-      if (fits) tell(text, (said.text ??= {}), { x: x + width / 2, y: y + height / 2 + 4, class: wait ? "lk-why" : ink === "#ffffff" ? "lk-white" : "" });
+      const paint = wait ? "lk-why" : ink === "#ffffff" ? "lk-white" : "";
+      if (fits) tell(text, (said.text ??= {}), { x: x + width / 2, y: y + height / 2 + 4, class: paint });
     }
   }
 
@@ -150,12 +158,13 @@ class Timeline {
       const x = this.x(bars.start[bar]);
       const width = Math.max(1, this.x(bars.start[bar] + bars.length[bar]) - x - 1);
       const y = this.tops[row] + (lane + 0.74) * this.lane;
-      shapes[bars.row[bar]] += `M${x.toFixed(1)},${y.toFixed(1)}h${width.toFixed(1)}v${(this.lane * 0.2).toFixed(1)}h${-width.toFixed(1)}z`;
+      const [left, top, wide, high] = [x, y, width, this.lane * 0.2].map((size) => size.toFixed(1));
+      shapes[bars.row[bar]] += `M${left},${top}h${wide}v${high}h${-wide}z`;
     }
     const end = this.x(this.other.end);
     return this.layer.ghosts.replaceChildren(
       ...shapes.map((d, row) => svg("path", { d, fill: theirs[row][2] })),
-      svg("line", { x1: end, x2: end, y1: TOP - 4, y2: this.floor }),
+      line(end, TOP - 4, end, this.floor),
     );
   }
 
@@ -173,13 +182,14 @@ class Timeline {
     const { time: times, change, bytes } = this.scene.events;
     let held = 0;
     const levels = change.map((by, event) => (held += by * (bytes.length ? bytes[event] : 1)));
-    const most = levels.reduce((top, level) => Math.max(top, level), 0), floor = this.floor + BOTTOM + TRACK - 8;
+    const most = levels.reduce((top, level) => Math.max(top, level), 0);
+    const floor = this.floor + BOTTOM + TRACK - 8;
     const y = (level) => floor - (level / Math.max(1, most)) * (TRACK - 20);
     const stairs = levels.map((level, event) => `H${this.x(times[event]).toFixed(1)}V${y(level).toFixed(1)}`);
     const top = bytes.length ? size(most) : `${most} held`;
     return this.layer.track.replaceChildren(
       svg("path", { d: `M${LEFT},${floor}${stairs.join("")}H${this.x(this.scene.end)}V${floor}Z` }),
-      svg("text", { x: LEFT - 10, y: floor - 8, "text-anchor": "end" }, "Memory"),
+      label(LEFT - 10, floor - 8, "Memory", { "text-anchor": "end" }),
       svg("text", { x: LEFT + 4, y: floor - TRACK + 30 }, `at most ${top}`),
     );
   }
@@ -196,7 +206,8 @@ class Timeline {
     attributes(text, { x: right ? -10 : 10, "text-anchor": right ? "end" : "start" });
     text.textContent = time(this.time);
     const [now, end] = [this.time, this.end].map((at) => Math.round(at / 1000));
-    attributes(this.svg, { "aria-valuemin": 0, "aria-valuemax": end, "aria-valuenow": now, "aria-valuetext": time(this.time) });
+    const said = { "aria-valuenow": now, "aria-valuetext": time(this.time) };
+    attributes(this.svg, { "aria-valuemin": 0, "aria-valuemax": end, ...said });
     this.onTime(this.time);
   }
 
@@ -244,27 +255,26 @@ class Timeline {
     }
     const there = all.filter((bar) => (row[bar] - row[here]) * direction > 0);
     const away = (column, bar) => Math.abs(column[bar] - column[here]);
-    return this.point(there.sort((a, b) => away(row, a) - away(row, b) || away(start, a) - away(start, b))[0] ?? here);
+    there.sort((a, b) => away(row, a) - away(row, b) || away(start, a) - away(start, b));
+    return this.point(there[0] ?? here);
   }
 
   press(event) {
     this.svg.focus({ preventScroll: true });
     this.svg.setPointerCapture(event.pointerId);
-    this.seek(this.timeAt(this.inside(event)[0]));
+    this.seek(this.timeAt(inside(this.svg, event)[0]));
     event.preventDefault();
   }
 
   move(event) {
-    const [x, y] = this.inside(event);
+    const [x, y] = inside(this.svg, event);
     if (this.svg.hasPointerCapture(event.pointerId)) this.seek(this.timeAt(x));
     const bar = this.at(x, y);
     if (bar !== this.bar) this.point(bar);
   }
 
-  inside(event) {
-    const frame = this.svg.getBoundingClientRect();
-    const scale = this.width / frame.width; // the page may be zoomed
-    return [(event.clientX - frame.left) * scale, (event.clientY - frame.top) * scale];
+  away() {
+    this.point(-1);
   }
 
   key(event) {

@@ -7,32 +7,35 @@ const STILL = 700; // ms between steps where the reader wants no motion
 class View {
   constructor(height) {
     Object.assign(this, { scene: null, pinned: null, real: null });
-    this.figures = html("div", { class: "lk-figures" });
-    this.said = html("div", { class: "lk-said", "aria-live": "polite" });
+    this.figures = div("lk-figures");
+    this.said = spoken("lk-said");
     this.plumbing = new Plumbing();
     this.timeline = new Timeline({ height, onTime: (at) => this.at(at), onBar: (bar) => this.point(bar) });
     this.playButton = button("play", "Play", () => this.play());
     const choose = () => (this.chosen = true); // from then on it is not ours to set
-    this.slower = html("select", { "aria-label": "How many times slower than the run", onchange: choose, ...KEYS }, ...SLOWER.map((times) => html("option", { value: times }, `${times}× slower`)));
-    const switches = [["path", "critical path"], ["waits", "waits"], ["memory", "memory"]].map(([name, text]) => this.toggle(name, text));
-    this.tools = html(
-      "div", { class: "lk-tools" },
-      this.playButton, button("|◀", "To the start", () => this.timeline.seek(0)),
-      button("◀|", "One step back", () => this.timeline.step(-1)), button("|▶", "One step on", () => this.timeline.step(1)),
-      this.slower, ...switches,
-    );
-    this.words = html("div", { class: "lk-words" }); // the picture, for screen readers
-    this.frame = watched(this.timeline.svg, (width) => this.scene && width !== this.timeline.width && this.timeline.draw(this.scene, width));
+    const speeds = SLOWER.map((times) => html("option", { value: times }, `${times}× slower`));
+    const slower = { "aria-label": "How many times slower than the run", onchange: choose, ...KEYS };
+    this.slower = html("select", slower, ...speeds);
+    const first = button("|◀", "To the start", () => this.timeline.seek(0));
+    const back = button("◀|", "One step back", () => this.timeline.step(-1));
+    const on = button("|▶", "One step on", () => this.timeline.step(1));
+    const switches = Object.keys(this.timeline.show).map((name) => this.toggle(name));
+    this.tools = div("lk-tools", this.playButton, first, back, on, this.slower, ...switches);
+    this.words = div("lk-words"); // the picture, for screen readers
+    this.frame = watched(this.timeline.svg, (width) => {
+      if (this.scene && width !== this.timeline.width) this.timeline.draw(this.scene, width);
+    });
     this.nodes = [this.figures, this.plumbing.node, this.frame, this.said, this.words, this.tools];
   }
 
-  toggle(name, text) {
+  toggle(name) {
+    const text = name === "path" ? "critical path" : name, { show } = this.timeline;
     const node = button(text, `Show the ${text}`, () => {
-      this.timeline.show[name] = !this.timeline.show[name];
-      node.setAttribute("aria-pressed", this.timeline.show[name]);
+      show[name] = !show[name];
+      node.setAttribute("aria-pressed", show[name]);
       this.timeline.draw();
-    }, { "aria-pressed": String(this.timeline.show[name]) });
-    return node;
+    });
+    return attributes(node, { "aria-pressed": String(show[name]) });
   }
 
   // Drawn once a frame, whatever comes in between.
@@ -58,17 +61,15 @@ class View {
 
   usual() {
     const wanted = (WHOLE * 1e6) / Math.max(1, this.scene.end);
-    return SLOWER.reduce((best, times) => (Math.abs(times - wanted) < Math.abs(best - wanted) ? times : best));
+    return SLOWER[nearest(SLOWER, (times) => Math.abs(times - wanted))];
   }
 
   drawFigures() {
-    const { scene, pinned } = this;
-    const shown = [...scene.figures];
-    if (pinned && scene.perSample) {
-      const factor = pinned.perSample / scene.perSample;
-      shown.splice(1, 0, [`${factor.toFixed(2)}×`, "the pinned speed"]);
-    }
-    this.figures.replaceChildren(...shown.map(([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what))));
+    const { scene, pinned } = this, shown = [...scene.figures];
+    const factor = pinned && scene.perSample && pinned.perSample / scene.perSample;
+    if (factor) shown.splice(1, 0, [`${factor.toFixed(2)}×`, "the pinned speed"]);
+    const figure = ([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what));
+    this.figures.replaceChildren(...shown.map(figure));
   }
 
   at(micros) {
@@ -95,8 +96,7 @@ class View {
     const { timeline } = this;
     if (timeline.time >= timeline.end) timeline.seek(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.playButton.textContent = "pause";
-    attributes(this.playButton, { title: "Pause", "aria-label": "Pause" });
+    named(this.playButton, "Pause").textContent = "pause";
     let before = performance.now();
     const frame = (now) => {
       if (!this.playing || !timeline.svg.isConnected || timeline.time >= timeline.end) return this.stop();
@@ -111,7 +111,6 @@ class View {
   stop() {
     cancelAnimationFrame(this.playing);
     this.playing = 0;
-    this.playButton.textContent = "play";
-    attributes(this.playButton, { title: "Play", "aria-label": "Play" });
+    named(this.playButton, "Play").textContent = "play";
   }
 }
