@@ -10,7 +10,7 @@ from lessonkit.code.functions import Functions, called, identifier
 from lessonkit.code.helpers import HELPERS, imports_from, with_helpers
 from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, names
-from lessonkit.engine.node import Node, name_of_function, rebuilt
+from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 
 ENOUGH = 100  # elements that an average is taken of, or that a table has
 ITERTOOLS = ("chain", "islice")
@@ -117,6 +117,11 @@ def text_of(imports: set[str], parts: list[str], helpers: dict[str, str] = HELPE
     imports = {"import time", *imports, *imports_from("itertools", ITERTOOLS, whole)}
     first = sorted(imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line))
     return "\n".join([*first, "", "", whole])
+
+
+def has_loader(node: Node) -> bool:
+    """Whether *node* is a `DataLoader`, or reads one."""
+    return any(part.method == "DataLoader" for part in walk(node))
 
 
 def unfused(root: Node) -> Node:

@@ -8,7 +8,15 @@ from lessonkit.code.examples import example, made
 from lessonkit.code.expression import Expression, laid_out, plain
 from lessonkit.code.functions import STUB
 from lessonkit.code.helpers import HELPERS, OF_BYTES
-from lessonkit.code.real import ENOUGH, RealProgram, function_of, seconds_to_open, text_of, unfused
+from lessonkit.code.real import (
+    ENOUGH,
+    RealProgram,
+    function_of,
+    has_loader,
+    seconds_to_open,
+    text_of,
+    unfused,
+)
 from lessonkit.engine.element import arguments, stack
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import FUNCTIONS, Node, walk
@@ -34,7 +42,7 @@ INNER = """def NAME(x):
 
 def tfdata(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     """Write the pipeline, and the whole program, which trains with these *options* of `benchmark`."""
-    if any(part.method == "DataLoader" for part in walk(node)):
+    if has_loader(node):
         raise ValueError('tf.data has no DataLoader: write the program for "torch"')
     node = unfused(node)
     writer = TensorFlow(options.get("machine", Machine()).cores)

@@ -7,7 +7,7 @@ from typing import Any
 from lessonkit.code.expression import Expression
 from lessonkit.code.functions import called
 from lessonkit.code.helpers import imports_from
-from lessonkit.code.real import RealProgram, seconds_to_open, text_of, unfused
+from lessonkit.code.real import RealProgram, has_loader, seconds_to_open, text_of, unfused
 from lessonkit.engine.node import METHODS, Node, base_of, one_call, swap, walk
 
 KEPT = """def __init__(self):
@@ -48,7 +48,7 @@ def torch(node: Node, options: dict[str, Any]) -> tuple[str, str]:
 
 def with_loader(node: Node) -> Node:
     """Put a loader in the place of the last batch; without any batch, one that makes none."""
-    if any(part.method == "DataLoader" for part in walk(node)):
+    if has_loader(node):
         return node
     last = node
     while last.method in ("map", "filter", *WITHOUT, *PLACES):
