@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from lesson import WRITTEN as WRITTEN_LESSONS
+from lesson import lesson
 from random_pipelines import loaded, pipeline
 
 from lessonkit import (
@@ -16,7 +18,10 @@ from lessonkit import (
     straggler,
     work,
 )
+from lessonkit.code.real import has_loader
 from lessonkit.loops.fitting import fitted
+from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.sandbox import made_by
 
 SCALE = 3
 X = Dataset.range(4)
@@ -151,6 +156,18 @@ def test_options_that_benchmark_refuses_are_refused(options: dict[str, Any], sen
         X.code(**options)
 
 
+@pytest.mark.parametrize("name", WRITTEN_LESSONS)
+def test_every_live_view_of_a_lesson_has_programs_without_gaps(name: str) -> None:
+    for _, view in lesson(name).widgets(Explore):
+        dataset, options = made_by(view.pipeline, **view.start)
+        shown: list[Any] = []
+        exec(dataset.code(**options), {"print": shown.append})
+        assert shown[0].duration == benchmark(dataset, **options).duration
+        text = dataset.code("torch" if has_loader(dataset.node) else "tf.data", **options)
+        compile(text, "program", "exec")
+        assert "# put " not in text + dataset.code()
+
+
 # ---- for tf.data ----
 
 
@@ -275,7 +292,15 @@ WRITTEN: list[tuple[Dataset, str]] = [
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".map(lambda x: x, num_parallel_calls=1).batch(2)"),
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".shuffle(3).repeat(2)"),
     (X.repeat(), "for element in islice(elements, 100):"),
-    (Dataset.from_list([Rows([1]), Rows([2, 3])]), "(tf.ragged.constant([[1], [2, 3]], tf.int64))"),
+    (
+        Dataset.from_list([[1], [2, 3]]),
+        "from_generator(lambda: [[1], [2, 3]], output_signature=tf.TensorSpec(None, tf.int64))",
+    ),
+    (Dataset.from_list([Rows([1]), Rows([2, 3])]), "the_list = None  # put the list here"),
+    (
+        Dataset.from_list([(1, "a"), (2, "b")]),
+        "lambda: [(1, 'a'), (2, 'b')], output_signature=(tf.TensorSpec((), tf.int64), tf.TensorSpec((), tf.string)",
+    ),
 ]
 
 

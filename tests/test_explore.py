@@ -152,7 +152,13 @@ def test_a_language_that_cannot_write_a_pipeline_says_so_beside_the_other() -> N
 
 
 def test_the_code_is_run_as_the_view_runs_it() -> None:
-    options = {"num_epochs": 1, "max_elements": 9, "load": 0.001, "machine": Machine(2), "train": 0.002}
+    options: dict[str, Any] = {
+        "num_epochs": 1,
+        "max_elements": 9,
+        "load": 0.001,
+        "machine": Machine(2),
+        "train": 0.002,
+    }
 
     def endless(n: int = 3) -> Any:
         return Dataset.range(n).map(cost=0.01, kind="native", num_parallel_calls=4).repeat(), options

@@ -161,13 +161,12 @@ def source(function: Any) -> tuple[Any, list[str]]:
     spots = {(line, column) for line, _, column, _ in code.co_positions()}
     lines, _ = inspect.findsource(code)
     for node in ast.walk(ast.parse("".join(lines))):
-        match node:
-            case ast.FunctionDef(name=code.co_name, lineno=line, decorator_list=above):
-                if code.co_firstlineno in (line, *(part.lineno for part in above)):
-                    return node, lines
-            case ast.Lambda(body=body) if code.co_name == "<lambda>":
-                if (body.lineno, body.col_offset) in spots:
-                    return node, lines
+        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
+            if (node.body.lineno, node.body.col_offset) in spots:
+                return node, lines
+        elif isinstance(node, ast.FunctionDef) and code.co_name == node.name:
+            if code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list)):
+                return node, lines
     raise ValueError("it is not in its file")
 
 

@@ -33,6 +33,7 @@ IN_PYTHON = '''def in_python(function, types):
         return tf.nest.pack_sequence_as(types, results)
 
     return call'''
+ITERTOOLS = ("chain", "islice")
 HELPERS = {
     "artificial": ARTIFICIAL,
     "ArtificialDataset": ARTIFICIAL_DATASET,
@@ -43,12 +44,15 @@ HELPERS = {
 OF_BYTES = {"plain": PLAIN.replace("TEXT", "value")}  # where elements hold bytes that are no text
 
 
-def with_helpers(helpers: dict[str, str], parts: list[str]) -> list[str]:
-    """Return *parts* of a program after those of the *helpers* that one of them needs."""
+def text_of(imports: set[str], parts: list[str], helpers: dict[str, str] = HELPERS) -> str:
+    """Return a program of *parts*, with those of the *helpers* that they need, after its *imports*."""
     for name, helper in reversed(helpers.items()):
         if re.search(rf"\b{name}[(,]", "\n".join(parts)):
             parts = [helper, *parts]
-    return parts
+    whole = "\n\n\n".join(parts) + "\n"
+    imports = {"import time", *imports, *imports_from("itertools", ITERTOOLS, whole)}
+    first = sorted(imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line))
+    return "\n".join([*first, "", "", whole])
 
 
 def imports_from(module: str, names: Iterable[str], text: str) -> list[str]:

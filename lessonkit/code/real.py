@@ -5,17 +5,14 @@ from collections.abc import Iterable
 from statistics import fmean
 from typing import Any
 
-from lessonkit.code.examples import example, made, star
+from lessonkit.code.examples import example, made
 from lessonkit.code.functions import Functions, called, identifier
-from lessonkit.code.helpers import HELPERS, imports_from, with_helpers
+from lessonkit.code.helpers import HELPERS, ITERTOOLS
 from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, names
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 
 ENOUGH = 100  # elements that an average is taken of, or that a table has
-ITERTOOLS = ("chain", "islice")
-BEGIN = "start = time.perf_counter()"
-END = 'print(f"{time.perf_counter() - start:.3f} s")'
 
 
 class RealProgram:
@@ -31,7 +28,7 @@ class RealProgram:
 
     def star(self, before: Node) -> str:
         """Return a star if a function is called with the parts of an element of *before*: of a tuple."""
-        return star(before)
+        return "*" if type(example(before)) is tuple else ""
 
     def sleep(self, seconds: str, x: str) -> str:
         """Write a sleep of *seconds*, an expression that may have the element *x* in it."""
@@ -45,6 +42,10 @@ class RealProgram:
         """Write a call of the generator of *node*."""
         given = ", ".join(map(self.functions.text, node.arguments["args"] or ()))
         return f"{self.functions.text(function_of(node), 'generator')}({given})"
+
+    def seconds_to_open(self, node: Node, file: Any) -> float:
+        """Return what it costs to open *file*, an `ArtificialDataset`."""
+        return charge(price(node.arguments["open"], "open"), Element(file)) / 1e9
 
     def map_function(self, node: Node) -> str:
         """Write what a map calls and what that costs; nothing if it does neither."""
@@ -108,15 +109,8 @@ class RealProgram:
         why = {"machine": "the program has the cores of its computer", "ahead": self.ahead}
         left = [f"# {name}= is left out: {why[name]}." for name in why if name in options]
         body = [margin * " " + line for line in steps]
-        return "\n".join([*self.comments, *left, BEGIN, *heads, *body, END])
-
-
-def text_of(imports: set[str], parts: list[str], helpers: dict[str, str] = HELPERS) -> str:
-    """Return a program of *parts*, with the helpers that they need, after its *imports*."""
-    whole = "\n\n\n".join(with_helpers(helpers, parts)) + "\n"
-    imports = {"import time", *imports, *imports_from("itertools", ITERTOOLS, whole)}
-    first = sorted(imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line))
-    return "\n".join([*first, "", "", whole])
+        first, last = "start = time.perf_counter()", 'print(f"{time.perf_counter() - start:.3f} s")'
+        return "\n".join([*self.comments, *left, first, *heads, *body, last])
 
 
 def has_loader(node: Node) -> bool:
@@ -139,11 +133,6 @@ def function_of(node: Node) -> Any:
     """Return the function of *node*, without what it was measured to cost: it takes its own time."""
     function = node.arguments[name_of_function(node)]
     return function.fn if type(function).__name__ == "costing" else function
-
-
-def seconds_to_open(node: Node, file: Any) -> float:
-    """Return what it costs to open *file*, an `ArtificialDataset`."""
-    return charge(price(node.arguments["open"], "open"), Element(file)) / 1e9
 
 
 def leaf(value: Any, text: str = "value") -> str:

@@ -7,17 +7,9 @@ from typing import Any
 from lessonkit.code.examples import example, made
 from lessonkit.code.expression import Expression, laid_out, plain
 from lessonkit.code.functions import STUB
-from lessonkit.code.helpers import HELPERS, OF_BYTES
-from lessonkit.code.real import (
-    ENOUGH,
-    RealProgram,
-    function_of,
-    has_loader,
-    seconds_to_open,
-    text_of,
-    unfused,
-)
-from lessonkit.engine.element import arguments, stack
+from lessonkit.code.helpers import HELPERS, OF_BYTES, text_of
+from lessonkit.code.real import ENOUGH, RealProgram, function_of, has_loader, unfused
+from lessonkit.engine.element import arguments
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import FUNCTIONS, Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
@@ -26,7 +18,7 @@ TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", bytes: "st
 UNKNOWN = ("cost", "kind", "stage", "nbytes", "batches", "random", *FUNCTIONS)  # to tf.data, by these names
 TAKEN = ("tf", "dataset", "options", "element", "value", "x", "_", "args", "made")
 ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
-OPTIONS = """
+UNCHANGED = """
 # Without these two, tf.data would add a prefetch of its own, and let few calls sleep at once.
 options = tf.data.Options()
 options.experimental_optimization.apply_default_optimizations = False
@@ -48,7 +40,7 @@ def tfdata(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     writer = TensorFlow(options.get("machine", Machine()).cores)
     chain = laid_out(writer.calls(node))
     loop = writer.loop(node, options, "dataset", "element", "tf.nest.map_structure(plain, element)")
-    parts = [*writer.functions.definitions.values(), f"{chain}\n{OPTIONS}\n{loop}"]
+    parts = [*writer.functions.definitions.values(), f"{chain}\n{UNCHANGED}\n{loop}"]
     has_bytes = any("bytes" in structure(example(part), type) for part in walk(node))
     imports = {"import tensorflow as tf", *writer.functions.imports}
     return chain, text_of(imports, parts, HELPERS | (OF_BYTES if has_bytes else {}))
@@ -68,8 +60,7 @@ class TensorFlow(RealProgram, Expression):
     def own(self, node: Node) -> list[str]:
         given = node.arguments
         if node.method == "from_list":
-            columns = stack(given["values"]) if given["values"] else []
-            return [f"from_tensor_slices({structure(columns, self.column)})"]
+            return [self.listed(node)]
         if node.method == "ArtificialDataset" and callable(given["read"]):  # a map spends what reading costs
             read = self.slow("read", given["read"], "wait", node)
             return [*super().own(node.replace(read=0)), f"map({read})"]
@@ -80,7 +71,7 @@ class TensorFlow(RealProgram, Expression):
         first: list[str] = []
         match node.method:
             case "ArtificialDataset":
-                given["open"] = seconds_to_open(node, self.file)
+                given["open"] = self.seconds_to_open(node, self.file)
             case "from_generator":
                 signature = structure(example(node), spec)
                 return [f"lambda: {self.generator(node)}", f"output_signature={signature}"]
@@ -98,17 +89,16 @@ class TensorFlow(RealProgram, Expression):
     def argument(self, name: str, value: Any) -> str:
         return super().argument(name, value).replace("AUTOTUNE", "tf.data.AUTOTUNE")
 
-    def column(self, values: Any) -> str:
-        """Write values of one type as a tensor; many in arrays are left to the reader."""
-        if hasattr(values, "tolist") and values.size > ENOUGH:
-            rest = f"tf.zeros({values.shape}, {dtype(values)})  # put your own data here"
-            return self.functions.define("data", f"NAME = {rest}")
-        types = {dtype(value) for value in values} or {dtype(values)}
+    def listed(self, node: Node) -> str:
+        """Write a list: as a tensor if it holds numbers or texts, otherwise as what gives its elements."""
+        values, first = node.arguments["values"], example(node)
+        types = {structure(value, spec) for value in values} or {spec(first)}
         if len(types) > 1:
-            raise TypeError(f"elements are of types {' and '.join(sorted(types))}: in tf.data all have one")
-        rows = plain_lists(values)
-        is_ragged = isinstance((*values, 0)[0], list) and len({*map(len, rows)}) > 1
-        return f"tf.{'ragged.' * is_ragged}constant({self.functions.literal(rows)}, {types.pop()})"
+            raise TypeError(f"elements are {' and '.join(sorted(types))}: in tf.data all have one type")
+        text = self.functions.text(list(values))
+        if type(first) in TYPES:
+            return f"from_tensor_slices(tf.constant({text}, {dtype(first)}))"
+        return f"from_generator(lambda: {text}, output_signature={types.pop()})"
 
     def call(self, node: Node, name: str) -> str:
         """Write a learner's function: itself if TensorFlow computes the same, otherwise called in Python."""
@@ -146,11 +136,8 @@ class TensorFlow(RealProgram, Expression):
 def in_graph(source: str, value: Any, is_filter: bool) -> bool:
     """Whether TensorFlow makes the same of a function: it returns an argument, or computes in integers."""
     match ast.parse(source).body[0]:
-        case (
-            ast.Expr(ast.Lambda(args, body))
-            | ast.FunctionDef(args=args, body=[ast.Return(ast.expr() as body)])
-        ):
-            result = ast.unparse(body)
+        case ast.Expr(ast.Lambda(args, body)) | ast.FunctionDef(args=args, body=[ast.Return(body)]):
+            result = ast.unparse(body) if body else ""
         case _:
             return False
     names = {*re.findall(r"[^\W\d]\w*", result)}
@@ -166,13 +153,6 @@ def structure(value: Any, leaf: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{name!r}: {structure(part, leaf)}' for name, part in value.items())}}}"
     return str(leaf(value))
-
-
-def plain_lists(value: Any) -> Any:
-    """Return an array or nested lists, of whatever kind, as lists."""
-    if isinstance(value, list):
-        return [plain_lists(part) for part in value]
-    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def spec(value: Any) -> str:

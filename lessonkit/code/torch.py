@@ -6,8 +6,8 @@ from typing import Any
 
 from lessonkit.code.expression import Expression
 from lessonkit.code.functions import called
-from lessonkit.code.helpers import imports_from
-from lessonkit.code.real import RealProgram, has_loader, seconds_to_open, text_of, unfused
+from lessonkit.code.helpers import imports_from, text_of
+from lessonkit.code.real import RealProgram, has_loader, unfused
 from lessonkit.engine.node import METHODS, Node, base_of, one_call, swap, walk
 
 KEPT = """def __init__(self):
@@ -102,7 +102,7 @@ class PyTorch(RealProgram, Expression):
                 return self.generator(node)
             case "ArtificialDataset":
                 slow = self.slow("read", given["read"], "wait", node) if callable(given["read"]) else ""
-                opening, reading = seconds_to_open(node, 0), 0 if slow else given["read"]
+                opening, reading = self.seconds_to_open(node, 0), 0 if slow else given["read"]
                 file = f"artificial({given['num_samples']}, {opening}, {reading})"
                 return f"map({slow}, {file})" if slow else file
             case "map":
