@@ -299,7 +299,7 @@ WRITTEN: list[tuple[Dataset, str]] = [
     (Dataset.from_list([Rows([1]), Rows([2, 3])]), "the_list = None  # put the list here"),
     (
         Dataset.from_list([(1, "a"), (2, "b")]),
-        "lambda: [(1, 'a'), (2, 'b')], output_signature=(tf.TensorSpec((), tf.int64), tf.TensorSpec((), tf.string)",
+        "[(1, 'a'), (2, 'b')], output_signature=(tf.TensorSpec((), tf.int64), tf.TensorSpec((), tf.string))",
     ),
 ]
 
@@ -331,5 +331,7 @@ def test_a_program_for_tf_data_ends_and_copies_as_benchmark_does() -> None:
 def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(TypeError, match=r"tf\.data has no elements of type object"):
         Dataset.from_list([object()]).code("tf.data")
+    with pytest.raises(TypeError, match=r"tf\.string\): in tf\.data all have one type"):
+        Dataset.from_list([1, "a"]).code("tf.data")
     with pytest.raises(ValueError, match="language='jax': must be one of lessonkit"):
         X.code("jax")
