@@ -21,7 +21,7 @@ from lessonkit import (
 from lessonkit.code.real import has_loader
 from lessonkit.loops.fitting import fitted
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.sandbox import made_by
+from lessonkit.widgets.sandbox import described
 
 SCALE = 3
 X = Dataset.range(4)
@@ -159,7 +159,7 @@ def test_options_that_benchmark_refuses_are_refused(options: dict[str, Any], sen
 @pytest.mark.parametrize("name", WRITTEN_LESSONS)
 def test_every_live_view_of_a_lesson_has_programs_without_gaps(name: str) -> None:
     for _, view in lesson(name).widgets(Explore):
-        dataset, options = made_by(view.pipeline, **view.start)
+        dataset, options = described(view.pipeline, **view.start)
         shown: list[Any] = []
         exec(dataset.code(**options), {"print": shown.append})
         assert shown[0].duration == benchmark(dataset, **options).duration

@@ -142,8 +142,10 @@ def in_graph(source: str, value: Any, is_filter: bool) -> bool:
             return False
     names = {*re.findall(r"[^\W\d]\w*", result)}
     is_whole = re.fullmatch(ARITHMETIC, result) and all(type(part) is int for part in arguments(value))
-    is_known = bool(names) and names <= {arg.arg for arg in args.args}
-    return is_known and is_filter == isinstance(body, ast.Compare) and bool(is_whole or result in names)
+    is_of_arguments = bool(names) and names <= {arg.arg for arg in args.args}
+    return (
+        is_of_arguments and is_filter == isinstance(body, ast.Compare) and bool(is_whole or result in names)
+    )
 
 
 def structure(value: Any, leaf: Any) -> str:
@@ -165,7 +167,7 @@ def dtype(value: Any) -> str:
     """Write the type of a number or text, or of those in a list or an array."""
     while isinstance(value, list):
         value = value[0] if value else 0
-    known = getattr(value, "dtype", None)
-    if known is None and type(value) not in TYPES:
+    own = getattr(value, "dtype", None)
+    if own is None and type(value) not in TYPES:
         raise TypeError(f"{value!r}: tf.data has no elements of type {type(value).__name__}")
-    return f"tf.{TYPES[type(value)] if known is None else 'string' if known.kind in 'SU' else known}"
+    return f"tf.{TYPES[type(value)] if own is None else 'string' if own.kind in 'SU' else own}"
