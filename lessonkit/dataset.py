@@ -9,19 +9,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
 from lessonkit.code.expression import code
 from lessonkit.code.program import program
+from lessonkit.code.real import ENOUGH
 from lessonkit.code.tfdata import tfdata
 from lessonkit.code.torch import torch
 from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.node import METHODS, SCALARS, Description, Node, element_type
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import METHODS, SCALARS, Description, Node, cardinality, element_type
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
 
@@ -65,13 +68,20 @@ class Dataset(Description):
         num_epochs: int = 2,
         *,
         step: Any = None,
+        load: Any = 0,
+        machine: Machine | None = None,
+        max_elements: int | None = None,
+        ahead: bool = False,
         whole: bool = True,
     ) -> str:
-        """The program as text: for this package, for real `"tf.data"` or `"torch"`.
+        """Write the program as text, in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
 
-        If not *whole*, the pipeline alone.
+        *train*, *num_epochs*, *step*, *load*, *machine*, *max_elements* and *ahead* are those of `benchmark`;
+        a comment says which of them has no counterpart. A pipeline that never ends gets a *max_elements* of
+        100 if none is given. If not *whole*, the text is the pipeline alone.
 
-        For the last two, functions are called on a few elements, to see what they give.
+        For real libraries functions are called on a few elements, to see what they give. Raises TypeError or
+        ValueError for arguments that `benchmark` refuses, and where tf.data has no such elements or operator.
 
         >>> print(Dataset.range(3).prefetch(1).code())
         from lessonkit import Dataset, benchmark
@@ -80,12 +90,22 @@ class Dataset(Description):
         print(benchmark(dataset, num_epochs=2, train=0.01))
         <BLANKLINE>
         """
-        check.integer("num_epochs", num_epochs, least=0)
         check.one_of("language", language, tuple(LANGUAGES))
-        name, what = "train", USUAL if train is None else check.cost("train", train)
-        if step is not None:
-            name, what = "step", check.function("step", step)
-        chain, text = LANGUAGES[language](self.node, num_epochs, name, what)
+        options: dict[str, Any] = {"num_epochs": check.integer("num_epochs", num_epochs, least=0)}
+        if None not in (train, step):
+            raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
+        if step is None:
+            options["train"] = USUAL if train is None else check.cost("train", train)
+        else:
+            options["step"] = check.function("step", step)
+        others = {"load": check.cost("load", load), "ahead": check.flag("ahead", ahead)}
+        others["machine"] = machine and check.instance("machine", machine, Machine)
+        options |= {name: value for name, value in others.items() if value}
+        if max_elements is None and cardinality(self.node) == inf:
+            max_elements = ENOUGH
+        if max_elements is not None:
+            options["max_elements"] = check.integer("max_elements", max_elements, least=0)
+        chain, text = LANGUAGES[language](self.node, options)
         return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:

@@ -65,6 +65,11 @@ HICCUP = f"""() => {{ {ALONE}
     const move = (value) => asks(() => pictures.want({{ value }}, false));
     return [0, 2 * SLOW, 0, 2 * SLOW, 2 * SLOW, 0].map((ms, value) => ((took = ms), move(value)));
 }}"""
+PROGRAMS = """(programs) => {
+    const panel = html("div");
+    Explore.prototype.showCode.call({ panel }, programs);
+    return [...panel.querySelectorAll("details")].map((part) => [part.open, part.textContent]);
+}"""
 FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
     <= document.querySelector(".lk-frame").clientWidth"""
 DARK = "() => jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })"
@@ -182,7 +187,7 @@ def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> No
 @pytest.fixture
 def alone(visit: Visit) -> Any:
     """A page with nothing but the program that gets pictures."""
-    for name in ("dom", "pictures"):
+    for name in ("dom", "pictures", "explore"):
         visit.page.add_script_tag(content=(HERE / f"{name}.js").read_text(encoding="utf-8"))
     return visit.page
 
@@ -197,6 +202,14 @@ def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(al
 
 def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(alone: Any) -> None:
     assert alone.evaluate(HICCUP) == [True, True, True, True, True, False]
+
+
+def test_each_language_shows_its_program_or_why_there_is_none(alone: Any) -> None:
+    programs = {"lessonkit": {"text": "from lessonkit"}, "torch": {"error": "It has none."}}
+    assert alone.evaluate(PROGRAMS, programs) == [
+        [True, "lessonkitcopyfrom lessonkit"],
+        [True, "torchIt has none."],
+    ]
 
 
 def test_arrow_keys_move_a_slider(shown: Shown) -> None:

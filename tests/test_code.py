@@ -5,12 +5,26 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from random_pipelines import pipeline
+from lesson import WRITTEN as WRITTEN_LESSONS
+from lesson import lesson
+from random_pipelines import loaded, pipeline
 
-from lessonkit import ArtificialDataset, Dataset, benchmark, per_sample, straggler, work
+from lessonkit import (
+    ArtificialDataset,
+    Dataset,
+    Machine,
+    benchmark,
+    per_sample,
+    straggler,
+    work,
+)
+from lessonkit.code.real import has_loader
 from lessonkit.loops.fitting import fitted
+from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.sandbox import described
 
 SCALE = 3
+X = Dataset.range(4)
 
 
 def scaled(x: int) -> int:
@@ -91,9 +105,10 @@ def test_what_has_no_text_is_left_to_the_reader(language: str) -> None:
     )
 
 
-def test_the_program_builds_the_same_pipeline() -> None:
+@pytest.mark.parametrize("drawn", [pipeline, loaded])
+def test_the_program_builds_the_same_pipeline(drawn: Callable[[int], Dataset]) -> None:
     for seed in range(150):
-        dataset = pipeline(seed)
+        dataset = drawn(seed)
         text = dataset.code()
         again = built(text)
         assert repr(again) == repr(dataset)
@@ -101,6 +116,56 @@ def test_the_program_builds_the_same_pipeline() -> None:
             ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
             assert ours.duration == theirs.duration, text
             assert [epoch.elements for epoch in ours.epochs] == [epoch.elements for epoch in theirs.epochs]
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"max_elements": 7, "load": 0.004, "train": 0.02, "num_epochs": 1},
+    {"max_elements": 0},
+    {"machine": Machine(cores=2), "load": per_sample(0.001), "step": lambda value: work(0.003)},
+    {"ahead": True, "load": lambda value: 0.001 * value, "train": 0},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_a_program_gives_benchmark_all_that_it_was_given(options: dict[str, Any]) -> None:
+    dataset = Dataset.range(8).map(cost=0.01, kind="native", num_parallel_calls=3)
+    dataset = dataset.repeat() if "max_elements" in options else dataset
+    shown: list[Any] = []
+    exec(dataset.code(**options), {"print": shown.append})
+    assert shown[0].duration == benchmark(dataset, **options).duration
+
+
+def test_a_program_of_an_endless_pipeline_ends() -> None:
+    shown: list[Any] = []
+    exec(X.repeat().code(), {"print": shown.append})
+    assert shown[0].samples == 100
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"train": 0.1, "step": print}, "must be a cost or a function to call, not both"),
+        ({"max_elements": -1}, "max_elements=-1: must be 0 or more"),
+        ({"machine": 4}, "machine=4: must be a Machine"),
+        ({"load": "slow"}, "load='slow'"),
+        ({"ahead": 1}, "ahead=1: must be True or False"),
+    ],
+)
+def test_options_that_benchmark_refuses_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        X.code(**options)
+
+
+@pytest.mark.parametrize("name", WRITTEN_LESSONS)
+def test_every_live_view_of_a_lesson_has_programs_without_gaps(name: str) -> None:
+    for _, view in lesson(name).widgets(Explore):
+        dataset, options = described(view.pipeline, **view.start)
+        shown: list[Any] = []
+        exec(dataset.code(**options), {"print": shown.append})
+        assert shown[0].duration == benchmark(dataset, **options).duration
+        text = dataset.code("torch" if has_loader(dataset.node) else "tf.data", **options)
+        compile(text, "program", "exec")
+        assert "# put " not in text + dataset.code()
 
 
 # ---- for tf.data ----
@@ -116,22 +181,21 @@ def test_a_program_for_tf_data_is_complete_and_always_the_same(failing: bool) ->
         assert text == pipeline(seed, failing=failing).code("tf.data")
 
 
-NAIVE = '''import time
+NAIVE = '''import tensorflow as tf
+import time
 
-import tensorflow as tf
+
+def artificial(num_samples, open, read):
+    """A file that is slow on purpose: it takes seconds to open it, and to read each sample."""
+    time.sleep(float(open))
+    for sample in range(num_samples):
+        time.sleep(float(read))
+        yield sample
 
 
 def ArtificialDataset(num_samples=3, open=0.03, read=0.015):
-    """A file that is slow on purpose: it takes seconds to open it, and to read each sample."""
-
-    def samples(num_samples, open, read):
-        time.sleep(float(open))
-        for sample in range(num_samples):
-            time.sleep(float(read))
-            yield sample
-
     return tf.data.Dataset.from_generator(
-        samples, args=(num_samples, open, read), output_signature=tf.TensorSpec((), tf.int64)
+        artificial, args=(num_samples, open, read), output_signature=tf.TensorSpec((), tf.int64)
     )
 
 
@@ -192,16 +256,15 @@ class Rows(list[int]):
     """A list of another kind."""
 
 
-X = Dataset.range(4)
 WRITTEN: list[tuple[Dataset, str]] = [
     (X.map(lambda x: (x / 2, str(x))), ".map(in_python(mapped, (tf.float64, tf.string)))"),
     (X.map(cost=straggler(0.1, every=3, slow=1.0)), "return 1.0 if value % 3 == 2 else 0.1"),
     (X.map(str).map(cost=straggler(0.1, every=1, slow=1.0)), "return 1  # on average"),
     (X.map(cost=fitted((0.1,))), "return 0.1  # on average"),
-    (X.batch(2).map(cost=per_sample(0.1)), "return 0 + 0.1 * len(tf.nest.flatten(value)[0])"),
+    (X.batch(2).map(cost=per_sample(0.1)), "return 0.1 * len(value)"),
     (X.map(cost=0.1, kind="native"), "# only waits; native code would hold a core"),
     (X.map(nbytes=5).take(2), ".map(lambda x: x).take(2)"),
-    (X.flat_map(lambda f: ArtificialDataset(5, nbytes=8)), ".flat_map(lambda f: ArtificialDataset(5))"),
+    (X.flat_map(lambda f: ArtificialDataset(5, nbytes=8)), ".flat_map(lambda _: ArtificialDataset(5))"),
     (X.flat_map(lambda f: ArtificialDataset([5, 2, 4, 1][f])), "        2: lambda: ArtificialDataset(4),"),
     (
         Dataset.from_list(["a", "b"]).flat_map(lambda f: Dataset.from_list([f])),
@@ -213,12 +276,14 @@ WRITTEN: list[tuple[Dataset, str]] = [
     ),
     (
         X.flat_map(lambda decode: X.map(cost=0.1, stage="Decode")),
-        "lambda decode_2: tf.data.Dataset.range(4).map(decode)",
+        "lambda _: tf.data.Dataset.range(4).map(decode)",
     ),
-    (X.flat_map(lambda x: X if x else None), "made = {        1: lambda: tf.data.Dataset.range(4),"),
+    (X.flat_map(lambda x: X if x else None), "def inner(*args):  # put its source here"),
     (X.flat_map(lambda x: x), "def inner(*args):  # put its source here"),
     (X.flat_map(lambda x: X.take(x) if x else X.repeat(x)), "0: lambda: tf.data.Dataset.range(4).repeat(0)"),
-    (X.zip(X, X).flat_map(lambda x, y: X.take(x + y)), "def inner(x, y):    made = {        0: lambda: "),
+    (X.zip(X, X).flat_map(lambda x, y: X.take(x + y)), "def inner(*args):  # put its source here"),
+    (X.zip(X, X).flat_map(lambda x, y: X.take(3)), "lambda *_: tf.data.Dataset.range(4).take(3)"),
+    (X.batch(2).map(lambda x: (x, x)).map(cost=per_sample(0.1)), "return 0.1 * len(value[0])"),
     (X.map(lambda x: (0, x)).flat_map(lambda x, y: X.take(y)), "def inner(*args):  # put its source here"),
     (
         X.flat_map(lambda x: Dataset.from_generator(read_file, args=(x,))),
@@ -226,8 +291,16 @@ WRITTEN: list[tuple[Dataset, str]] = [
     ),
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".map(lambda x: x, num_parallel_calls=1).batch(2)"),
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".shuffle(3).repeat(2)"),
-    (X.repeat(), "for element in dataset.take(100):"),
-    (Dataset.from_list([Rows([1]), Rows([2, 3])]), "(tf.ragged.constant([[1], [2, 3]], tf.int64))"),
+    (X.repeat(), "for element in islice(elements, 100):"),
+    (
+        Dataset.from_list([[1], [2, 3]]),
+        "from_generator(lambda: [[1], [2, 3]], output_signature=tf.TensorSpec(None, tf.int64))",
+    ),
+    (Dataset.from_list([Rows([1]), Rows([2, 3])]), "the_list = None  # put the list here"),
+    (
+        Dataset.from_list([(1, "a"), (2, "b")]),
+        "[(1, 'a'), (2, 'b')], output_signature=(tf.TensorSpec((), tf.int64), tf.TensorSpec((), tf.string))",
+    ),
 ]
 
 
@@ -245,8 +318,20 @@ def test_training_may_depend_on_the_batch() -> None:
     assert "time.sleep(train(tf.nest.map_structure(plain, element)))" in text
 
 
+def test_a_program_for_tf_data_ends_and_copies_as_benchmark_does() -> None:
+    text = X.batch(2).code("tf.data", max_elements=3, load=0.004, ahead=True, machine=Machine(2))
+    assert "elements = (element for epoch in range(2) for element in dataset)" in text
+    assert "for element in islice(elements, 3):\n    time.sleep(0.004)  # the copy to the accelerator" in text
+    assert "# ahead= is left out: a copy takes its turn with training." in text
+    assert "# machine= is left out: the program has the cores of its computer." in text
+    files = X.interleave(lambda number: X).code("tf.data", machine=Machine(2))
+    assert "cycle_length=2" in files
+
+
 def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(TypeError, match=r"tf\.data has no elements of type object"):
         Dataset.from_list([object()]).code("tf.data")
+    with pytest.raises(TypeError, match=r"tf\.string\): in tf\.data all have one type"):
+        Dataset.from_list([1, "a"]).code("tf.data")
     with pytest.raises(ValueError, match="language='jax': must be one of lessonkit"):
         X.code("jax")

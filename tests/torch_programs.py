@@ -6,9 +6,12 @@ Written anew, with PyTorch installed, by `python tests/torch_programs.py FILE` f
 import json
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+END = object()
 FILE = Path(__file__).parent / "data" / "torch_programs.json"
 
 
@@ -76,6 +79,74 @@ def run(text: str) -> list[Any]:
     names: dict[str, Any] = {"__name__": "a program"}
     exec(text, names)
     return [plain(list(names["loader"])) for _ in range(2)]
+
+
+class StandIn:
+    """Gives what PyTorch's `DataLoader` gives, in this process."""
+
+    worker: Any = None  # what `get_worker_info` returns
+
+    def __init__(
+        self,
+        samples: Any,
+        batch_size: int | None = 1,
+        sampler: Any = None,
+        batch_sampler: Any = None,
+        num_workers: int = 0,
+        drop_last: bool = False,
+        collate_fn: Any = None,
+        **others: Any,
+    ) -> None:
+        self.samples, self.size, self.last = samples, batch_size, drop_last
+        self.orders, self.workers = (sampler, batch_sampler), num_workers
+        self.collate = collate_fn or (collated if batch_size else alone)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Let each worker give a batch in turn, until it has none. A map-style data set has one order."""
+        count = self.workers if hasattr(self.samples, "__iter__") else 0
+        infos: list[Any] = [SimpleNamespace(id=place, num_workers=count) for place in range(count)]
+        running = [(info, self.batches()) for info in infos or [None]]
+        while running:
+            for turn in [*running]:
+                StandIn.worker = turn[0]
+                batch = next(turn[1], END)
+                StandIn.worker = None
+                if batch is END:
+                    running.remove(turn)
+                else:
+                    yield batch
+
+    def batches(self) -> Iterator[Any]:
+        """The batches of one worker."""
+        samples, (sampler, batch_sampler), size = self.samples, self.orders, self.size or 1
+        is_iterable = hasattr(samples, "__iter__")
+        places = iter(samples if is_iterable else sampler or range(len(samples)))
+        for group in batch_sampler or iter(lambda: list(islice(places, size)), []):
+            if self.last and len(group) < size:
+                return
+            if self.size and hasattr(samples, "__getitems__"):
+                group = samples.__getitems__(group)
+            elif not is_iterable:
+                group = [samples[place] for place in group]
+            yield self.collate(group if self.size else group[0])
+
+
+def collated(samples: list[Any]) -> Any:
+    from lessonkit.engine.element import stack
+
+    return stack(samples)
+
+
+def alone(sample: Any) -> Any:
+    return sample
+
+
+def imitated() -> dict[str, Any]:
+    """Modules to stand in the place of PyTorch's, with the loader above."""
+    data: dict[str, Any] = {"Dataset": object, "IterableDataset": object, "DataLoader": StandIn}
+    data |= {"get_worker_info": lambda: StandIn.worker, "default_collate": collated, "default_convert": alone}
+    torch = SimpleNamespace(Generator=lambda: SimpleNamespace(manual_seed=int))
+    return {"torch": torch, "torch.utils": torch, "torch.utils.data": SimpleNamespace(**data)}
 
 
 def main(programs: dict[str, str], runs: Callable[[str], list[Any]]) -> dict[str, Any]:

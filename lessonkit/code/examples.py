@@ -14,11 +14,6 @@ def example(node: Node) -> Any:
     return {"zip": parts, "enumerate": (0, *parts)}.get(node.method, (*parts, 0)[0])
 
 
-def star(node: Node) -> str:
-    """Return a star if a function is called with the parts of what *node* gives: of a tuple."""
-    return "*" if type(example(node)) is tuple else ""
-
-
 def made(node: Node, most: int) -> tuple[list[Any], int]:
     """Return the first elements, none if a function fails, and how many samples are in the first."""
     try:

@@ -43,14 +43,14 @@ class Expression:
         texts = ["".join(self.calls(part)) for part in inputs]
         if node.method == "zip" and len(texts) == 1:
             texts = [f"({texts[0]},)"]
-        known = inspect.signature(METHODS[node.method]).parameters
-        first = next((name for name in known if name != "self"), "")
+        parameters = inspect.signature(METHODS[node.method]).parameters
+        first = next((name for name in parameters if name != "self"), "")
         for name, value in node.arguments.items():
-            if name not in known:  # nobody but a rule gives it
+            if name not in parameters:  # nobody but a rule gives it
                 continue
-            if known[name].kind is inspect.Parameter.VAR_POSITIONAL:  # given one by one
+            if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:  # given one by one
                 texts += [self.argument("", part) for part in value]
-            elif not is_usual(value, DEFAULTS.get(name, known[name].default)):
+            elif not is_usual(value, DEFAULTS.get(name, parameters[name].default)):
                 texts.append(f"{name}=" * (name != first) + self.argument(name, value))
         return texts
 

@@ -1,21 +1,20 @@
-"""A learner's functions and values as program text, with what has to stand before them."""
+"""A learner's functions and values as program text, with the definitions that they need."""
 
 import ast
 import builtins
-import cmath
 import inspect
 import keyword
+import math
 import os
 import re
 import sys
 import sysconfig
 import textwrap
 import unicodedata
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields
 from functools import partial
-from symtable import SymbolTable, symtable
+from symtable import symtable
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -25,12 +24,9 @@ OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 FOLDERS = os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
 # Where code is that no learner wrote; in a browser folders begin with two slashes.
 INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in FOLDERS))
-WORK = '''def work(seconds, stage=None, kind="wait"):
-    """Stands for work that takes so many seconds."""
-    time.sleep(seconds)'''
 STUB = "def NAME(*args):  # put its source here\n    raise NotImplementedError"
 NUMBERS = (type(None), bool, int, float, complex)
-FORMS = {list: "[%s]", tuple: "(%s)", dict: "{%s}", set: "set([%s])", frozenset: "frozenset([%s])"}
+FORMS = {list: "[%s]", tuple: "(%s)", dict: "{%s}"}
 
 
 class Functions:
@@ -44,11 +40,10 @@ class Functions:
         self.alive: list[Any] = []  # what `names` knows by its id
 
     def text(self, value: Any, name: str = "") -> str:
-        """Return an expression for a function or a value: in its place, or the *name* that it is given.
+        """Return an expression for a function or a *value*: in its place, or the *name* that it is given.
 
         What has no text is a stub that says so.
         """
-        value = plain(value)
         if isinstance(value, partial):  # `measure` makes a function remember
             value = getattr(value, "__wrapped__", value)
         for way in (self.imported, self.cost, self.written, self.notated):
@@ -73,8 +68,8 @@ class Functions:
         return str(name) if module is builtins else f"{self.module(last, module)}.{name}"
 
     def cost(self, value: Any, name: str) -> str:
-        """Write a cost as the call that makes it."""
-        parts = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
+        """Write a cost, or a machine, as the call that makes it."""
+        parts = {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.repr}
         kind = self.imported(type(value), "")
         return f"{kind}({', '.join(f'{name}={self.text(part)}' for name, part in parts.items())})"
 
@@ -85,13 +80,13 @@ class Functions:
         is_lambda = isinstance(node, ast.Lambda)
         if is_lambda and not name:
             return ast.unparse(self.filled(node, function, captured))
-        values, known = [*captured.values(), *(function.__defaults__ or ())], {*self.names}
+        values, before = [*captured.values(), *(function.__defaults__ or ())], {*self.names}
         wanted = name if is_lambda else identifier(function.__name__, "function")
-        said = self.take(wanted, (function.__code__, *map(id, values)))
-        if said not in known:  # what is made again, or calls itself, is there already
+        own = self.take(wanted, (function.__code__, *map(id, values)))
+        if own not in before:  # what is made again, or calls itself, is there already
             self.alive += values
-            self.definitions[said] = definition(said, self.filled(node, function, captured), lines)
-        return said
+            self.definitions[own] = definition(own, self.filled(node, function, captured), lines)
+        return own
 
     def filled(self, node: Any, function: FunctionType, captured: dict[str, Any]) -> Any:
         """Return *node* with what the function captured in the place of its names."""
@@ -106,11 +101,26 @@ class Functions:
         return node
 
     def notated(self, value: Any, name: str) -> str:
-        """Write a value in Python's own notation: a number in its place, anything longer under its name."""
-        said = literal(value)
-        parsed(said)  # it may be too deep
-        is_short = type(value) in NUMBERS and said == repr(value)
-        return said if is_short or not name else self.define(name, f"NAME = {said}")
+        """Write a value in Python's own notation: a number in its place, anything else under its name."""
+        text = self.literal(value)
+        parsed(text)  # it may be too deep
+        is_short = type(value) in NUMBERS and text == repr(value)
+        return text if is_short or not name else self.define(name, f"NAME = {text}")
+
+    def literal(self, value: Any) -> str:
+        """Write numbers, texts, and lists, tuples and dictionaries of them; ValueError for anything else."""
+        kind: Any = type(value)
+        if kind in FORMS:
+            parts = [self.literal(part) for part in value]
+            if kind is dict:
+                parts = [f"{self.literal(key)}: {self.literal(part)}" for key, part in value.items()]
+            return FORMS[kind] % (", ".join(parts) + "," * (kind is tuple and len(parts) == 1))
+        if (usual := plain(value)) is not value:  # a number of NumPy, which computes in another way
+            return f"{self.module('np', sys.modules['numpy'])}.{kind.__name__}({self.literal(usual)})"
+        if kind not in (*NUMBERS, str, bytes, range):
+            raise ValueError(f"{kind} has no notation")
+        has_none = kind is complex or (kind is float and not math.isfinite(value))  # 1j is, -0j is not
+        return f"{kind.__name__}('{value}')" if has_none else repr(value)
 
     def module(self, wanted: str, module: ModuleType) -> str:
         """Return the name of an imported module."""
@@ -151,13 +161,12 @@ def source(function: Any) -> tuple[Any, list[str]]:
     spots = {(line, column) for line, _, column, _ in code.co_positions()}
     lines, _ = inspect.findsource(code)
     for node in ast.walk(ast.parse("".join(lines))):
-        match node:
-            case ast.FunctionDef(name=code.co_name, lineno=line, decorator_list=above):
-                if code.co_firstlineno in (line, *(part.lineno for part in above)):
-                    return node, lines
-            case ast.Lambda(body=body) if code.co_name == "<lambda>":
-                if (body.lineno, body.col_offset) in spots:
-                    return node, lines
+        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
+            if (node.body.lineno, node.body.col_offset) in spots:
+                return node, lines
+        elif isinstance(node, ast.FunctionDef) and code.co_name == node.name:
+            if code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list)):
+                return node, lines
     raise ValueError("it is not in its file")
 
 
@@ -175,21 +184,15 @@ def definition(name: str, node: ast.Lambda | ast.FunctionDef, lines: list[str]) 
 
 def free_names(function: FunctionType, node: ast.AST) -> dict[str, Any]:
     """Return what *function* captured, by name; raise an error if a name may mean two things."""
-    scopes = [*nested(symtable(ast.unparse(node), "", "exec"))][1:]
+    scopes = symtable(ast.unparse(node), "", "exec").get_children()
+    for scope in scopes:
+        scopes += scope.get_children()
     names = [name for scope in scopes for name in scope.get_symbols()]
     free = {name.get_name() for name in names if name.is_global()}
     if free & {name.get_name() for name in names if name.is_local() or name.is_declared_global()}:
         raise ValueError("filled in, it would mean something else")
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    known = function.__globals__ | {name: cell.cell_contents for name, cell in cells}
-    return {name: known[name] for name in sorted(free & known.keys())}
-
-
-def nested(scope: SymbolTable) -> Iterator[SymbolTable]:
-    """Give every scope in *scope*, beginning with itself."""
-    yield scope
-    for part in scope.get_children():
-        yield from nested(part)
+    values = function.__globals__ | dict(inspect.getclosurevars(function).nonlocals)
+    return {name: values[name] for name in sorted(free & values.keys())}
 
 
 def called(text: str) -> str:
@@ -197,41 +200,13 @@ def called(text: str) -> str:
     return f"({text})" if text.startswith("lambda ") else text
 
 
-def with_helpers(helpers: dict[str, str], parts: list[str]) -> list[str]:
-    """Return *parts* of a program after those of the *helpers* that one of them needs."""
-    for name, helper in reversed(helpers.items()):
-        if re.search(rf"\b{name}[(,]", "\n".join(parts)):
-            parts = [helper.strip(), *parts]
-    return parts
-
-
 def parsed(text: str) -> ast.expr:
     """Return the node of an expression."""
     return ast.parse(text, mode="eval").body
 
 
-def literal(value: Any) -> str:
-    """Return *value* in Python's own notation; raise an error if it has none."""
-    value = plain(value)
-    kind: Any = type(value)
-    if kind in NUMBERS or kind in (str, bytes, range):
-        said = repr(value)
-        # Infinity has no notation, nor has every -0j.
-        is_known = kind not in (float, complex) or (
-            cmath.isfinite(value) and repr(ast.literal_eval(said)) == said
-        )
-        return said if is_known else f"{kind.__name__}('{value}')"
-    form = FORMS[kind]
-    parts = [literal(part) for part in value]
-    if kind is dict:
-        parts = [f"{key}: {literal(part)}" for key, part in zip(parts, value.values(), strict=True)]
-    if kind in (set, frozenset):
-        parts.sort()  # else their order would be another each time
-    return form % (", ".join(parts) + "," * (kind is tuple and len(parts) == 1))
-
-
 def identifier(words: str, otherwise: str) -> str:
     """Return *words* as a name, with *otherwise* before them or in their place if they make none."""
-    said = "_".join(re.findall(r"\w+", unicodedata.normalize("NFKC", words)))
-    names = (said, f"{otherwise}_{said}", otherwise)
+    name = "_".join(re.findall(r"\w+", unicodedata.normalize("NFKC", words)))
+    names = (name, f"{otherwise}_{name}", otherwise)
     return next(name for name in names if name.isidentifier() and not keyword.iskeyword(name))

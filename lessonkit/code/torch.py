@@ -1,29 +1,14 @@
 """A pipeline as a program for real PyTorch; a comment says what has no counterpart there."""
 
-import re
+from inspect import signature
 from textwrap import indent
 from typing import Any
 
-from lessonkit.code.examples import example, star
-from lessonkit.code.expression import is_usual
-from lessonkit.code.functions import WORK, Functions, called, with_helpers
-from lessonkit.engine.costs import charge, per_sample, price, straggler
-from lessonkit.engine.element import Element
-from lessonkit.engine.node import Node, base_of, one_call, walk
-
-PROGRAM = """class Samples({kind}):
-{methods}
-
-
-loader = DataLoader({given})
-
-if __name__ == "__main__":
-    start = time.perf_counter()
-    for epoch in range({num_epochs}):
-        for batch in loader:
-            {step}  # the training step
-    print(f"{{time.perf_counter() - start:.3f}} s")
-"""
+from lessonkit.code.expression import Expression
+from lessonkit.code.functions import called
+from lessonkit.code.helpers import imports_from, text_of
+from lessonkit.code.real import RealProgram, has_loader, unfused
+from lessonkit.engine.node import METHODS, Node, base_of, one_call, swap, walk
 
 KEPT = """def __init__(self):
     self.values = list({kept})  # before any worker starts
@@ -31,185 +16,154 @@ KEPT = """def __init__(self):
 def __len__(self):
     return len(self.values)
 
-def {get}:
-"""
-
-HELPERS = {  # each is written only if something after it needs it
-    "per_sample": '''def per_sample(seconds, per_call=0):
-    """A cost that grows with a batch."""
-    return lambda batch: per_call + seconds * len(batch)''',
-    "straggler": '''def straggler(usual, every, slow):
-    """A cost of usual, and of slow for the last of every so many samples."""
-    return lambda sample: slow if sample % every == every - 1 else usual''',
-    "work": WORK,
-    "mapped": '''def mapped(samples, function, cost):
-    """Call a function for each sample, after what it costs."""
-    for sample in samples:
-        time.sleep(cost(sample) if callable(cost) else cost)
-        yield function(sample)''',
-    "artificial": '''def artificial(samples, opening, reading):
-    """A file that is slow on purpose."""
-    time.sleep(opening)
-    for sample in range(samples):
-        time.sleep(reading)
-        yield sample''',
-}
-ITERTOOLS = ("chain", "islice")
-TORCH = ("DataLoader", "Dataset", "IterableDataset", "default_collate", "get_worker_info")
-SAID = ("batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "pin_memory", "drop_last",
-        "timeout", "worker_init_fn", "prefetch_factor", "persistent_workers", "in_order")  # fmt: skip
-DEFAULTS = {"batch_size": 1, "num_workers": 0, "in_order": True}
-HOLDS_NOTHING = "work: it holds neither a core nor the lock."
-ONE_BY_ONE = "# Parallel calls have no counterpart inside a worker: one after another."
-IN_PYTORCH = "in PyTorch it takes what it takes."
-PLACES = {  # how an operator changes an iterator of samples; the others have no counterpart
+def {get}:"""
+TORCH = ("DataLoader", "Dataset", "IterableDataset", "default_collate", "default_convert",
+         "get_worker_info")  # fmt: skip
+OTHERWISE = ("generator", "collate_fn", "getitems", "start", "collate", "transfer", "pin", "handling")
+MARGIN = 4 * " "
+PLACES = {  # how an operator changes an iterator
     "concatenate": "chain({inputs})",
-    "filter": "filter({predicate}, {samples})",
-    "take": "islice({samples}, {count})",
-    "skip": "islice({samples}, {count}, None)",
     "enumerate": "enumerate({samples}, {start})",
     "shard": "islice({samples}, {index}, None, {num_shards})",
+    "skip": "islice({samples}, {count}, None)",
+    "take": "islice({samples}, {count})",
     "zip": "zip({inputs})",
 }
+WITHOUT = {"prefetch": "num_workers= makes batches ahead", "cache": "samples are made anew in each epoch"}
+IN_PYTORCH = "in PyTorch it takes what it takes."
+IN_TURN = "# Parallel calls have no counterpart in one process: one after another."
 
 
-class Writer:
-    """Writes the parts of a program, and collects what they need."""
+def torch(node: Node, options: dict[str, Any]) -> tuple[str, str]:
+    """Write the loaders, and the whole program, which trains with these *options* of `benchmark`."""
+    writer = PyTorch()
+    node = with_loader(unfused(node))
+    batches = writer.elements(node)
+    loop = writer.loop(node, options, batches, "batch", "batch")
+    main = 'if __name__ == "__main__":\n' + indent(loop, MARGIN)
+    parts = [*writer.functions.definitions.values(), main]
+    imports = {*imports_from("torch.utils.data", TORCH, "\n".join(parts)), *writer.functions.imports}
+    return "\n".join(writer.loaders), text_of(imports, parts)
 
-    def __init__(self, *, getitems: bool) -> None:
-        self.getitems = getitems
-        taken = dict.fromkeys([*HELPERS, *TORCH, *ITERTOOLS, "time", "loader"])
-        self.functions = Functions({*HELPERS, "get_worker_info"}, taken)
-        self.lines: list[str] = []
 
-    def star(self, node: Node) -> str:
-        """Return a star if the function of *node* is called with the parts of a sample: of a tuple."""
-        return "" if self.getitems else star(node.inputs[0])
+def with_loader(node: Node) -> Node:
+    """Put a loader in the place of the last batch; without any batch, one that makes none."""
+    if has_loader(node):
+        return node
+    last = node
+    while last.method in ("map", "filter", *WITHOUT, *PLACES):
+        last = last.inputs[0]
+    usual = {name: given.default for name, given in signature(METHODS["DataLoader"]).parameters.items()}
+    if last.method != "batch":
+        return Node("DataLoader", (node,), usual | {"batch_size": None})
+    size, drop = last.arguments["batch_size"], last.arguments["drop_remainder"]
+    return swap(node, last, Node("DataLoader", last.inputs, usual | {"batch_size": size, "drop_last": drop}))
 
-    def function(self, node: Node, name: str) -> str:
-        """Write the function of *node* called *name*, as one of a sample."""
-        text = self.functions.text(node.arguments[name])
-        return f"lambda sample: {called(text)}(*sample)" if self.star(node) else text
 
-    def cost(self, cost: Any, of: Node) -> Any:
-        """Return the *cost* of a sample *of* a node: a number, if a function of a sample cannot tell it."""
-        match cost:
-            case per_sample(each, per_call=once) if not self.getitems:
-                return once + each
-            case straggler() if self.getitems or type(example(of)) is not int:
-                self.lines.append("# A straggler has a number: what these samples cost is the average.")
-                return cost.usual + (cost.slow - cost.usual) / cost.every
-        return cost
+class PyTorch(RealProgram, Expression):
+    """Writes loaders with their data sets, and iterators over them."""
 
-    def steps(self, node: Node) -> list[str]:
-        """Write the maps after the base as lines on one sample, or on a batch."""
-        if node is base_of(node):
-            return self.lines
-        self.steps(node.inputs[0])
-        said, text = node.arguments, self.functions.text
-        if cost := self.cost(said["cost"], node.inputs[0]):
-            if said["kind"] != "wait":
-                self.lines.append(f"# A sleep stands for {said['kind']} {HOLDS_NOTHING}")
-            seconds = f"{called(text(cost))}(sample)" if callable(cost) else text(cost)
-            self.lines.append(f"time.sleep({seconds})  # {said['stage']}")
-        if said["map_func"]:
-            self.lines.append(f"sample = {called(text(said['map_func']))}({self.star(node)}sample)")
-        return self.lines
+    ahead = "say .to(device, non_blocking=True) on a stream of its own"
+    getitems = False  # whether a map is called once for a batch
 
-    def samples(self, node: Node) -> str:
-        """Write an iterator of the samples of *node*; lines before it say what is left out."""
-        said, texts, text = node.arguments, [self.samples(part) for part in node.inputs], self.functions.text
+    def __init__(self) -> None:
+        super().__init__({"work", "get_worker_info"}, (*TORCH, "torch", "batch", "x", "value"))
+        self.loaders: list[str] = []
+
+    def star(self, before: Node) -> str:
+        return "" if self.getitems else super().star(before)
+
+    def first(self, before: Node) -> tuple[Any, int]:
+        value, samples = super().first(before)
+        return ([value], 2) if self.getitems else (value, samples)
+
+    def argument(self, name: str, value: Any) -> str:
+        return self.functions.text(value)
+
+    def of_one(self, text: str, before: Node) -> str:
+        """Write a function as one of one argument."""
+        return f"lambda x: {called(text)}(*x)" if self.star(before) else text
+
+    def map_function(self, node: Node) -> str:
+        text = super().map_function(node)
+        return self.of_one(text, node.inputs[0]) if text and not node.arguments["cost"] else text
+
+    def elements(self, node: Node) -> str:
+        """Write an iterator of the elements of *node*; comments say what is left out."""
+        if node.method == "DataLoader":
+            return self.loader(node)
+        given, inputs = node.arguments, [self.elements(part) for part in node.inputs]
         match node.method:
             case "range":
-                return f"range{said['args']!r}".replace(",)", ")")
+                return f"range({', '.join(map(str, given['args']))})"
             case "from_list":
-                return text(list(said["values"]))
+                return self.functions.text(list(given["values"]))
             case "from_generator":
-                return f"{text(said['generator'])}({', '.join(map(text, said['args'] or ()))})"
+                return self.generator(node)
             case "ArtificialDataset":
-                opening = charge(price(said["open"], "open"), Element(0)) / 1e9
-                reading = self.cost(said["read"], node)
-                spent = f"lambda sample: sample, {text(reading)}" if callable(reading) else ""
-                file = f"artificial({said['num_samples']}, {opening}, {0 if spent else reading})"
-                return f"mapped({file}, {spent})" if spent else file
+                slow = self.slow("read", given["read"], "wait", node) if callable(given["read"]) else ""
+                opening, reading = self.seconds_to_open(node, 0), 0 if slow else given["read"]
+                file = f"artificial({given['num_samples']}, {opening}, {reading})"
+                return f"map({slow}, {file})" if slow else file
             case "map":
-                function = self.function(node, "map_func") if said["map_func"] else "lambda sample: sample"
-                if said["num_parallel_calls"] is not None:
-                    self.lines.append(ONE_BY_ONE)
-                return f"mapped({texts[0]}, {function}, {text(self.cost(said['cost'], node.inputs[0]))})"
-            case "take" if said["count"] < 0:
-                return texts[0]
-            case "skip" if said["count"] < 0:
-                return f"islice({texts[0]}, 0)"
+                self.comments += [IN_TURN] * (given["num_parallel_calls"] is not None)
+                function = self.map_function(node)
+                return f"map({function}, {inputs[0]})" if function else inputs[0]
+            case "filter":
+                return f"filter({self.of_one(self.call(node, 'keep'), node.inputs[0])}, {inputs[0]})"
+            case "take" | "skip" if given["count"] < 0:  # all of them
+                return inputs[0] if node.method == "take" else f"islice({inputs[0]}, 0)"
         if node.method not in PLACES:
-            self.lines.append(f"# {node.method} has no counterpart here, and is left out.")
-            return texts[0]
-        values = {name: text(value) for name, value in said.items() if name != "predicate"}
-        if node.method == "filter":
-            values["predicate"] = self.function(node, "predicate")
-        return PLACES[node.method].format(samples=texts[0], inputs=", ".join(texts), **values)
+            why = WITHOUT.get(node.method, "it is left out")
+            self.comments.append(f"# {node.method} has no counterpart here: {why}.")
+            return inputs[0]
+        values = {name: self.functions.text(value) for name, value in given.items()}
+        return PLACES[node.method].format(samples=inputs[0], inputs=", ".join(inputs), **values)
 
-    def methods(self, source: Node) -> str:
-        """Write the methods of the data set that gives the samples of *source*."""
-        base = base_of(source)
+    def loader(self, node: Node) -> str:
+        """Define a loader, and the data set that it reads; return its name."""
+        outside, self.comments = self.comments, []
+        source, base, methods = node.inputs[0], base_of(node.inputs[0]), "def __iter__(self):"
         if base is None:
-            last = f"return iter({self.samples(source)})"
-            return "def __iter__(self):\n" + indent("\n".join([*dict.fromkeys(self.lines), last]), "    ")
-        get, sample = "__getitem__(self, index)", "self.values[index]"
-        if self.getitems:
-            get, sample = "__getitems__(self, indices)", f"[{sample} for index in indices]"
-        kept = self.samples(base.inputs[0] if base.method == "cache" else base)
-        lines = [f"sample = {sample}", *self.steps(source), "return sample"]
-        return KEPT.format(kept=kept, get=get) + indent("\n".join(lines), "    ")
+            result = f"iter({self.elements(source)})"
+        else:
+            kept = self.elements(base.inputs[0] if base.method == "cache" else base)
+            get, result = "__getitem__(self, index)", "self.values[index]"
+            if one_call(node):
+                get, result = "__getitems__(self, indices)", f"[{result} for index in indices]"
+            methods, self.getitems = KEPT.format(kept=kept, get=get), one_call(node)
+            maps = walk(source, {*walk(base)})
+            for function in filter(None, map(self.map_function, maps)):
+                result = f"{called(function)}({result})"
+            self.getitems = False
+        body = "\n".join([*dict.fromkeys(self.comments), f"return {result}"])
+        text = indent(f"{methods}\n{indent(body, MARGIN)}", MARGIN)
+        kind = "IterableDataset" if base is None else "Dataset"
+        samples = self.functions.define("Samples", f"class NAME({kind}):\n{text}")
+        self.comments = []
+        given = ", ".join([f"{samples}()", *self.arguments(node.arguments)])
+        text = "\n".join([*self.comments, f"NAME = DataLoader({given})"])
+        name = self.functions.define("loader", text, key=object())  # PyTorch's has one loop at a time
+        self.comments = outside
+        self.loaders.append(f"{name} = DataLoader({given})")
+        return name
 
-    def arguments(self, said: dict[str, Any], outside: list[str]) -> list[str]:
-        """Write the arguments of the loader; define what PyTorch has to be told in another way."""
-        functions = self.functions
-        parts = ["batch_size=None"] if said["batch_size"] is None else []
-        others = {name: said.get(name) for name in SAID}
-        parts += [
-            f"{name}={functions.text(value)}"
-            for name, value in others.items()
-            if value is not None and not is_usual(value, DEFAULTS.get(name, 0))  # False is 0
-        ]
-        if said.get("generator") is not None:
-            outside.append("# The same seed gives another order in PyTorch.")
-            parts.append(f"generator=torch.Generator().manual_seed({said['generator']})")
-        collate, spent = said.get("collate_fn"), said.get("collate") or 0
-        sleep = "" if callable(spent) or not spent else f"    time.sleep({spent})\n"
+    def arguments(self, given: dict[str, Any]) -> list[str]:
+        """Write the arguments of a loader; define what PyTorch has to be told in another way."""
+        others = {name: value for name, value in given.items() if name not in OTHERWISE}
+        texts, functions = self.parameters(Node("DataLoader", (), others)), self.functions
+        if given["generator"] is not None:
+            self.comments.append("# The same seed gives another order in PyTorch.")
+            functions.imports.add("import torch")
+            texts.append(f"generator=torch.Generator().manual_seed({given['generator']})")
+        collate, spent = given["collate_fn"], given["collate"]
+        sleep = f"    time.sleep({spent})\n" if spent and not callable(spent) else ""
         if collate or sleep:
-            inner = f"{called(functions.text(collate))}(samples)" if collate else "default_collate(samples)"
-            name = functions.define("collate", f"def NAME(samples):\n{sleep}    return {inner}")
-            parts.append(f"collate_fn={name}")
-        names = ("start", "transfer", "pin", *["collate"] * callable(spent))
-        taken = [name for name in names if said.get(name) not in (None, 0, (0, 0))]
-        outside += [f"# {name}= is what this takes in the model; {IN_PYTORCH}" for name in taken]
-        functions.definitions |= {line: line for line in outside}
-        return parts
-
-
-def torch(node: Node, num_epochs: int, name: str, step: Any) -> tuple[str, str]:
-    """Write the loader, and the whole program. Without a `DataLoader` it gets one that makes no batches."""
-    outside = []
-    while node.method != "DataLoader" and any(part.method == "DataLoader" for part in walk(node)):
-        outside.append(f"# {node.method} after the loader has no counterpart, and is left out.")
-        node = node.inputs[0]
-    if node.method != "DataLoader":
-        node = Node("DataLoader", (node,), {"batch_size": None})
-    said, source = node.arguments, node.inputs[0]
-    writer = Writer(getitems=one_call(node))
-    functions, methods = writer.functions, indent(writer.methods(source), "    ")
-    given = ", ".join(["Samples()", *writer.arguments(said, outside)])
-    call = f"{called(functions.text(step))}(batch)" if callable(step) else str(step)
-    call = f"time.sleep({call})" if name == "train" else call
-    kind = "IterableDataset" if base_of(source) is None else "Dataset"
-    body = PROGRAM.format(kind=kind, methods=methods, given=given, num_epochs=num_epochs, step=call)
-    whole = "\n\n\n".join(with_helpers(HELPERS, [*functions.definitions.values(), body]))
-    imports = {"import time", *functions.imports}
-    for module, names in ("itertools", ITERTOOLS), ("torch.utils.data", TORCH):
-        if used := [name for name in names if re.search(rf"\b{name}\b", whole)]:
-            imports.add(f"from {module} import {', '.join(used)}")
-    if "torch.Generator" in whole:
-        imports.add("import torch")
-    first = sorted(imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line))
-    return f"loader = DataLoader({given})", "\n".join([*first, "", "", whole])
+            usual = "default_convert" if given["batch_size"] is None else "default_collate"
+            call = called(functions.text(collate)) if collate else usual
+            name = functions.define("collate", f"def NAME(samples):\n{sleep}    return {call}(samples)")
+            texts.append(f"collate_fn={name}")
+        times = ("start", "transfer", "pin", *["collate"] * callable(spent))
+        taken = [name for name in times if given[name] not in (0, (0, 0))]
+        self.comments += [f"# {name}= is what this takes in the model; {IN_PYTORCH}" for name in taken]
+        return texts

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from lessonkit import check
+from lessonkit.code.real import has_loader
 from lessonkit.dataset import Dataset
 from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
@@ -72,12 +73,16 @@ class Explore(Page):
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
 
     def code(self, values: Any) -> None:
-        """Send the pipeline of these *values* as programs."""
+        """Send the pipeline of these *values* as programs: of each its text, or why there is none."""
         made = described(self.pipeline, **self.values(values))
-        shown = {name: made.options[name] for name in ("train", "step", "num_epochs") if name in made.options}
-        languages = ("lessonkit", "tf.data")
-        programs = bounded("this pipeline", lambda: [made.dataset.code(one, **shown) for one in languages])
-        self.tell("code", dict(zip(languages, programs, strict=True)))
+        programs = {}
+        for language in ("lessonkit", "torch" if has_loader(made.dataset.node) else "tf.data"):
+            try:
+                write = partial(made.dataset.code, language, **made.options)
+                programs[language] = {"text": bounded("this pipeline", write)}
+            except Exception as error:
+                programs[language] = {"error": sentence_of(error)}
+        self.tell("code", programs)
 
     def run(self, id: int, values: Any) -> None:
         """Run it for real, beside the kernel's own thread, which would not hear a cancel.

@@ -129,8 +129,9 @@ class Explore {
     this.panel.replaceChildren(words, html("table", {}, ...table));
   }
 
-  showCode(texts) {
-    const blocks = Object.entries(texts).map(([language, text]) => {
+  showCode(programs) {
+    const blocks = Object.entries(programs).map(([language, { text, error }]) => {
+      if (error) return folded(language, true, html("p", { class: "lk-error" }, error));
       const copied = (words) => () => (copy.textContent = words);
       const copy = button("copy", `Copy the ${language} program`, () => {
         navigator.clipboard?.writeText(text).then(copied("copied"), copied("select and copy"));
