@@ -14,7 +14,10 @@ class Chart {
     this.svg = svg("svg", { class: "lk-timeline lk-chart", ...given }, hatching(this.hatch), this.drawn, this.ring);
     this.said = spoken("lk-said");
     const point = (event) => this.point(this.nearest(event));
-    attributes(this.svg, { onpointermove: point, onpointerdown: point, onkeydown: (event) => this.key(event) });
+    const on = () => this.to(this.at + 1), back = () => this.to(this.at - 1);
+    const ends = { Home: () => this.to(0), End: () => this.to(this.items.length) };
+    const onkeydown = keys({ ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, ...ends });
+    attributes(this.svg, { onpointermove: point, onpointerdown: point, onkeydown });
     const title = html("div", {}, html("b", {}, state.title), ` ${state.words}`);
     el.append(title, watched(this.svg, (width) => this.draw(width)), this.said);
   }
@@ -104,12 +107,8 @@ class Chart {
     this.said.textContent = item.say;
   }
 
-  key(event) {
-    const last = this.items.length - 1, on = this.at + 1, back = this.at - 1;
-    const keys = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: 0, End: last };
-    if (keys[event.key] === undefined) return;
-    this.point(Math.max(0, Math.min(last, keys[event.key])));
-    take(event);
+  to(at) {
+    this.point(Math.max(0, Math.min(this.items.length - 1, at)));
   }
 }
 

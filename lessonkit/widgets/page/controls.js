@@ -80,21 +80,17 @@ class Controls {
       return frame ? frame.left + frame.width / 2 : none;
     };
     const nodes = texts.map((text, card) => {
-      const keys = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
-      const grip = html("button", { type: "button", ...KEYS }, text);
-      const onkeydown = (event) => {
-        if (!keys[event.key]) return;
-        swap(card, keys[event.key]);
-        take(event);
-      };
+      const back = () => swap(card, -1), on = () => swap(card, 1);
+      const onkeydown = keys({ ArrowLeft: back, ArrowUp: back, ArrowRight: on, ArrowDown: on });
+      const grip = html("button", { type: "button", onkeydown, ...KEYS }, text);
       const onpointermove = ({ pointerId, clientX }) => {
         if (!grip.hasPointerCapture?.(pointerId)) return;
         const order = this.values[name], place = order.indexOf(card);
-        if (clientX < middle(order[place - 1], -Infinity)) swap(card, -1);
-        else if (clientX > middle(order[place + 1], Infinity)) swap(card, 1);
+        if (clientX < middle(order[place - 1], -Infinity)) back();
+        else if (clientX > middle(order[place + 1], Infinity)) on();
       };
       const onpointerdown = ({ pointerId }) => grip.setPointerCapture?.(pointerId);
-      attributes(grip, { onkeydown, onpointerdown, onpointermove });
+      attributes(grip, { onpointerdown, onpointermove });
       return html("span", { class: "lk-card", role: "listitem" }, grip);
     });
     this.fields[name] = (order) => {

@@ -94,29 +94,40 @@ function send(model, question) {
   }
 }
 
-// Gives a function that asks the kernel; *said* tells what went wrong, and an answer goes to one of *answers*, by
-// what it is about.
-function asking(model, said, answers) {
+// Gives a function that asks the kernel; *say* tells what went wrong, and an answer goes to one of *answers*, by
+// what it is about. What no answer speaks of is for somebody else.
+function asking(model, say, answers) {
   let patience = 0;
-  model.on("msg:custom", ({ about, text, ...more }, buffers) => {
+  model.on("msg:custom", (message, buffers) => {
+    const { about, text } = message;
+    if (about !== "error" && !answers[about]) return;
     clearTimeout(patience);
-    if (about === "error" && patience) said.textContent = text;
+    if (about === "error" && patience) say(text);
     patience = 0;
-    answers[about]?.({ ...more, ...unpack(buffers) });
+    answers[about]?.({ ...message, ...unpack(buffers) });
   });
   return (question) => {
-    said.textContent = "…"; // it may be busy
+    say("…"); // it may be busy
     clearTimeout(patience);
-    patience = setTimeout(() => (said.textContent = SILENT), PATIENCE);
+    patience = setTimeout(() => say(SILENT), PATIENCE);
     send(model, question);
   };
 }
+
+const saying = (node) => (text) => (node.textContent = text);
 
 // A key that was for us is nobody else's.
 function take(event) {
   event.preventDefault();
   event.stopPropagation();
 }
+
+// Gives a listener that does what *acts* has for a key, if it has anything.
+const keys = (acts) => (event) => {
+  if (!acts[event.key]) return;
+  acts[event.key](event);
+  take(event);
+};
 
 // How far a learner is outlives the page, which may be loaded again or open twice: the widget's model has it. Gives
 // the function that keeps it; *restore* gets what was kept, or what another page keeps.

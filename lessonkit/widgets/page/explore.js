@@ -31,7 +31,13 @@ class Explore {
       this.pictures.kept.set(JSON.stringify(this.start), state.scene);
       this.show(state.scene);
     }
-    model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
+    const note = ({ text }) => this.panel.replaceChildren(html("p", {}, text));
+    this.tell = asking(model, (text) => this.say(text), {
+      code: ({ about, ...texts }) => this.showCode(texts),
+      progress: this.heard(note),
+      stopped: this.heard(note, true),
+      real: this.heard((answer) => this.showReal(answer), true),
+    });
   }
 
   turn(name, rest) {
@@ -54,6 +60,12 @@ class Explore {
     for (const node of this.view.nodes) node.classList.toggle("lk-stale", text !== "");
   }
 
+  // Of a kernel that may be busy nothing is said yet; one that does not hear a cancel runs nothing any more.
+  say(text) {
+    this.refuse(text === "…" ? "" : text);
+    if (text === SILENT && this.stopping) this.rest(0);
+  }
+
   pin() {
     this.view.pinned = this.view.scene;
     this.view.real = null;
@@ -69,17 +81,7 @@ class Explore {
   }
 
   ask(what, more) {
-    this.refuse("");
-    send(this.model, { do: what, values: this.controls.values, ...more });
-    this.wait();
-  }
-
-  wait() {
-    clearTimeout(this.patience);
-    this.patience = setTimeout(() => {
-      this.refuse(SILENT);
-      if (this.stopping) this.rest(0);
-    }, PATIENCE);
+    this.tell({ do: what, values: this.controls.values, ...more });
   }
 
   run() {
@@ -88,10 +90,9 @@ class Explore {
       this.answered = false;
       return this.ask("run", { id: this.running });
     }
-    send(this.model, { do: "cancel" });
-    if (!this.answered) return this.rest(0); // nobody may be there to say that it has ended
     this.stopping = true;
-    return this.wait();
+    if (!this.answered) this.rest(0); // nobody may be there to say that it has ended
+    return this.tell({ do: "cancel" });
   }
 
   // The controls rest while it runs for real: they would disturb it.
@@ -99,23 +100,19 @@ class Explore {
     this.running = running; // by this number the kernel speaks of it, for there may be other views of this widget
     this.pictures.paused = this.controls.node.inert = running !== 0;
     for (const { node } of this.formula?.edges ?? []) node.inert = running !== 0;
-    this.stopping = false;
+    this.stopping &&= running !== 0;
     named(this.runButton, running ? "Cancel the real run" : RUN).textContent = running ? "cancel" : "run for real";
   }
 
-  hear(message, buffers) {
-    const { about, id } = message;
-    if (about !== "picture") clearTimeout(this.patience);
-    if (about === "progress" || about === "real" || about === "stopped") {
-      if (!this.running || id !== this.running) return; // of another view
+  // A run that ends, or says how far it is, may be of another view.
+  heard(act, ends) {
+    return (message) => {
+      if (!this.running || message.id !== this.running) return;
       this.answered = true;
       this.refuse("");
-    }
-    if (about === "code") this.showCode(unpack(buffers));
-    if (about === "real") this.showReal(unpack(buffers));
-    if (about === "error") this.refuse(message.text);
-    if (about === "progress" || about === "stopped") this.panel.replaceChildren(html("p", {}, message.text));
-    if (about === "real" || about === "stopped") this.rest(0);
+      act(message);
+      if (ends) this.rest(0);
+    };
   }
 
   showReal({ scene, rows, total }) {

@@ -7,7 +7,7 @@ class HeatMap {
     const [across, down] = JSON.parse(model.get("state")).knobs;
     this.lit = new Map(); // what was told of a square, the last one at the end
     this.said = spoken("lk-verdict");
-    const ask = asking(model, this.said, { walk: ({ steps }) => this.walk(steps) });
+    const ask = asking(model, saying(this.said), { walk: ({ steps }) => this.walk(steps) });
     const square = (x, y) => {
       const label = `${across.label} ${across.texts[x]}, ${down.label} ${down.texts[y]}`;
       const light = () => ask({ do: "light", square: [x, y] });

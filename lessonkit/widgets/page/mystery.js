@@ -19,7 +19,7 @@ class Mystery {
       hear({ ...answer, values: controls.values });
       this.keep(this.kept());
     };
-    const ask = asking(model, said, { told: answered });
+    const ask = asking(model, saying(said), { told: answered });
     const controls = new Controls(choices, () => {}), view = new View(height);
     const buys = measures.map((text, which) => {
       return button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, () => ask({ do: "measure", loader, which }));
@@ -36,9 +36,7 @@ class Mystery {
       }
       const paid = ` You bought ${bought.children.length} of ${measures.length} measurements.`;
       said.replaceChildren(verdict(right, text, paid));
-      view.pinned = pinned;
-      if (!view.scene) node.append(...view.nodes);
-      return view.draw(scene);
+      return view.showIn(node, scene, pinned);
     };
     const tools = div("lk-tools", ...buys, html("span", { class: "lk-space" }), commit);
     const node = div("lk-card-of", question(name, told), bought, controls.node, tools, said);

@@ -98,6 +98,4 @@ class Pictures {
   }
 }
 
-function unpack(buffers) {
-  return JSON.parse(new TextDecoder().decode(buffers[0]));
-}
+const unpack = (buffers) => (buffers?.length ? JSON.parse(new TextDecoder().decode(buffers[0])) : {});

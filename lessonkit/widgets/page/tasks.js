@@ -18,7 +18,7 @@ class Predict {
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.tries);
     el.append(this.card);
     this.card.addEventListener("change", () => this.keep());
-    this.ask = asking(model, this.said, { verdict: (verdict) => this.hear(verdict) });
+    this.ask = asking(model, saying(this.said), { verdict: (verdict) => this.hear(verdict) });
     this.save = keeping(model, (kept) => this.restore(kept));
     this.settle();
   }
@@ -87,12 +87,8 @@ class Predict {
       this.answer.correct(more);
       this.tools.remove(); // there is nothing left to find out
     }
-    if (!this.view) {
-      this.view = new View(this.height);
-      this.el.append(...this.view.nodes);
-    }
-    this.view.pinned = pinned;
-    this.view.draw(scene);
+    this.view ??= new View(this.height);
+    this.view.showIn(this.el, scene, pinned);
   }
 }
 
@@ -134,8 +130,6 @@ class Outcome {
     task.judge(verdict);
     el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;
-    const view = new View(height);
-    el.append(...view.nodes);
-    view.draw(scene);
+    new View(height).showIn(el, scene);
   }
 }

@@ -278,20 +278,19 @@ class Timeline {
   }
 
   key(event) {
-    const act = {
-      ArrowRight: () => (event.shiftKey ? this.walk(1) : this.step(1)),
-      ArrowLeft: () => (event.shiftKey ? this.walk(-1) : this.step(-1)),
-      ArrowDown: () => this.walk(1, true),
-      ArrowUp: () => this.walk(-1, true),
-      Home: () => this.seek(0),
-      End: () => this.seek(this.end),
-      Enter: () => this.bar >= 0 && this.seek(this.scene.bars.start[this.bar]),
-      Escape: () => this.point(-1),
-    }[event.key];
-    if (!act) return;
-    act();
-    take(event);
+    this.steer(event);
   }
+
+  steer = keys({
+    ArrowRight: ({ shiftKey }) => (shiftKey ? this.walk(1) : this.step(1)),
+    ArrowLeft: ({ shiftKey }) => (shiftKey ? this.walk(-1) : this.step(-1)),
+    ArrowDown: () => this.walk(1, true),
+    ArrowUp: () => this.walk(-1, true),
+    Home: () => this.seek(0),
+    End: () => this.seek(this.end),
+    Enter: () => this.bar >= 0 && this.seek(this.scene.bars.start[this.bar]),
+    Escape: () => this.away(),
+  });
 }
 
 // Gives a node those attributes that are not what it was told last; true if there were any.

@@ -38,6 +38,12 @@ class View {
     return attributes(node, { "aria-pressed": String(show[name]) });
   }
 
+  showIn(parent, scene, pinned = null) {
+    if (!this.scene) parent.append(...this.nodes);
+    this.pinned = pinned;
+    this.draw(scene);
+  }
+
   // Drawn once a frame, whatever comes in between.
   draw(scene) {
     this.scene = scene;
