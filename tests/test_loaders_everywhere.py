@@ -5,6 +5,7 @@
 
 import os
 import random
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from math import inf
@@ -66,14 +67,19 @@ def no_order_and_no_more_places_beat_the_limit(run: Run) -> None:
     assert limits(run.trace).bound <= benchmark(faster, **options).duration
 
 
+def passing_through(name: str, capacity: int) -> int:
+    """Parallel calls have one element more, that somebody waits for; there may be several such operators."""
+    calls = re.search(r": (\d+) calls", name)
+    return capacity // int(calls[1]) if calls else 0
+
+
 def buffers_hold_what_they_have_room_for(run: Run) -> None:
     held = memory(run.trace)
     assert (held.bytes.peak, held.elements.peak) == (run.trace.max_bytes, run.trace.max_held)
     for name, capacity in run.trace.buffers:
         counts = [0, *(count for _, count in held.elements.steps[name])]
-        through = "calls" in name  # the element that somebody waits for passes through
         assert min(counts) == 0
-        assert max(counts) <= (inf if capacity is None else capacity + through)
+        assert max(counts) <= (inf if capacity is None else capacity + passing_through(name, capacity))
         assert name.role == CACHE or counts[-1] == 0
 
 
@@ -87,8 +93,11 @@ def every_page_can_be_drawn(run: Run) -> None:
 
 
 def rewriting_keeps_the_elements(run: Run) -> None:
-    if "in_order=False" in repr(run.dataset):
+    text = repr(run.dataset)
+    if "in_order=False" in text:
         return  # there the order hangs on times, which rules change
+    if "shuffle(" in text and ("zip(" in text or "concatenate(" in text):
+        return  # a shuffle that two share gives its orders to the one that comes first
     options: dict[str, Any] = {"num_epochs": 2, "train": 1e-5, "keep": True}
     after = rewrite(run.dataset, RULE_SETS[run.seed % 3]).dataset
     assert elements(benchmark(after, **options)) == elements(benchmark(run.dataset, **options))

@@ -173,7 +173,7 @@ def bars_of_workers(trace: Trace, crew: Crew, rows: dict[Name, int], names: list
     batch_of = {sample: batch for batch, samples in trace.batches.items() for sample in samples}
     batches: dict[tuple[Name, int, int], list[int]] = {}
     for index, span in enumerate(trace.spans):
-        if span.role in (QUEUE, READY):
+        if span.role in (QUEUE, READY) and span.stage in rows:  # not where its workers did no work
             row, label = rows[span.stage], names[span.element]
             yield Bar(row, 0, span.start_ns, span.end_ns, span.kind, label, index, span.place)
         elif span.stage in crew and span.kind not in WAITING:

@@ -109,12 +109,16 @@ class Stream(ABC):
         """End helpers, close files and forget what is held: nobody asks any more."""
         for helper in self.helpers:
             self.run.cancel(helper)
-        for stream in self.opened:
-            stream.close()
+        self.close_inputs()
         for buffer in self.buffers:
             buffer.close()
-        self.opened.clear()
         self.buffers.clear()
+
+    def close_inputs(self) -> None:
+        """Close the inputs that are open."""
+        for stream in self.opened:
+            stream.close()
+        self.opened.clear()
 
 
 class Transform(Stream):

@@ -77,7 +77,7 @@ class Shuffle(Stream):
             self.in_buffer += 1
             self.buffer.enter(element)
             return
-        super().close()
+        self.close_inputs()
         # An input that is empty would be repeated for ever: that is the end.
         if self.left and not (self.fresh and self.left == math.inf):
             self.open_pass()
