@@ -63,7 +63,12 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     proxy.parent.mkdir()
     proxy.touch(mode=0o755)
     ran: list[list[str]] = []
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: ran.append(command))
+
+    def run(command: list[str], **_: Any) -> Any:
+        ran.append(command)
+        return SimpleNamespace(returncode=int("video" in command))  # a group has that name
+
+    monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setenv("PATH", f"{proxy.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("LESSONS_PORT", str(free_port(13)))  # three for a class, three for one 10 further
     monkeypatch.setenv("LESSONS_ACCOUNTS", "no")
@@ -132,6 +137,24 @@ def test_a_taken_port_is_told(hub: Any, further: int) -> None:
 
 
 @on_linux
+def test_a_hub_that_was_killed_takes_the_place_of_its_proxy_that_is_left(hub: Any) -> None:
+    port = int(os.environ["LESSONS_PORT"])
+    (folder := hub.folder / f"class-{port}").mkdir()
+    program = [sys.executable, "-c", "import time; time.sleep(60)", "configurable-http-proxy"]
+    with socket.socket() as held, subprocess.Popen(program) as proxy:
+        held.bind(("", port))
+        held.listen()
+        (folder / "proxy.pid").write_text(f"{proxy.pid}\n")
+        while not Path(f"/proc/{proxy.pid}/cmdline").read_text():  # it begins
+            pass
+        assert hub.load().ConfigurableHTTPProxy.pid_file == str(folder / "proxy.pid")
+        proxy.kill()
+        proxy.wait()
+        with pytest.raises(SystemExit, match="is taken"):  # by somebody else
+            hub.load()
+
+
+@on_linux
 @pytest.mark.parametrize("port", ["eight", "0", "65534", "-1", ""])
 def test_a_port_that_is_none_is_told(hub: Any, port: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LESSONS_PORT", port)
@@ -165,8 +188,12 @@ def test_root_gives_learners_accounts_and_nobody_gets_another(hub: Any, open_to_
     give(SimpleNamespace(user=SimpleNamespace(name="no-such-learner")))
     assert hub.ran[-1][0] == "useradd"
     assert hub.ran[-1][-1] == "no-such-learner"
-    with pytest.raises(HTTPError, match="root: this machine has an account of that name"):
-        give(SimpleNamespace(user=SimpleNamespace(name="root")))
+    assert f"class {os.environ['LESSONS_PORT']}" in hub.ran[-1][-2]  # another class has other learners
+    for name, reason in (("root", "has an account"), ("video", "cannot make an account")):
+        with pytest.raises(HTTPError, match=f"{name}: this machine {reason} of that name") as refused:
+            give(SimpleNamespace(user=SimpleNamespace(name=name)))
+        assert "log out, and choose another" in refused.value.jupyterhub_message  # what the learner reads
+    assert found.Spawner.environment["LESSONS_PROCESSES"] == "400"
     name = re.compile(found.Authenticator.username_pattern)
     assert name.match("anna-2")  # as the Hub does
     assert not any(map(name.match, ("", "a\n", "Anna", "--root", "a b", "../a", "a" * 32, "ä")))
@@ -188,6 +215,7 @@ def test_without_accounts_it_is_tried_out(hub: Any, user: int, monkeypatch: pyte
     found = hub.load()
     assert found.JupyterHub.spawner_class == "simple"
     assert "pre_spawn_hook" not in found.Spawner
+    assert "LESSONS_PROCESSES" not in found.Spawner.environment  # they would share one limit
     homes = found.SimpleLocalProcessSpawner.home_dir_template
     assert homes.endswith("/learners/{username}")
     assert homes.startswith(str(hub.folder))

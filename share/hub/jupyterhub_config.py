@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from tornado.web import HTTPError
@@ -21,7 +22,7 @@ c = get_config()  # noqa: F821 (Jupyter gives it to its configuration)
 HERE = Path(__file__).resolve().parent
 PORT = os.environ.get("LESSONS_PORT", "8000")  # the next two are for the Hub and its proxy to talk
 ACCOUNTS = os.geteuid() == 0 and os.environ.get("LESSONS_ACCOUNTS") != "no"
-OURS = "learner of the lessons"  # by this we know the accounts that we have made
+OURS = "learner of the lessons"  # by this, and the port, we know the accounts that we have made
 
 
 def stop(text):
@@ -32,7 +33,19 @@ def stop(text):
 if not PORT.isdecimal() or not 0 < int(PORT) <= 65533:
     stop(f"LESSONS_PORT={PORT}: must be a number from 1 to 65533")
 PORT = int(PORT)
-for port in range(PORT, PORT + 3):
+FOLDER = Path(f"class-{PORT}").resolve()
+
+
+def is_left():
+    """Whether the proxy of this class still runs, after its Hub was killed: the next Hub takes its place."""
+    try:
+        proxy = int((FOLDER / "proxy.pid").read_text())
+        return "configurable-http-proxy" in Path(f"/proc/{proxy}/cmdline").read_text()
+    except (OSError, ValueError):
+        return False
+
+
+for port in () if is_left() else range(PORT, PORT + 3):
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -43,7 +56,6 @@ if not shutil.which("configurable-http-proxy"):
     stop("The Hub's proxy is missing: npm install --global configurable-http-proxy")
 
 # All that the Hub keeps is in one folder, so a second class beside this one has its own.
-FOLDER = Path(f"class-{PORT}").resolve()
 FOLDER.mkdir(mode=0o700, exist_ok=True)
 c.JupyterHub.db_url = f"sqlite:///{FOLDER / 'jupyterhub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(FOLDER / "cookie_secret")
@@ -74,24 +86,41 @@ print(f"lessonkit: The passwords, the class's and the teacher's, are in {PASSWOR
 
 
 def give_account(spawner):
-    """Make the account of a learner who comes for the first time; nobody gets one that we have not made."""
-    name = spawner.user.name
+    """Make the account of a learner who comes for the first time; nobody gets one of another class."""
+    name, mine = spawner.user.name, f"{OURS}, class {PORT}"
     try:
-        found = pwd.getpwnam(name).pw_gecos
+        account = pwd.getpwnam(name).pw_gecos
     except KeyError:
         command = ["useradd", "--create-home", "--key", "HOME_MODE=0700", "--shell", "/bin/bash"]
-        subprocess.run([*command, "--comment", OURS, name], check=True)
+        if subprocess.run([*command, "--comment", mine, name]).returncode:  # there is a group of that name
+            refuse(f"{name}: this machine cannot make an account of that name; log out, and choose another")
     else:
-        if found != OURS:
-            raise HTTPError(403, f"{name}: this machine has an account of that name; choose another")
+        if account != mine:
+            refuse(f"{name}: this machine has an account of that name; log out, and choose another")
 
 
+def refuse(text):
+    """End the start of a server with a sentence that its learner reads."""
+    error = HTTPError(403, text)
+    error.jupyterhub_message = text
+    raise error
+
+
+def comes_last(spare):
+    """Say when the system may end this process, and what it starts, if memory runs out: 1000 is first."""
+    with suppress(OSError):  # only root may ask for less than there is
+        Path("/proc/self/oom_score_adj").write_text(str(spare))
+
+
+comes_last(-900)  # learners' servers say for themselves that they may go first: start_learner.py
+c.Spawner.environment = {}
 if ACCOUNTS:
     for path in (HERE, Path(sys.executable), Path(sys.executable).resolve()):
         if closed := [one for one in (path, *path.parents) if not one.stat().st_mode & 0o001]:
             stop(f"{path}: learners may not enter {closed[-1]}; install it elsewhere, such as in /opt.")
     c.JupyterHub.spawner_class = "localprocess"
     c.Spawner.pre_spawn_hook = give_account
+    c.Spawner.environment = {"LESSONS_PROCESSES": "400"}  # of a learner, threads too: a lesson has about 30
 else:
     c.JupyterHub.spawner_class = "simple"
     c.SimpleLocalProcessSpawner.home_dir_template = str(FOLDER / "learners" / "{username}")
@@ -101,5 +130,5 @@ else:
 c.Spawner.http_timeout = 180
 c.Spawner.cmd = [str(HERE / "start_learner.py")]
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-c.Spawner.environment = {"PATH": PATH, "JUPYTER_CONFIG_PATH": str(HERE)}  # for jupyter_server_config.py
+c.Spawner.environment.update(PATH=PATH, JUPYTER_CONFIG_PATH=str(HERE))  # for jupyter_server_config.py
 subprocess.run([*c.Spawner.cmd, "--prepare"], check=True, env={**os.environ, "PATH": PATH})

@@ -6,9 +6,11 @@ of a learner's own, such as json.py, must not keep the learner out.)
 """
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,9 +50,18 @@ def serve() -> None:
     main()
 
 
+def bound() -> None:
+    """Let the system end this server and its kernels first if memory runs out, and start so many at most."""
+    with suppress(OSError):  # not every system has this
+        Path("/proc/self/oom_score_adj").write_text("500")
+    if most := os.environ.get("LESSONS_PROCESSES"):  # where each learner is another user
+        resource.setrlimit(resource.RLIMIT_NPROC, (int(most), int(most)))
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--prepare"]:
         sys.exit(prepare())
+    bound()
     os.chdir(Path.home())
     give(Path.home())
     # For sockets: below a home their names might be too long, and not every network drive can hold them. The
