@@ -21,7 +21,7 @@ DOCUMENTS = [
 README = ROOT / "README.md"
 BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What is said of other programs and of places that are not here.
-OTHERS = ("conda", "jupyter", "jupyterhub", "npm", "docker", "helm", "pip", "git", "cd")
+OTHERS = ("conda", "jupyter", "jupyterhub", "npm", "docker", "helm", "getent", "pip", "git", "cd")
 # Commands that take long: each has a test, or a job of its own among those that are run elsewhere.
 MODULES = {
     "http.server",

@@ -49,7 +49,18 @@ LAB = (
     "--ServerApp.log_level=WARN",
     "--LabApp.log_level=WARN",
 )
-VOILA = ("voila", "--template=lessons", "--classic-tree", "--Voila.log_level=WARN", "notebooks")
+VOILA = (
+    "voila",
+    "--template=lessons",
+    "--classic-tree",
+    "--Voila.log_level=WARN",
+    "--KernelManager.transport_encryption=auto",
+    # Voilà's page asks in vain for its kernel to end. One without a page ends half a minute later;
+    # a page that is only being read is connected, and one that opens slowly has time enough.
+    "--MappingKernelManager.cull_interval=10",
+    "--MappingKernelManager.cull_idle_timeout=30",
+    "notebooks",
+)
 
 
 class Target(NamedTuple):
