@@ -1,7 +1,7 @@
 """The lessons, and a learner's copies of them: what a learner has written is never overwritten."""
 
 import json
-import shutil
+import os
 from contextlib import suppress
 from hashlib import sha256
 from importlib import metadata
@@ -31,18 +31,26 @@ def copy_lessons(folder: Path) -> list[str]:
     record, newer = read(folder / RECORD), []
     for lesson in lessons():
         copy, known = folder / lesson.name, record.get(lesson.name)
+        missing = not copy.exists()  # asked first: somebody else may be copying
         there, ours = version(copy), version(lesson)
-        renewed = not copy.exists() or there == known != ours
+        renewed = missing or there == known != ours
         if answers(lesson).exists() and (renewed or not answers(copy).exists()):
-            shutil.copyfile(answers(lesson), answers(copy))
+            put(answers(copy), answers(lesson).read_bytes())
         if renewed:
-            shutil.copyfile(lesson, copy)  # without its mode: an installation may be read-only
+            put(copy, lesson.read_bytes())  # without its mode: an installation may be read-only
         elif there != ours:
             newer += [lesson.name] if known != ours else []
             continue
         record[lesson.name] = ours
-    (folder / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+    put(folder / RECORD, json.dumps(record, indent=1).encode())
     return newer
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write *content* to *path* in one step: nobody who copies at the same time finds half of it."""
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    half.write_bytes(content)
+    half.replace(path)
 
 
 def answers(notebook: Path) -> Path:

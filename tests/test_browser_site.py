@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -18,6 +19,7 @@ from playwright.sync_api import Page, expect
 from servers import HOST, await_start, free_port, process
 
 from tools.site import fetch, python
+from tools.site.pages import BIG
 
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -64,6 +66,19 @@ KEEP_NOTHING = """for (const name of ["indexedDB", "localStorage", "sessionStora
     Object.defineProperty(window, name, { get() { throw new DOMException("refused", "SecurityError"); } });
 }
 Object.defineProperty(Navigator.prototype, "serviceWorker", { value: undefined });"""
+KEPT = """async () => {
+    const caches_ = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
+    const kept = (await Promise.all(caches_.map((cache) => cache.keys()))).flat();
+    return kept.some(({ url }) => url.endsWith(".wasm"));
+}"""
+DAMAGE = """async () => {
+    for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        for (const { url } of await cache.keys()) {
+            if (url.endsWith(".wasm")) await cache.put(url, new Response("broken"));
+        }
+    }
+}"""
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
 
@@ -151,6 +166,39 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     view.get_by_role("button", name="Run this pipeline on threads").click()
     expect(view.locator(".lk-panel table")).to_be_visible(timeout=PATIENT * 1e3)
     assert "measured" in view.locator(".lk-panel table").inner_text()
+
+
+def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(site: Site, learner: Visit) -> None:
+    page = learner.page
+    page.goto(site.lesson("nope"))
+    expect(page.locator("#lessons-line [role=status]")).to_contain_text("There is no lesson of this name")
+    assert not [address for address in learner.requests if "packages.zip" in address]
+    learner.errors.clear()  # JupyterLab reports the file that is not there
+
+
+def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
+    page = learner.page
+    page.goto(site.lesson(LESSONS[0]))
+    data = page.evaluate("({ ...document.getElementById('lessons-script').dataset })")
+    there = [site.school / "lessons" / data["python"] / name for name in BIG]
+    assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(site: Site, learner: Visit) -> None:
+    school = shutil.copytree(site.school / "lessons", site.school / "impatient")
+    script = school / "site.js"
+    script.write_text(script.read_text().replace("const LATE = 60000", "const LATE = 6000"))
+    impatient = Site(site.address.replace("lessons", "impatient"), site.school)
+    page = learner.page
+    impatient.open(page, LESSONS[0])
+    page.evaluate("keptWork => localStorage.setItem('work of mine', keptWork)", "a text")
+    page.wait_for_function(KEPT, timeout=PATIENT * 1e3)  # the page has told its worker what it fetched
+    page.evaluate(DAMAGE)
+    page.reload()
+    expect(page.locator("#lessons-line [role=status]")).to_have_text(READY, timeout=PATIENT * 1e3)
+    assert page.evaluate("localStorage.getItem('work of mine')") == "a text"
+    learner.errors.clear()  # of the damaged file
 
 
 def test_what_a_learner_did_is_there_again_and_comes_along(

@@ -189,10 +189,12 @@ def test_root_gives_learners_accounts_and_nobody_gets_another(hub: Any, open_to_
     assert hub.ran[-1][0] == "useradd"
     assert hub.ran[-1][-1] == "no-such-learner"
     assert f"class {os.environ['LESSONS_PORT']}" in hub.ran[-1][-2]  # another class has other learners
-    for name, reason in (("root", "has an account"), ("video", "cannot make an account")):
-        with pytest.raises(HTTPError, match=f"{name}: this machine {reason} of that name") as refused:
-            give(SimpleNamespace(user=SimpleNamespace(name=name)))
-        assert "log out, and choose another" in refused.value.jupyterhub_message  # what the learner reads
+    for taken, reason in (("root", "has an account"), ("video", "cannot make an account")):
+        with pytest.raises(HTTPError, match=f"{taken}: this machine {reason} of that name") as refused:
+            give(SimpleNamespace(user=SimpleNamespace(name=taken)))
+        assert (
+            "log out, and choose another" in vars(refused.value)["jupyterhub_message"]
+        )  # a learner reads it
     assert found.Spawner.environment["LESSONS_PROCESSES"] == "400"
     name = re.compile(found.Authenticator.username_pattern)
     assert name.match("anna-2")  # as the Hub does

@@ -242,3 +242,13 @@ def test_what_a_lab_leaves_is_nothing_to_git_and_no_lesson(tmp_path: Path) -> No
     assert (mine / f"{first}.ipynb").read_text() == text
     for folder in mine, tmp_path / "more":
         assert sorted(path.stem for path in folder.glob("*.ipynb")) == WRITTEN
+
+
+def test_who_copies_at_the_same_time_finds_nothing_that_somebody_changed(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lessonkit", "copy", str(tmp_path / "mine")]
+    at_once = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [process.communicate()[0] for process in at_once]
+    assert [process.returncode for process in at_once] == [0] * 4
+    assert all("nothing that you write" in text and "You have changed" not in text for text in said)
+    hidden = [path.name for path in (tmp_path / "mine").iterdir() if path.name.startswith(".")]
+    assert hidden == [lessons.RECORD]

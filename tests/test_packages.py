@@ -49,5 +49,12 @@ def test_the_workflows_try_the_oldest_python_and_the_three_systems() -> None:
     assert [system.split("-")[0] for system in matrix["system"]] == ["ubuntu", "macos", "windows"]
 
 
+def test_the_site_is_walked_through_before_it_is_published() -> None:
+    jobs = workflow("site")["jobs"]
+    runs = [step.get("run") for step in jobs["build"]["steps"]]
+    assert "make test-site" in runs
+    assert jobs["publish"]["needs"] == "build"
+
+
 def workflow(name: str) -> Any:
     return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())

@@ -23,6 +23,7 @@ def pip(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What pip answers, in its place."""
     answer: dict[str, Any] = {"returncode": 1, "stderr": ""}
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(**answer))
+    monkeypatch.setattr(fetch, "pip", lambda _: ["pip"])  # there may be none here, and one would be installed
     return answer
 
 

@@ -32,6 +32,7 @@ SETTINGS = {
 # Where the browser keeps nothing, a lesson runs all the same.
 STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorageDrivers")
 STORES = ("asyncStorage", "memoryStorageDriver")
+BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as in page/site.js
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
@@ -169,7 +170,9 @@ def add_ours(folder: Path, python: str) -> None:
     page = folder / "notebooks" / "index.html"
     text = page.read_text(encoding="utf-8")
     style = '<link rel="stylesheet" href="../site.css">'
-    script = f'<script type="module" id="lessons-script" data-python="{python}" src="../site.js"></script>'
+    big = sum((folder / python / name).stat().st_size for name in BIG)
+    data = f'data-python="{python}" data-bytes="{big}"'
+    script = f'<script type="module" id="lessons-script" {data} src="../site.js"></script>'
     for old, new in {
         "</title>": f"</title>{style}{script}",
         "<title>Jupyter Notebook - Notebooks": "<title>Lesson",

@@ -4,7 +4,7 @@ import { allWork, keep, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
-const LATE = 60000; // ms without a word of Python
+const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
 const OFTEN = 10000; // ms from one save to the next
 const ABLE = typeof WebAssembly === "object"; // without it there is no Python
 const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"];
@@ -48,8 +48,10 @@ function digest(notebook) {
   return `${a >>> 0}-${b >>> 0}`;
 }
 
+const asked = path && fetch(new URL(`files/${path}`, here), { cache: "no-cache" }).catch(() => null);
+
 async function published() {
-  const answer = await fetch(new URL(`files/${path}`, here), { cache: "no-cache" }).catch(() => null);
+  const answer = await asked;
   return answer?.ok ? answer.json() : null; // a file of the learner's own is not published
 }
 
@@ -95,27 +97,64 @@ export const ready = choose().catch((error) => console.warn(error));
 
 // ---- Python ----
 
-// Asked for at once, so that they are here when the page has come so far as to want them.
+let started = "", heard = performance.now();
+
+// Asked for at once, so that they are here when the page has come so far as to want them. How large they are the
+// build says: a server that compresses would count other bytes.
 async function fetchPython() {
-  const { python } = document.getElementById("lessons-script").dataset;
-  let here_ = 0, all = 0;
-  const answers = await Promise.all(BIG.map((name) => fetch(new URL(`${python}/${name}`, here))));
-  for (const answer of answers) all += Number(answer.headers.get("content-length"));
-  const show = () => {
-    if (all) Object.assign(bar, { max: all, value: here_ });
-    say(`Loading Python: ${(here_ / 1e6).toFixed(0)}${all ? ` of ${(all / 1e6).toFixed(0)}` : ""} MB`);
-  };
-  await Promise.all(answers.map(async (answer) => {
+  const { python, bytes } = document.getElementById("lessons-script").dataset;
+  const millions = (count) => (count / 1e6).toFixed(0);
+  let come = 0;
+  await Promise.all(BIG.map(async (name) => {
+    const answer = await fetch(new URL(`${python}/${name}`, here));
     const reader = answer.body.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      here_ += part.value.length;
-      if (!started) show();
+      come += part.value.length;
+      heard = performance.now();
+      if (started) continue;
+      Object.assign(bar, { max: bytes, value: come });
+      say(`Loading Python: ${millions(come)} of ${millions(bytes)} MB`);
     }
   }));
 }
 
-let started = "";
+// On a slow line Python may come for minutes; it is late when nothing has come for long.
+async function watch() {
+  while (started !== "done") {
+    await soon(1000);
+    if (performance.now() - heard > LATE) return giveUp();
+  }
+  return undefined;
+}
+
+async function keptCaches() {
+  try {
+    return await caches.keys();
+  } catch {
+    return []; // the browser keeps nothing
+  }
+}
+
+// A file that is kept here may be damaged, and would stay so: drop what is kept of Python, never a learner's work,
+// and try once more.
+async function giveUp() {
+  const names = (await keptCaches()).filter((name) => name.startsWith("lessons "));
+  const again = async () => {
+    await Promise.all(names.map((name) => caches.delete(name)));
+    location.reload();
+  };
+  const before = recall("lessons tried");
+  recall("lessons tried", String(Date.now()));
+  const isNew = !before || Date.now() - Number(before) > 10 * LATE;
+  const copy = (await saved())?.get(path)?.content ?? lesson, open = panel()?.context.model.toJSON();
+  const isSaved = !open || digest(open) === digest(copy); // to open a lesson counts as a change
+  if (names.length && isNew && isSaved) return again();
+  say("Python has not started. If it does not the next time, try another browser.", true);
+  return button("Load everything again", again);
+}
+
 new BroadcastChannel("lessons").onmessage = ({ data }) => {
+  heard = performance.now();
   if (started === "done") return;
   bar.removeAttribute("value");
   say(`${(started = data)} …`);
@@ -128,9 +167,15 @@ function panel() {
 const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function start() {
-  if (!ABLE) return say("This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here.", true);
+  if (!ABLE) {
+    return say("This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here.", true);
+  }
+  if ((await asked)?.status === 404 && !(await saved())?.has(path)) {
+    return say("There is no lesson of this name: the list of all lessons has those that there are.", true);
+  }
+  heard = performance.now();
   fetchPython().catch((error) => console.warn(error));
-  const late = setTimeout(() => say("Python has not started. Load the page again; if that does not help, try another browser.", true), LATE);
+  watch().catch((error) => console.warn(error));
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;
   const { kernel } = panel().sessionContext.session;
@@ -143,7 +188,6 @@ async function start() {
     else if (status === "idle" && words.textContent.startsWith("Python starts")) say("Python is ready again: run the cells.");
   });
   await runFirst().catch(() => 0); // the learner has run them already
-  clearTimeout(late);
   started = "done";
   const kept = keeps ? "Your work is kept in this browser." : "This browser keeps nothing here: download your work before you leave.";
   say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);
