@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 Check = Callable[[str, Any], Any]
-T = TypeVar("T")
+Kind = TypeVar("Kind")
 
 KINDS = ("wait", "native", "python")  # of work: what it holds
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
@@ -41,7 +41,7 @@ def integer(name: str | Of, value: Any, *, least: int | None = None, auto: bool 
     return number
 
 
-def seconds(name: str | Of, value: Any) -> float:
+def duration(name: str | Of, value: Any) -> float:
     """Return *value* as a finite number of seconds, not negative."""
     allowed = f"must be a number of seconds, 0 or more{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
@@ -54,15 +54,15 @@ def seconds(name: str | Of, value: Any) -> float:
 
 def nanoseconds(name: str | Of, value: Any) -> int:
     """Return *value* seconds as the whole nanoseconds that the clocks count in."""
-    return round(seconds(name, value) * 1e9)
+    return round(duration(name, value) * 1e9)
 
 
 def cost(name: str, value: Any) -> Any:
     """Return *value* as seconds, or as a function of the element that gives seconds."""
-    return value if callable(value) else seconds(name, value)
+    return value if callable(value) else duration(name, value)
 
 
-def instance(name: str, value: Any, kind: type[T]) -> T:
+def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
     """Return *value*, which must be one of *kind*."""
     if not isinstance(value, kind):
         raise TypeError(f"{name}={value!r}: must be a {kind.__name__}")
@@ -142,7 +142,7 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (unsaid(partial(one_of, allowed=("fork",))), "multiprocessing_context"),
     (unsaid(bytes_of), "nbytes"),
     (name_of_stage, "stage"),
-    (seconds, "timeout"),
+    (duration, "timeout"),
     (start_of_worker, "DataLoader.start"),
 )
 ARGUMENTS: dict[str, Check] = {name: check for check, names in BY_CHECK for name in names.split()}

@@ -211,7 +211,7 @@ def test_what_goes_wrong_in_a_run_is_said(
     dataset: Dataset, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("batch", "combine", "interleave", "select"):
-        monkeypatch.setattr(f"lessonkit.engine.operators.{module}.PATIENCE", 1000)
+        monkeypatch.setattr(f"lessonkit.engine.operators.{module}.MOST_IN_VAIN", 1000)
     with pytest.raises(error) as raised:
         benchmark(dataset)
     assert message in str(raised.value)

@@ -105,3 +105,25 @@ def test_behind_each_door_stands_what_users_need_and_nothing_else(door: str) -> 
         assert getattr(module, member).__doc__, member
         is_module = isinstance(getattr(module, member), ModuleType)
         assert is_module or f"{name}.{member}" not in MODULES, f"{member} hides a module"
+
+
+def defined(path: Path) -> set[str]:
+    """The functions, classes and constants that a module defines."""
+    names = set[str]()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return names
+
+
+def test_no_two_modules_define_one_name() -> None:
+    """But for the doors, whose names are those that users know."""
+    doors = {f"lessonkit.{door}" for door in ("plot", "widgets.goals", *DOORS)}
+    first: dict[str, str] = {}
+    for module, path in MODULES.items():
+        for name in defined(path) if module not in doors else ():
+            assert name not in first, f"{name} is defined in {first[name]} and in {module}"
+            first[name] = module

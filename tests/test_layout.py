@@ -11,7 +11,7 @@ from random_runs import COSTS, MS
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, straggler
 from lessonkit.engine.recorder import Identity
 from lessonkit.explain.idle import idle_stretches
-from lessonkit.pictures.layout import IDLE, Layout, colours_of, ink_on, joined, layout, letter_of
+from lessonkit.pictures.layout import IDLE, Layout, batch_label, colours_of, ink_on, layout, letter_of
 
 
 def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, str]]:
@@ -79,10 +79,10 @@ def test_batches_name_who_is_in_them() -> None:
 
 def test_a_batch_of_others_than_neighbours_names_each() -> None:
     members = [(Identity(0, 0, sample), f"A{sample}") for sample in (3, 1, 2, 0, 4)]
-    assert joined(members[:3]) == "A3 A1 A2"
-    assert joined(members) == "A3 A1 A2 A0 ..."
-    assert joined(members[1:3]) == "A1-2"
-    assert joined([(Identity(0, 0, 1), "A1"), (Identity(1, 0, 2), "B2")]) == "A1 B2"
+    assert batch_label(members[:3]) == "A3 A1 A2"
+    assert batch_label(members) == "A3 A1 A2 A0 ..."
+    assert batch_label(members[1:3]) == "A1-2"
+    assert batch_label([(Identity(0, 0, 1), "A1"), (Identity(1, 0, 2), "B2")]) == "A1 B2"
 
 
 def test_what_waits_in_a_buffer_is_called_as_where_it_is_worked_on() -> None:

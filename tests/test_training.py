@@ -192,14 +192,14 @@ def forever() -> Iterator[int]:
 
 
 def test_what_never_ends_is_noticed_without_knowing_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST", 1000)
+    monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST_ELEMENTS", 1000)
     with pytest.raises(ValueError, match="gave 1000 elements and did not end: say max_elements"):
         benchmark(Dataset.from_generator(forever))
     assert benchmark(Dataset.from_generator(forever), max_elements=5).samples == 5
 
 
 def test_what_is_known_to_end_is_never_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST", 10)
+    monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST_ELEMENTS", 10)
     assert benchmark(Dataset.range(6)).samples == 12
     assert benchmark(Dataset.range(11), 1).samples == 11
     assert benchmark(Dataset.from_generator(lambda: range(5))).samples == 10  # as many, and no more

@@ -9,7 +9,7 @@ from lessonkit.code.expression import Expression, laid_out, plain
 from lessonkit.code.functions import STUB
 from lessonkit.code.helpers import HELPERS, OF_BYTES, text_of
 from lessonkit.code.real import ENOUGH, RealProgram, function_of, has_loader, unfused
-from lessonkit.engine.element import arguments
+from lessonkit.engine.element import call_parts
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import FUNCTIONS, Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
@@ -120,7 +120,7 @@ class TensorFlow(RealProgram, Expression):
         outside, made_of = self.file, {}
         try:
             for self.file in map(plain, made(node.inputs[0], ENOUGH)[0] or [example(node.inputs[0])]):
-                inner = unfused(function_of(node)(*arguments(self.file)).node)
+                inner = unfused(function_of(node)(*call_parts(self.file)).node)
                 made_of[repr(self.file)] = self.file, "".join(self.calls(inner))
         except Exception:  # of the learner's function
             made_of = {}
@@ -141,7 +141,7 @@ def in_graph(source: str, value: Any, is_filter: bool) -> bool:
         case _:
             return False
     names = {*re.findall(r"[^\W\d]\w*", result)}
-    is_whole = re.fullmatch(ARITHMETIC, result) and all(type(part) is int for part in arguments(value))
+    is_whole = re.fullmatch(ARITHMETIC, result) and all(type(part) is int for part in call_parts(value))
     is_of_arguments = bool(names) and names <= {arg.arg for arg in args.args}
     return (
         is_of_arguments and is_filter == isinstance(body, ast.Compare) and bool(is_whole or result in names)

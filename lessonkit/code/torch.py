@@ -37,7 +37,7 @@ IN_TURN = "# Parallel calls have no counterpart in one process: one after anothe
 def torch(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     """Write the loaders, and the whole program, which trains with these *options* of `benchmark`."""
     writer = PyTorch()
-    node = with_loader(unfused(node))
+    node = after_loader(unfused(node))
     batches = writer.elements(node)
     loop = writer.loop(node, options, batches, "batch", "batch")
     main = 'if __name__ == "__main__":\n' + indent(loop, MARGIN)
@@ -46,7 +46,7 @@ def torch(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     return "\n".join(writer.loaders), text_of(imports, parts)
 
 
-def with_loader(node: Node) -> Node:
+def after_loader(node: Node) -> Node:
     """Put a loader in the place of the last batch; without any batch, one that makes none."""
     if has_loader(node):
         return node

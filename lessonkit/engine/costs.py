@@ -54,8 +54,8 @@ class per_sample:  # noqa: N801 - used like a function, and its repr is the call
     per_call: float = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
-        check.seconds("seconds", self.seconds)
-        check.seconds("per_call", self.per_call)
+        check.duration("seconds", self.seconds)
+        check.duration("per_call", self.per_call)
 
     def __call__(self, batch: Any) -> float:
         return self.per_call + self.seconds * _length(batch)
@@ -78,9 +78,9 @@ class straggler:  # noqa: N801
     slow: float = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        check.seconds("usual", self.usual)
+        check.duration("usual", self.usual)
         check.integer("every", self.every, least=1)
-        check.seconds("slow", self.slow)
+        check.duration("slow", self.slow)
 
     def __call__(self, value: Any) -> float:
         return self.slow if identity(value) % self.every == self.every - 1 else self.usual

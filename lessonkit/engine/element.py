@@ -49,13 +49,13 @@ def settle(element: Element) -> Element:
     return element
 
 
-def arguments(value: Any) -> tuple[Any, ...]:
+def call_parts(value: Any) -> tuple[Any, ...]:
     """Return what a learner's function is called with for *value*: a tuple's parts, as in tf.data."""
     return value if type(value) is tuple else (value,)
 
 
 def whole(parts: tuple[Any, ...]) -> Any:
-    """Return the value whose *parts* `arguments` gave."""
+    """Return the value whose *parts* `call_parts` gave."""
     return parts[0] if len(parts) == 1 else parts
 
 

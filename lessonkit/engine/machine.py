@@ -34,7 +34,7 @@ class Meter(list[tuple[int, str | None, str]]):
         self.append(piece)
 
 
-class Idle:
+class Teller:
     """The worker for functions that only tell something: they spend no time."""
 
     def work(self, *piece: Any) -> None:
@@ -42,7 +42,7 @@ class Idle:
         raise ValueError("a function of cost, nbytes or progress called work(): it can only return a number")
 
 
-IDLE = Idle()
+TELLER = Teller()
 
 
 class _Current(threading.local):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-IDLE = 1.0  # s; how long a thread waits for new work before it ends
+IDLE_FOR = 1.0  # s; how long a thread waits for new work before it ends
 
 _Jobs = queue.SimpleQueue[tuple[Callable[[Any], object], Any]]
 _idle: list[_Jobs] = []  # where the threads wait that have nothing to do
@@ -41,7 +41,7 @@ def submit(function: Callable[[Any], object], argument: Any) -> bool:
 def _loop(jobs: _Jobs) -> None:
     while True:
         try:
-            function, argument = jobs.get(timeout=IDLE)
+            function, argument = jobs.get(timeout=IDLE_FOR)
         except queue.Empty:
             with suppress(ValueError):  # not there: a job is on its way
                 _idle.remove(jobs)

@@ -19,7 +19,7 @@ from typing import Any
 
 from lessonkit.engine.costs import Price
 from lessonkit.engine.element import Bytes, Element, nbytes_of, stack
-from lessonkit.engine.machine import IDLE, Machine, Meter
+from lessonkit.engine.machine import TELLER, Machine, Meter
 from lessonkit.engine.process import Process, WorkerInfo
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
 from lessonkit.engine.store import Store
@@ -190,12 +190,12 @@ class Run(ABC):
 
     def charge(self, price: Price, element: Element) -> int:
         """Return the nanoseconds of *price* that *element* costs; a cost that is a function may raise."""
-        return self.outside(IDLE, price, element) if callable(price) else price
+        return self.outside(TELLER, price, element) if callable(price) else price
 
     def measure(self, value: Any, said: Bytes, before: int) -> int:
         """Return the bytes of *value*: what *said* says, else its own, else what it had *before*."""
         if callable(said):
-            return int(self.outside(IDLE, nbytes_of, value, said, before))
+            return int(self.outside(TELLER, nbytes_of, value, said, before))
         return nbytes_of(value, said, before)
 
     def stack(self, element: Element, name: Callable[[], Name]) -> None:

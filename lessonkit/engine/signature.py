@@ -48,14 +48,14 @@ def _type(dtype: Any) -> Any:
         raise TypeError(f"output_types={dtype!r}: must be types; {hint}") from None
 
 
-def fitted(value: Any, specs: Any) -> Any:
+def conforming(value: Any, specs: Any) -> Any:
     """Return *value* with a list or tuple at a leaf made one array; TypeError if it does not fit."""
     if not isinstance(specs, (tuple, dict)):
         return _leaf(value, specs)
     if not fits(value, specs):
         types = leaves(lambda spec: spec.dtype, specs)
         raise TypeError(f"from_generator: {value!r}: must have the parts {types}, as output_signature says")
-    return like(specs, (fitted(value[name], specs[name]) for name in names(specs)))
+    return like(specs, (conforming(value[name], specs[name]) for name in names(specs)))
 
 
 def _leaf(value: Any, spec: Any) -> Any:

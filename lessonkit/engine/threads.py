@@ -16,7 +16,7 @@ from math import inf
 from typing import Any
 
 from lessonkit.engine import pool
-from lessonkit.engine.element import Element, arguments, stack
+from lessonkit.engine.element import Element, call_parts, stack
 from lessonkit.engine.machine import Machine, Meter, current
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Stopped, Task, Waits
@@ -181,7 +181,7 @@ class Threads(Run):
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
         try:
-            return self.outside(task if task.has_thread else said, function, *arguments(element.value))
+            return self.outside(task if task.has_thread else said, function, *call_parts(element.value))
         finally:
             began, took = task.call_began - self.origin, task.call_took
             if took > LATE:  # too long to be behind still

@@ -9,7 +9,7 @@ from typing import Any
 from lessonkit import check
 from lessonkit.engine.costs import Cost, price
 from lessonkit.engine.element import END, Element, like
-from lessonkit.engine.machine import IDLE, Machine
+from lessonkit.engine.machine import TELLER, Machine
 from lessonkit.engine.node import Description, Node, cardinality, sites
 from lessonkit.engine.operators import Scope, Stream, open_whole
 from lessonkit.engine.recorder import COPY, LOAD, LOOP, TRAIN, Recorder
@@ -19,13 +19,13 @@ from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import Epoch, Trace
 from lessonkit.engine.virtual import Virtual
 
-MOST = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
+MOST_ELEMENTS = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
 USUAL = 0.010  # s; what a step takes if nothing is said
 
 Progress = Callable[[int, float], object]
 
 
-class Step:
+class LoopStep:
     """A part of the training loop: what it costs for an element, or a *function* to call with it."""
 
     def __init__(
@@ -55,7 +55,7 @@ class CopiedAhead:
     copy: Task | None = None
     element: Element | None = None
 
-    def __init__(self, run: Run, stream: Stream, load: Step) -> None:
+    def __init__(self, run: Run, stream: Stream, load: LoopStep) -> None:
         self.run, self.stream, self.load = run, stream, load
         self.copied = Gate(run, load.stage)
 
@@ -93,8 +93,8 @@ class Loop:
 
     run: Run
     node: Node
-    load: Step
-    train: Step
+    load: LoopStep
+    train: LoopStep
     keep: bool
     progress: Progress | None
     cancel: threading.Event | None
@@ -140,7 +140,7 @@ class Loop:
             epoch.arrivals.append(now - epoch.start)
             epoch.elements.append(element.value if self.keep else _described(element.value))
         if self.progress is not None:
-            self.run.outside(IDLE, self.progress, count, now)
+            self.run.outside(TELLER, self.progress, count, now)
 
 
 def benchmark(
@@ -198,19 +198,19 @@ def benchmark(
     if train is None and step is None:
         train = USUAL
     ahead = check.flag("ahead", ahead) and dataset.node.arguments.get("pin_memory", True)
-    training = Step(run, TRAIN, train or 0, step)
-    loading = Step(run, COPY if ahead else LOAD, load, name="Load")
+    training = LoopStep(run, TRAIN, train or 0, step)
+    loading = LoopStep(run, COPY if ahead else LOAD, load, name="Load")
     loop = Loop(run, dataset.node, loading, training, check.flag("keep", keep), progress, cancel, ahead)
     unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     cancelled = False
     try:
-        run.complete(loop.run_epochs(num_epochs, MOST + 1 if unknown else most), training.stage)
+        run.complete(loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), training.stage)
     except Stopped:
         if run.crash:
             raise run.crash from None
         cancelled = True
-    if unknown and sum(epoch.count for epoch in loop.epochs) > MOST:
-        raise ValueError(f"the pipeline gave {MOST} elements and did not end: say max_elements")
+    if unknown and sum(epoch.count for epoch in loop.epochs) > MOST_ELEMENTS:
+        raise ValueError(f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements")
     options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
     options |= {"max_elements": max_elements, "ahead": ahead}
     return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, dataset, run.machine, options)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from heapq import heappop, heappush
 from typing import Any
 
-from lessonkit.engine.element import Element, arguments
+from lessonkit.engine.element import Element, call_parts
 from lessonkit.engine.machine import Machine, Meter, current
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Task, Waits
@@ -80,7 +80,7 @@ class Virtual(Run):
 
     def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
         """Run *function* at once; the work it says it does is collected in *said*, to be spent after."""
-        return self.outside(said, function, *arguments(element.value))
+        return self.outside(said, function, *call_parts(element.value))
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         before, current.worker = current.worker, worker

@@ -52,7 +52,7 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
             parts.append(Part("queues", crew.get(QUEUE, ()), room or count, -1))
             parts.append(Part(f"{count} workers", crew.get(FILL, ()), count, number))
             continue
-        parts.append(Part(name, tuple(stages[operator]), calls(node, trace.machine.cores), number))
+        parts.append(Part(name, tuple(stages[operator]), calls_at_most(node, trace.machine.cores), number))
     return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))
 
 
@@ -66,7 +66,7 @@ def title(node: Node, stage: str, buffer: str) -> str:
     return buffer or node.method + (f"({numbers[0]})" if numbers else "")
 
 
-def calls(node: Node, cores: int) -> int:
+def calls_at_most(node: Node, cores: int) -> int:
     """Count the calls that may be under way at once, as a run on so many *cores* starts them."""
     said = node.arguments.get("num_parallel_calls") or 1
     if said == AUTOTUNE:

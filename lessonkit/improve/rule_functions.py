@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lessonkit.engine.costs import Cost, per_sample
-from lessonkit.engine.element import Bytes, arguments, nbytes_of, size_of, split, whole
+from lessonkit.engine.element import Bytes, call_parts, nbytes_of, size_of, split, whole
 
 
 class Made:
@@ -23,7 +23,7 @@ class Both(Made):
     """The calls of two maps, one after the other."""
 
     def __call__(self, *parts: Any) -> Any:
-        return self.second(*arguments(self.first(*parts)))
+        return self.second(*call_parts(self.first(*parts)))
 
 
 def composed(first: Any, second: Any) -> Any:
@@ -46,7 +46,7 @@ class Judge(Made):
 
     def __call__(self, *parts: Any) -> Sifted:
         value = self.first(*parts) if self.first else whole(parts)
-        return Sifted(value, bool(self.second(*arguments(value))))
+        return Sifted(value, bool(self.second(*call_parts(value))))
 
 
 def kept(sifted: Sifted) -> bool:

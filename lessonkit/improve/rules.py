@@ -41,7 +41,7 @@ def rule(*methods: str, by_default: bool) -> Callable[[Change], Change]:
     return register
 
 
-IDLE: list[tuple[str, dict[str, Any]]] = [
+DOES_NOTHING: list[tuple[str, dict[str, Any]]] = [
     ("skip", {"count": 0}),
     ("repeat", {"count": 1}),
     ("prefetch", {"buffer_size": 0}),
@@ -58,7 +58,7 @@ def noop_elimination(node: Node) -> Node | None:
     function and a cost. It never hurts, and helps no more than these cost.
     """
     idle = node.method == "take" and node.arguments["count"] < 0
-    for method, values in IDLE:
+    for method, values in DOES_NOTHING:
         idle |= node.method == method and values.items() <= node.arguments.items()
     return node.inputs[0] if idle else None
 

@@ -24,7 +24,7 @@ from lessonkit.loops.remember import Remembered
 from lessonkit.words import milliseconds
 
 REMEMBERED = ("map", "map_and_batch", "filter")
-ONE_AT_A_TIME: dict[
+NOTHING_AT_ONCE: dict[
     str, dict[str, Any]
 ] = {  # nothing goes on at once, and no time is spent that is known already
     "ArtificialDataset": {"open": 0, "read": 0},
@@ -41,8 +41,8 @@ TICK = 0.0002  # s; so often a thread asks for the interpreter lock ...
 TICKS_OF_FREE_CODE = 1000  # ... and gets it more often in a second of calls, unless these hold it
 thread_time = getattr(time, "thread_time", perf_counter)  # with one thread, in a browser, there is none
 
-Way = tuple[Any, ...]  # to a step of a description
-Changes = Callable[[Node, Way], dict[str, Any]]
+Route = tuple[Any, ...]  # to a step of a description
+Changes = Callable[[Node, Route], dict[str, Any]]
 
 
 class Call(NamedTuple):
@@ -98,7 +98,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     """
     check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)
-    calls: dict[Way, list[Call]] = defaultdict(list)
+    calls: dict[Route, list[Call]] = defaultdict(list)
     watched = _changed(dataset.node, lambda node, place: _watched(node, calls, place))
     given = 0
     with _ticking() as ticks, iter(Dataset(watched)) as run:
@@ -113,7 +113,7 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
     return Found(Dataset(_changed(dataset.node, priced)), steps, "no function takes time worth a cost")
 
 
-def _changed(root: Node, change: Changes, outer: Way = ()) -> Node:
+def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
     """Return *root* with other arguments, as *change* says of each node, also in what its functions make."""
     places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
@@ -136,9 +136,9 @@ def _changed(root: Node, change: Changes, outer: Way = ()) -> Node:
 # ---- taking down ----
 
 
-def _watched(node: Node, calls: dict[Way, list[Call]], place: Way) -> dict[str, Any]:
+def _watched(node: Node, calls: dict[Route, list[Call]], place: Route) -> dict[str, Any]:
     """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
-    changes = ONE_AT_A_TIME.get(node.method, {})
+    changes = NOTHING_AT_ONCE.get(node.method, {})
     name = function_in(node)
     function = node.arguments.get(name)
     if function is None or node.arguments.get("collate" if name == "collate_fn" else "cost"):
@@ -207,7 +207,7 @@ def _ticking() -> Iterator[list[float]]:
 
 
 def _priced(
-    node: Node, place: Way, calls: dict[Way, list[Call]], ticks: list[float], memory: Remembered
+    node: Node, place: Route, calls: dict[Route, list[Call]], ticks: list[float], memory: Remembered
 ) -> dict[str, Any]:
     """Return the arguments of *node* with which its function says what it took."""
     took = calls.get(place, [])

@@ -14,7 +14,7 @@ ALL, NOTHING = 0.75, 0.25  # of the shorter run: if more is hidden it counts as 
 SMALL = 0.1  # of the longer run; it does not matter whether a run as short as this is hidden
 SLOWED = 1.25  # times both runs in a row; who takes longer is slowed down by company
 ROUNDS = 3  # of the three runs; the medians count
-WIDTH = 90  # characters of a line
+COLUMN = 90  # characters of a line
 
 ADVICE = {
     "no overlap": "loader and step take turns. Load in the background; if threads already do, try processes",
@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
         """The verdict, and what to do about it; in lines that no notebook breaks within a word."""
         loader, step, both = (f"{seconds * 1e3:.3g}" for seconds in self[:3])
         measured = f"{loader} and {step} ms a batch alone, {both} together"
-        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", WIDTH)
+        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", COLUMN)
 
     def __str__(self) -> str:
         lines = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Scene = dict[str, Any]
-PIXELS = 82  # of a scene in an inch
+PER_INCH = 82  # of a scene in an inch
 HEAD, LINE, LETTER = 0.3, 0.17, 0.062  # inches: above the highest mark; a line of text; a letter of it
 BLUE = COLOURS["Read"]
 
@@ -30,7 +30,7 @@ def chart(kind: str, scene: Scene) -> Picture:
     """
     lanes = scene["lanes"]
     names = [lane["name"] for lane in lanes if "name" in lane]
-    height = sum(lane["height"] for lane in lanes) / PIXELS
+    height = sum(lane["height"] for lane in lanes) / PER_INCH
     panel = Panel(height, scene["title"], scene["words"], names, partial(draw, scene=scene))
     return Picture(f"{kind}: {scene['words']}", scene, lambda: compose([panel]))
 
@@ -52,7 +52,7 @@ def draw(axes: Axes, scene: Scene) -> None:
         axes.set_xlim(first - 0.05 * width, last + width / inches())
     top = 0.0
     for lane in scene["lanes"]:
-        height = lane["height"] / PIXELS
+        height = lane["height"] / PER_INCH
         Lane(axes, scale, top, height, lane["top"]).draw(lane)
         top += height
 

@@ -149,17 +149,17 @@ def layout(trace: Trace) -> Layout:
     )
 
 
-Crew = dict[Name, tuple[Name, ...]]
+RowsOf = dict[Name, tuple[Name, ...]]
 
 
-def made_by_workers(trace: Trace) -> Crew:
+def made_by_workers(trace: Trace) -> RowsOf:
     """Say of each stage that a loader's workers work in which rows stand for it: queue, worker, ready."""
     rows: dict[Site, dict[str, Name]] = {}
     for name in trace.names:
         if name.role in (QUEUE, FILL, READY):
             rows.setdefault(name.place.site, {})[name.role] = name
     loaders = {site: found for site, found in rows.items() if READY in found}
-    crew: Crew = {}
+    crew: RowsOf = {}
     for stage in trace.stages:
         for site, found in loaders.items():
             inside = stage.place.site[: len(site)] == site
@@ -168,7 +168,7 @@ def made_by_workers(trace: Trace) -> Crew:
     return crew
 
 
-def bars_of_workers(trace: Trace, crew: Crew, rows: dict[Name, int], names: list[str]) -> Iterator[Bar]:
+def bars_of_workers(trace: Trace, crew: RowsOf, rows: dict[Name, int], names: list[str]) -> Iterator[Bar]:
     """Draw a batch as one bar, in the lane of its worker; where it waited, and where a worker starts."""
     batch_of = {sample: batch for batch, samples in trace.batches.items() for sample in samples}
     batches: dict[tuple[Name, int, int], list[int]] = {}
@@ -240,11 +240,11 @@ def labels(trace: Trace) -> list[str]:
         letters.get(instance, "") + (str(sample) if sample >= 0 else "") for instance, _, sample in everybody
     ]
     for batch, members in trace.batches.items():
-        names[batch] = joined([(everybody[sample], names[sample]) for sample in members])
+        names[batch] = batch_label([(everybody[sample], names[sample]) for sample in members])
     return names
 
 
-def joined(members: list[tuple[Identity, str]]) -> str:
+def batch_label(members: list[tuple[Identity, str]]) -> str:
     """The samples of a batch, from the first to the last; if others stand between them, one by one."""
     (first, name), (last, _) = members[0], members[-1]
     if len(members) == 1:

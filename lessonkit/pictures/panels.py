@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HEAD, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
+ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
 
 
 class Panel(NamedTuple):
@@ -34,12 +34,12 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
 
     left = 0.28 + 0.074 * max((len(name) for panel in panels for name in panel.names), default=6)
     width = inches()
-    high = top = sum(panel.height + HEAD for panel in panels) + (0.68 if keys else 0.42)
+    high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
     axes: Axes | None = None
     with style():
         picture = Figure((width, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
         for panel in panels:
-            top -= HEAD + panel.height
+            top -= ABOVE + panel.height
             place = (left / width, top / high, 1 - (left + RIGHT) / width, panel.height / high)
             axes = picture.add_axes(place, sharex=axes, facecolor="none")
             axes.set_ylim(panel.height, 0)

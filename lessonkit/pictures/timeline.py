@@ -54,7 +54,7 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
     longest = max(trace.duration for trace in traces.values())
     drawn = [Timeline(trace, longest, path) for trace in traces.values()]
     panels = [
-        Panel(max(one.height, 0.4), title, summary(title, traces, path), one.names, one.draw)
+        Panel(max(one.height, 0.4), title, run_in_words(title, traces, path), one.names, one.draw)
         for one, title in zip(drawn, traces, strict=True)
     ]
     waits = dict.fromkeys(HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds)
@@ -68,7 +68,7 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
     return Picture(f"timeline: {'; '.join(told)}", scene, lambda: compose(panels, keys))
 
 
-def summary(title: str, traces: Mapping[str, Trace], path: bool) -> str:
+def run_in_words(title: str, traces: Mapping[str, Trace], path: bool) -> str:
     """Put the run called *title* in words, after the first of *traces* with how it compares to that."""
     trace, first = traces[title], next(iter(traces))
     words = f"{samples(trace.samples)} in {milliseconds(trace.duration)}"

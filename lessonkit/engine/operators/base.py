@@ -13,7 +13,7 @@ from lessonkit.engine.recorder import FILL, LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
 
 # tf.data would loop for ever here; so many elements in vain, and we say so instead.
-PATIENCE = 200_000
+MOST_IN_VAIN = 200_000
 
 FRAMES = 7  # that one operator takes on the stack, while it opens its input
 MOST_FRAMES, ROOM = 7_000, 500  # more might not fit on a thread's stack; and those of who calls

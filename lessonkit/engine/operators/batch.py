@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, split
-from lessonkit.engine.operators.base import PATIENCE, EndlessError, Stream, Transform, batched, operator
+from lessonkit.engine.operators.base import MOST_IN_VAIN, EndlessError, Stream, Transform, batched, operator
 from lessonkit.engine.operators.prefetch import Prefetch
 
 
 @operator("batch")
-class Batch(Transform):
+class SequentialBatch(Transform):
     """Reads its elements one after another, and only then gives them. An error loses the part it had."""
 
     async def next(self) -> Element:
@@ -38,7 +38,7 @@ class ParallelBatch(Prefetch):
         super().prepare()
 
     def open_input(self, index: int = 0) -> Stream:
-        self.opened.append(Batch(self.scope, self.node))
+        self.opened.append(SequentialBatch(self.scope, self.node))
         return self.opened[-1]
 
 
@@ -49,7 +49,7 @@ class Unbatch(Transform):
     parts: Iterator[Element] = iter(())
 
     async def next(self) -> Element:
-        for _ in range(PATIENCE):
+        for _ in range(MOST_IN_VAIN):
             part = next(self.parts, END)
             if part is not END:
                 return part
@@ -57,7 +57,7 @@ class Unbatch(Transform):
             if batch is END:
                 return END
             self.parts = iter(self.taken_apart(batch))
-        raise EndlessError(f"unbatch: {PATIENCE} batches in a row had no parts")
+        raise EndlessError(f"unbatch: {MOST_IN_VAIN} batches in a row had no parts")
 
     def taken_apart(self, batch: Element) -> list[Element]:
         parts = [Element(value) for value in split(batch.value)]

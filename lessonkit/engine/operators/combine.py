@@ -4,7 +4,7 @@ import math
 
 from lessonkit.engine.element import END, Element, settle
 from lessonkit.engine.operators.base import (
-    PATIENCE,
+    MOST_IN_VAIN,
     EndlessError,
     Stream,
     Transform,
@@ -26,7 +26,7 @@ class Repeat(Stream):
             self.open_input()  # now, so that the parts of a pipeline get their names in its order
 
     async def next(self) -> Element:
-        for _ in range(PATIENCE):
+        for _ in range(MOST_IN_VAIN):
             if not self.left:
                 return END
             empty, self.asked = not self.asked, True
@@ -39,7 +39,7 @@ class Repeat(Stream):
             if self.left:
                 self.open_input()
                 self.asked = False
-        raise EndlessError(f"repeat: {PATIENCE} passes in a row gave nothing")
+        raise EndlessError(f"repeat: {MOST_IN_VAIN} passes in a row gave nothing")
 
 
 @operator("concatenate")

@@ -11,7 +11,7 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Description
 from lessonkit.engine.operators.base import (
-    PATIENCE,
+    MOST_IN_VAIN,
     EndlessError,
     Stream,
     Transform,
@@ -76,7 +76,7 @@ class SequentialInterleave(Interleave):
         self.slots: list[Stream | None] = [None] * self.cycle
 
     async def next(self) -> Element:
-        for _ in range(PATIENCE):
+        for _ in range(MOST_IN_VAIN):
             stream = self.slots[self.turn]
             if stream is not None:
                 element = await stream.next()
@@ -93,7 +93,7 @@ class SequentialInterleave(Interleave):
                 self.next_turn(self.cycle)
             else:
                 return END
-        raise EndlessError(f"{self.node.method}: {PATIENCE} data sets in a row gave nothing")
+        raise EndlessError(f"{self.node.method}: {MOST_IN_VAIN} data sets in a row gave nothing")
 
     def close(self) -> None:
         for stream in filter(None, self.slots):
@@ -192,8 +192,8 @@ class ParallelInterleave(Interleave):
                 waiting += 1
             elif file:  # exhausted: it gives up its turn, and another file takes its place
                 self.in_vain += 1
-                if self.in_vain > PATIENCE:
-                    raise EndlessError(f"interleave: {PATIENCE} data sets in a row gave nothing")
+                if self.in_vain > MOST_IN_VAIN:
+                    raise EndlessError(f"interleave: {MOST_IN_VAIN} data sets in a row gave nothing")
                 await self.refill(self.turn)
             self.next_turn(len(self.files))
         return None

@@ -8,7 +8,7 @@ from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Bytes, Element
 from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.recorder import OPEN, READ
-from lessonkit.engine.signature import fitted
+from lessonkit.engine.signature import conforming
 
 
 class Source(Stream):
@@ -93,7 +93,7 @@ class Generated(Source):
                 self.ended = True
                 self.close()
         if value is not END and self.output_signature is not None:
-            value = fitted(value, self.output_signature)  # or an error in its place: the next may fit
+            value = conforming(value, self.output_signature)  # or an error in its place: the next may fit
         return END if value is END else self.give(value, reading.key)
 
     def advance(self) -> Any:

@@ -26,7 +26,7 @@ class Handling:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            check.seconds(name, value)
+            check.duration(name, value)
 
     def ns(self) -> SimpleNamespace:
         """Return the same in whole nanoseconds."""
