@@ -9,10 +9,11 @@ from uuid import uuid4
 
 SECONDS, ANSWER = 240, 20  # for a step of the lesson; for a picture
 MOVES, PAUSE = 40, 0.5  # of a slider
-# What JupyterLab's page asks its server for when it is opened, and is given.
+# What JupyterLab's page asks its server for when it is opened.
 PAGE = (
     "lab/api/settings/@jupyterlab/apputils-extension:notification",
     "lab/api/settings",
+    "lab/api/workspaces/default",
     "api/kernelspecs",
     "api/contents/lessons",
     "api/sessions",

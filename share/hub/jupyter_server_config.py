@@ -3,6 +3,7 @@
 from asyncio import Lock
 
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from jupyterlab_server.workspaces_handler import WorkspacesManager
 
 c = get_config()  # noqa: F821 (Jupyter gives it to its configuration)
 
@@ -39,9 +40,16 @@ class OneKernel(AsyncMappingKernelManager):
 
 c.ServerApp.kernel_manager_class = OneKernel
 
-# A page that is loaded again opens its own lesson alone: with all those that were open before, each would
-# start a kernel, and the last would end that of the lesson in front.
-c.LabApp.workspaces_dir = ""
+
+def open_nothing(_, name):
+    """Load the workspace *name* as if no lesson had been open in it, where the page's address names one.
+
+    All that were open before would each start a kernel, and the last would end that of the one in front.
+    """
+    return {"data": {}, "metadata": {"id": name}}
+
+
+WorkspacesManager.load = open_nothing  # JupyterLab has no setting for this
 
 # A kernel listens at files and not at ports: two servers that look for free ports at the same time may find
 # the same ones, and then a kernel never answers. start_learner.py keeps the names of the files short enough.
