@@ -1,7 +1,8 @@
-"""A class on a Hub: `python -m benchmarks.hub --learners 30`, in an environment that has JupyterHub.
+"""A class on a Hub: `python -m benchmarks.hub --learners 30 --lessons 5`, where JupyterHub is installed.
 
 It starts a Hub with the configuration that we ship, and a class of which all do at the same moment what a
-browser would: log in, open the first lesson, run all cells, move a slider twice a second. Nothing is left.
+browser would: log in, and for one lesson after another open it, run all cells, move a slider twice a second.
+Lessons stay open, as where a link leads to the next one. Nothing is left.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from typing import Any
 
 from benchmarks.learner import Learner
 from benchmarks.measure import limited, line
+from lessonkit.lessons import lessons
 
 FOLDER = Path(__file__).resolve().parent.parent / "share" / "hub"
 HOST = "127.0.0.1"
@@ -144,34 +146,57 @@ def memory(root: Any) -> dict[str, float]:
     return used
 
 
-async def lesson(address: str, password: str, count: int, root: Any) -> list[str]:
-    """Give a lesson to *count* learners; print the table, and return what failed."""
+async def walk(address: str, password: str, count: int, opened: list[str], root: Any) -> list[str]:
+    """Give *count* learners the lessons *opened*; print the table, and return what failed."""
     learners = [Learner(f"learner-{number}", address) for number in range(1, count + 1)]
     try:
-        print(limited("all are in, each with a kernel", await attend(learners, "enter", password), 60, "s"))
-        print(limited("all cells are run", await attend(learners, "run_all"), 60, "s"), flush=True)
-        await attend(learners, "slide")
-        used = memory(root)
+        print(
+            limited(
+                "all are in, each with a kernel",
+                await attend(learners, "enter", password, opened[0]),
+                60,
+                "s",
+            )
+        )
+        for number, lesson in enumerate(opened):
+            if number:
+                print(limited(f"all have opened {lesson}", await attend(learners, "open", lesson), 60, "s"))
+            print(limited("all cells are run", await attend(learners, "run_all"), 60, "s"), flush=True)
+            await attend(learners, "slide")
+            print_steps(learners)
+            print_memory(root, count)
     finally:
         for learner in learners:
             await learner.leave()
-    if took := [1e3 * one for learner in learners for one in learner.took]:
-        print(limited("slider until the picture is there, median", median(took), 15, "ms"))
-        print(
-            limited("slider until the picture is there, 95th percentile", quantiles(took, n=20)[-1], 30, "ms")
-        )
-        print(limited("slider until the picture is there, longest", max(took), 200, "ms"))
-    print(limited("memory in all", sum(used.values()) / 1e3, round(count * 6.5 / 30, 2), "GB"))
-    for kind, size in used.items():
-        print(line(f"memory of {kind}", f"{size:,.0f} MB", "", "", "", ""))
     return [f"{learner.name}: {failure}" for learner in learners for failure in learner.failures]
+
+
+def print_steps(learners: list[Learner]) -> None:
+    """Print how long a slider's steps took since this was last printed."""
+    if took := [1e3 * one for learner in learners for one in learner.took]:
+        what = "slider until the picture is there"
+        print(limited(f"{what}, median", median(took), 15, "ms"))
+        print(limited(f"{what}, 95th percentile", quantiles(took, n=20)[-1], 30, "ms"))
+        print(limited(f"{what}, longest", max(took), 200, "ms"))
+    for learner in learners:
+        learner.took.clear()
+
+
+def print_memory(root: Any, count: int) -> None:
+    """Print how much memory the Hub takes with *count* learners."""
+    used = memory(root)
+    print(limited("memory in all", sum(used.values()) / 1e3, round(count * 7 / 30, 2), "GB"))
+    for kind, size in used.items():
+        print(line(f"memory of {kind}", f"{size:,.0f} MB", "", "", "", ""), flush=True)
 
 
 def main() -> int:
     """Measure a class; return 1 if somebody could not take part."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hub", description=__doc__)
     parser.add_argument("--learners", type=int, default=30)
-    count = parser.parse_args().learners
+    parser.add_argument("--lessons", type=int, default=1)
+    given = parser.parse_args()
+    count, opened = given.learners, [path.name for path in lessons()][: given.lessons]
     missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
     missing += [name for name in ("configurable-http-proxy",) if not shutil.which(name)]
     if missing:
@@ -180,6 +205,8 @@ def main() -> int:
 
     if count < 1:
         parser.error("--learners: must be 1 or more")
+    if given.lessons < 1:
+        parser.error("--lessons: must be 1 or more")
     if psutil.virtual_memory().available / 1e9 < (wanted := EACH * (count + 1)):
         sys.exit(f"lessonkit: {count} learners need {wanted:.1f} GB of memory, which is not free here.")
     signal.signal(
@@ -188,7 +215,7 @@ def main() -> int:
     print(line("what", "ours", "peer", "ratio", "goal", "goal is"), flush=True)
     try:
         with hub() as (address, password, root):
-            failed = asyncio.run(lesson(address, password, count, root))
+            failed = asyncio.run(walk(address, password, count, opened, root))
     except KeyboardInterrupt:
         sys.exit("lessonkit: Stopped; nothing of it is left.")
     print(*failed or [f"{count} of {count} took part in all of it."], sep="\n")

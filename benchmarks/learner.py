@@ -3,12 +3,10 @@
 import asyncio
 import json
 import random
-from contextlib import suppress
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-LESSON = "lessons/00_start_here.ipynb"
 SECONDS, ANSWER = 240, 20  # for a step of the lesson; for a picture
 MOVES, PAUSE = 40, 0.5  # of a slider
 # What JupyterLab's page asks its server for when it is opened.
@@ -36,37 +34,44 @@ class Learner:
             follow_redirects=True, timeout=SECONDS, limits=limits, trust_env=False
         )
         self.waiting: dict[Any, asyncio.Future[Any]] = {}  # by the number of a question
+        self.tabs: list[tuple[Any, asyncio.Task[None]]] = []  # each a socket, and what listens to it
         self.widgets: dict[str, dict[str, Any]] = {}  # explore's state, by its comm
         self.failures: list[str] = []
         self.took: list[float] = []  # s, for each picture
 
-    async def enter(self, password: str) -> None:
-        """Log in, wait for the server, open the lesson, and wait until its kernel answers."""
-        from tornado.httpclient import HTTPRequest
-        from tornado.websocket import websocket_connect
-
+    async def enter(self, password: str, lesson: str) -> None:
+        """Log in, wait for the server, and open a *lesson*."""
         await self.client.get(f"{self.hub}/hub/login")
         form = {"username": self.name, "password": password, "_xsrf": self.xsrf("/hub/")}
         (await self.client.post(f"{self.hub}/hub/login", data=form)).raise_for_status()
         await self.started()
-        (await self.client.get(f"{self.url}/lab/tree/{LESSON}")).raise_for_status()
-        head = {"X-XSRFToken": self.xsrf(f"/user/{self.name}/")}
-        told = await asyncio.gather(*(self.client.get(f"{self.url}/{path}", headers=head) for path in PAGE))
-        for answer in told:
+        (await self.client.get(f"{self.url}/lab/tree/lessons/{lesson}")).raise_for_status()
+        answers = await asyncio.gather(*(self.client.get(f"{self.url}/{path}") for path in PAGE))
+        for answer in answers:
             answer.raise_for_status()
-        if told[0].json()["schema"]["properties"]["fetchNews"]["default"] != "false":
+        if answers[0].json()["schema"]["properties"]["fetchNews"]["default"] != "false":
             self.failures.append("JupyterLab would ask about news")
-        lesson = await self.client.get(f"{self.url}/api/contents/{LESSON}", headers=head)
-        cells = lesson.json()["content"]["cells"]
+        await self.open(lesson)
+
+    async def open(self, lesson: str) -> None:
+        """Open a *lesson* beside those that are open, and wait until its kernel answers."""
+        from tornado.httpclient import HTTPRequest
+        from tornado.websocket import websocket_connect
+
+        head = {"X-XSRFToken": self.xsrf(f"/user/{self.name}/")}
+        path = f"lessons/{lesson}"
+        notebook = await self.client.get(f"{self.url}/api/contents/{path}", headers=head)
+        cells = notebook.json()["content"]["cells"]
         self.cells = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
-        asked = {"path": LESSON, "name": "", "type": "notebook", "kernel": {"name": "python3"}}
+        self.widgets = {}
+        asked = {"path": path, "name": "", "type": "notebook", "kernel": {"name": "python3"}}
         answer = await self.client.post(f"{self.url}/api/sessions", json=asked, headers=head)
         answer.raise_for_status()
         address = f"{self.url}/api/kernels/{answer.json()['kernel']['id']}/channels?session_id={uuid4()}"
         head = {"Cookie": self.client.build_request("GET", address).headers["cookie"], "Origin": self.hub}
         request = HTTPRequest("ws" + address.removeprefix("http"), headers=head, request_timeout=SECONDS)
         self.socket = await websocket_connect(request, subprotocols=[PROTOCOL])
-        self.listening = asyncio.create_task(self.listen())
+        self.tabs.append((self.socket, asyncio.create_task(self.listen(self.socket))))
         await self.ask("kernel_info_request", {})
 
     def xsrf(self, path: str) -> str:
@@ -104,11 +109,11 @@ class Learner:
         await self.socket.write_message(packed, binary=True)
         return header["msg_id"]
 
-    async def listen(self) -> None:
-        """Hear all that the kernel says."""
+    async def listen(self, socket: Any) -> None:
+        """Hear all that the kernel at this *socket* says."""
         from jupyter_server.services.kernels.connection.base import deserialize_msg_from_ws_v1
 
-        while isinstance(message := await self.socket.read_message(), bytes):
+        while isinstance(message := await socket.read_message(), bytes):
             _, (head, parent, _, body, *_) = deserialize_msg_from_ws_v1(message)
             kind, content = json.loads(head)["msg_type"], json.loads(body)
             if kind.endswith("_reply"):
@@ -159,7 +164,7 @@ class Learner:
 
     async def leave(self) -> None:
         """Close the page."""
-        with suppress(AttributeError):
-            self.listening.cancel()
-            self.socket.close()
+        for socket, listening in self.tabs:
+            listening.cancel()
+            socket.close()
         await self.client.aclose()

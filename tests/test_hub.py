@@ -1,6 +1,7 @@
 """The Hub's configuration, its image and its values: what can be held without any of these."""
 
 import ast
+import asyncio
 import json
 import os
 import re
@@ -234,6 +235,35 @@ def test_kernels_listen_at_files_and_language_servers_stay_out() -> None:
     enabled = [json.loads(path.read_text()) for path in Path(sys.prefix, SERVER_EXTENSIONS).glob("*.json")]
     names = {name for one in enabled for name in one.get("ServerApp", {}).get("jpserver_extensions", {})}
     assert {*found.ServerApp.jpserver_extensions} <= names  # or it would be another name now
+
+
+@on_linux
+def test_a_kernel_that_computes_stays_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = {"waits": "idle", "computes": "busy", "begins": "starting"}
+
+    async def start(_: Any, **__: Any) -> str:
+        states["new"] = "idle"
+        return "new"
+
+    async def shutdown(_: Any, kernel: str) -> None:
+        del states[kernel]
+
+    async def cull(_: Any) -> None:
+        pass
+
+    ours = server_settings().ServerApp.kernel_manager_class
+    theirs = ours.__mro__[1]
+    for name, replaced in {"start_kernel": start, "cull_kernels": cull}.items():
+        monkeypatch.setattr(theirs, name, replaced)
+    monkeypatch.setattr(ours, "shutdown_kernel", shutdown)
+    listed = lambda _: [{"id": name, "execution_state": state} for name, state in states.items()]  # noqa: E731
+    monkeypatch.setattr(ours, "list_kernels", listed)
+    manager = ours()
+    assert asyncio.run(manager.start_kernel()) == "new"
+    assert [*states] == ["computes", "begins", "new"]
+    states["computes"] = "idle"
+    asyncio.run(manager.cull_kernels())
+    assert [*states] == ["begins", "new"]
 
 
 def test_the_first_lesson_opens_by_itself() -> None:
