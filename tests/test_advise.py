@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from random_pipelines import loaded
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, benchmark, per_sample
+from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, benchmark, per_sample
 from lessonkit.improve.advise import Advice, advise
 
 
@@ -149,3 +150,24 @@ def test_a_change_after_which_a_function_fails_is_no_advice() -> None:
 def test_a_pipeline_that_fails_itself_is_no_case_for_advice() -> None:
     with pytest.raises(ZeroDivisionError):
         advise(Dataset.range(3).map(lambda x: 1 // x))
+
+
+def test_samples_that_come_again_for_each_worker_are_no_gain() -> None:
+    iterable = DataLoader(Dataset.range(32).map(cost=0.01).prefetch(1), 4, num_workers=2)
+    found = advise(iterable, num_epochs=1)
+    (more,) = [advice for advice in found if advice.change == "8 workers"]
+    assert more.effects == ("every worker gives every sample, unless they share",)
+    assert more.saved < 0  # the epoch takes longer
+    assert named(found, "cache before the workers").effects == (
+        "every sample comes once, and not once for each worker",
+    )
+
+
+def test_every_change_to_a_loader_runs_and_says_if_it_changes_the_samples() -> None:
+    for seed in range(40):
+        loader = loaded(seed)
+        if "DataLoader(" not in repr(loader) or "in_order=False" in repr(loader):
+            continue
+        samples = benchmark(loader, 1).samples
+        for advice in advise(loader, num_epochs=1) if samples else ():
+            assert advice.effects or benchmark(advice.dataset, 1).samples == samples, (seed, advice.change)

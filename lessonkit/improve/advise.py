@@ -17,6 +17,8 @@ BATCH_SIZES = (8, 16, 32, 64)
 MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")  # past each other, one to one
 
 MIXES = "changes the order of the elements"
+REPEATS = "every worker gives every sample, unless they share"
+ONCE = "every sample comes once, and not once for each worker"
 SIFTS = "the filter sees other values"
 EXCHANGED = {  # when the first moves before the second; of a map, only if its function can tell
     ("map", "filter"): SIFTS,
@@ -67,12 +69,14 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     cache after ArtificialDataset: saves nothing of 17.000 ms
     """
     on_the_virtual_clock(options)
-    now = benchmark(dataset, **options).per_sample
+    before = benchmark(dataset, **options)
+    now = before.per_sample
     ranked = []
     for words, changed, effects in proposals(dataset.node):
         try:
             trace = benchmark(Dataset(changed), **options)
-            took = trace.per_sample
+            # Samples that come again for each worker are no gain: then the epochs as a whole count.
+            took = trace.duration / before.samples if REPEATS in effects else trace.per_sample
         except Exception:
             continue
         calls = sum(map(calls_at_once, walk(changed)))
@@ -103,7 +107,7 @@ def with_loader(node: Node) -> Iterator[Proposal]:
     said, base = node.arguments, base_of(node.inputs[0])
     for count in (0, *CALLS):
         if count > said["num_workers"]:
-            again = () if base is not None else ("every worker gives every sample, unless they share",)
+            again = () if base is not None else (REPEATS,)
             yield f"{count} workers", node.replace(num_workers=count), again if count > 1 else ()
     if said["num_workers"]:
         now = 2 if said["prefetch_factor"] is None else said["prefetch_factor"]
@@ -120,6 +124,7 @@ def with_loader(node: Node) -> Iterator[Proposal]:
     if base is None or base.method != "cache":
         cached = node.replace(last.then("cache"))
         effects = () if lost_with_workers([cached]) else frozen_by_cache(last)
+        effects += (ONCE,) * (base is None and said["num_workers"] > 1)
         yield "cache before the workers", cached, effects
 
 
