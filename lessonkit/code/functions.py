@@ -12,8 +12,9 @@ import sysconfig
 import textwrap
 import unicodedata
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
 from symtable import symtable
 from types import FunctionType, ModuleType
 from typing import Any
@@ -152,6 +153,12 @@ class Filled(ast.NodeTransformer):
         return parsed(self.texts[node.id]) if node.id in self.texts else node
 
 
+@lru_cache(maxsize=8)
+def parsed_file(text: str) -> ast.Module:
+    """Parse the *text* of a file, once for all functions in it: what is taken from it must be copied."""
+    return ast.parse(text)
+
+
 def source(function: Any) -> tuple[Any, list[str]]:
     """Return the node of a function, and the lines of its file; raise an error if it is not to be found."""
     code = function.__code__
@@ -160,13 +167,13 @@ def source(function: Any) -> tuple[Any, list[str]]:
         raise ValueError("it is not written")
     spots = {(line, column) for line, _, column, _ in code.co_positions()}
     lines, _ = inspect.findsource(code)
-    for node in ast.walk(ast.parse("".join(lines))):
+    for node in ast.walk(parsed_file("".join(lines))):
         if isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
             if (node.body.lineno, node.body.col_offset) in spots:
-                return node, lines
+                return deepcopy(node), lines
         elif isinstance(node, ast.FunctionDef) and code.co_name == node.name:
             if code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list)):
-                return node, lines
+                return deepcopy(node), lines
     raise ValueError("it is not in its file")
 
 
