@@ -29,6 +29,7 @@ LAYERS = [
     "widgets",
     "plot",
     "install_check",
+    "small_data",
     "lessons",
     "__main__",
 ]
