@@ -7,6 +7,7 @@ from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Machine, work
 from lessonkit.engine.operators import EndlessError
 from lessonkit.engine.process import get_worker_info
+from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.virtual import StuckError
@@ -22,6 +23,7 @@ __all__ = [
     "Handling",
     "Iterator",
     "Machine",
+    "Storage",
     "StuckError",
     "Trace",
     "benchmark",

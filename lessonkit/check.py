@@ -43,7 +43,12 @@ def integer(name: str | Of, value: Any, *, least: int | None = None, auto: bool 
 
 def duration(name: str | Of, value: Any) -> float:
     """Return *value* as a finite number of seconds, not negative."""
-    allowed = f"must be a number of seconds, 0 or more{getattr(name, 'hint', '')}"
+    return amount(name, value, "seconds")
+
+
+def amount(name: str | Of, value: Any, unit: str) -> float:
+    """Return *value* as a finite number of a *unit*, not negative."""
+    allowed = f"must be a number of {unit}, 0 or more{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")
     number = float(value)

@@ -94,7 +94,7 @@ def served(folder: str | Path, bandwidth: float = inf, first_byte: float = 0) ->
         raise ValueError(f"bandwidth={bandwidth!r}: must be a number of bytes a second above 0")
     if not Path(folder).is_dir():
         raise ValueError(f"folder={str(folder)!r}: must be a folder")
-    line = Line(bandwidth, first_byte)
+    line = SlowLine(bandwidth, first_byte)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SlowAnswer, line, directory=str(folder)))
     threading.Thread(target=server.serve_forever, args=(SHORT,), daemon=True).start()
     try:
@@ -104,7 +104,7 @@ def served(folder: str | Path, bandwidth: float = inf, first_byte: float = 0) ->
         server.server_close()
 
 
-class Line:
+class SlowLine:
     """What all answers share: it carries *bandwidth* bytes a second; each waits for its *first_byte*."""
 
     def __init__(self, bandwidth: float, first_byte: float) -> None:
@@ -126,7 +126,7 @@ class SlowAnswer(SimpleHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"  # a connection serves many requests, as those of a real storage do
 
-    def __init__(self, line: Line, *given: Any, **named: Any) -> None:
+    def __init__(self, line: SlowLine, *given: Any, **named: Any) -> None:
         self.line = line
         super().__init__(*given, **named)
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Handling, work
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Handling, Storage, work
 from lessonkit.engine.node import base_of, cardinality
 
 TINY = (0, 1e-5, 3e-5, 1e-4)  # seconds
@@ -131,7 +131,8 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
                 "way_busy",
             ]
         ]
-        given["handling"] = Handling(**{name: draw.choice(costs) for name in names})
+        times = {name: draw.choice(costs) for name in names}  # what the loop works must not hang on the order
+        given["handling"] = Handling(**times | {"take_busy": times["take"]})
     if count and base_of(samples.node) is not None:
         order = draw.sample(range(count), draw.randint(1, count))
         ways: list[dict[str, Any]] = [
@@ -146,6 +147,9 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
     return DataLoader(samples, **given)
 
 
+READ = Storage(1e6, first_byte=0.002, streams=2, cap=7e5).read(3000)
+
+
 def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
     """A list or a range, and up to three maps with or without a function; now and then a cache among them."""
     dataset = Dataset.range(some(draw, 12)) if draw.random() < 0.7 else Dataset.from_list([*"abcdefgh"])
@@ -154,7 +158,7 @@ def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset
             dataset = dataset.cache()
         dataset = dataset.map(
             draw.choice([None, first_part]),
-            cost=by_value(draw.choice(costs), draw.choice(costs)),
+            cost=by_value(draw.choice(costs), draw.choice(costs)) if draw.random() < 0.8 else READ,
             kind=draw.choice(["wait", "native", "python"]),
         )
     return dataset

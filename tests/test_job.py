@@ -116,9 +116,9 @@ def test_a_job_is_foretold_as_the_thing_that_was_measured(model: Modelled, worke
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep each run short: what is held here is not how long anything takes."""
-    monkeypatch.setattr(numbers, "RUN", 0.06)
+def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each run come to the end of its loader, also on a busy machine: all of them are small."""
+    monkeypatch.setattr(numbers, "RUN", 20.0)
 
 
 class Samples:
@@ -162,7 +162,7 @@ def measured(loader: Any, step: Callable[[Any], Any] = nothing) -> Any:
         assert {thread.name for thread in {*threading.enumerate()} - before} <= {"lessonkit"}
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("to_the_end")
 @pytest.mark.parametrize(
     ("loader", "samples"),
     [
@@ -198,8 +198,8 @@ def test_every_kind_of_loader_is_measured(loader: Any, samples: int) -> None:
     assert job.run(1, 8, num_workers=2).epochs[0].count > 0
 
 
-@pytest.mark.usefixtures("short")
-def test_a_stream_that_never_ends_is_measured_for_what_was_seen() -> None:
+def test_a_stream_that_never_ends_is_measured_for_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbers, "RUN", 0.1)
     job = measured(DataLoader(Stream(math.inf), 4))
     assert not job.whole
     assert job.samples > 0
@@ -213,7 +213,7 @@ def fails_in_a_worker(index: int) -> Any:
     return 1 / 0 if lessonkit.get_worker_info() and index >= 8 else index
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("to_the_end")
 @pytest.mark.parametrize(
     ("loader", "step", "said"),
     [
@@ -247,7 +247,7 @@ def test_what_is_no_loader_is_refused() -> None:
         measure(DataLoader(Samples(0), 4), step=nothing)
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("to_the_end")
 def test_a_setting_that_no_loader_takes_is_refused() -> None:
     job = measured(DataLoader(Samples(), 8))
     for wrong in ({"num_workers": -1}, {"prefetch_factor": 0}, {"batch_size": 0}, {"threads": 77}):
@@ -257,7 +257,7 @@ def test_a_setting_that_no_loader_takes_is_refused() -> None:
         job.forecast(num_workers="two")
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("to_the_end")
 def test_ctrl_c_leaves_all_as_it_was() -> None:
     calls: list[int] = []
 

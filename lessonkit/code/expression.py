@@ -6,6 +6,7 @@ from typing import Any
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.costs import per_sample, straggler
 from lessonkit.engine.node import METHODS, Node
+from lessonkit.engine.storage import Read
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
 DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
@@ -66,6 +67,8 @@ class Expression:
         if isinstance(value, (per_sample, straggler)):
             parts = [f"{field}={plain(part)}" for field, part in vars(value).items()]
             return f"{type(value).__name__}({', '.join(parts)})"
+        if isinstance(value, Read):
+            return repr(value)
         if callable(value):
             return str(getattr(value, "__name__", type(value).__name__))
         return repr(plain(value))

@@ -20,6 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from lessonkit.code.expression import plain
+from lessonkit.engine.storage import Read
 
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 FOLDERS = os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
@@ -70,6 +71,8 @@ class Functions:
 
     def cost(self, value: Any, name: str) -> str:
         """Write a cost, or a machine, as the call that makes it."""
+        if isinstance(value, Read):
+            return f"{self.cost(value.storage, '')}.read({self.text(value.nbytes, 'nbytes')})"
         parts = {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.repr}
         kind = self.imported(type(value), "")
         return f"{kind}({', '.join(f'{name}={self.text(part)}' for name, part in parts.items())})"

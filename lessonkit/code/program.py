@@ -8,7 +8,7 @@ from lessonkit.code.helpers import imports_from
 from lessonkit.engine.node import Node
 
 NAMES = (  # of this package, that a program may use
-    "AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "Machine", "benchmark",
+    "AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "Machine", "Storage", "benchmark",
     "get_worker_info", "per_sample", "straggler", "work",
 )  # fmt: skip
 

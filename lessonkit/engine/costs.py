@@ -14,9 +14,24 @@ Cost = float | Callable[[Any], float]
 Price = int | Callable[[Element], int]
 
 
+class Priced:
+    """A cost of this package, which knows more of an element than its value."""
+
+    def price(self, element: Element) -> int:
+        """Return the nanoseconds that *element* costs."""
+        raise NotImplementedError
+
+
+class Reading(int):
+    """Nanoseconds that a storage decides: so many if nobody else reads from it."""
+
+    storage: Any
+    nbytes: float
+
+
 def price(cost: Cost, name: str, hint: str = "") -> Price:
     """Return *cost* in nanoseconds: a number, or a function of the element that refuses it as *name*."""
-    if isinstance(cost, per_sample):
+    if isinstance(cost, Priced):
         return cost.price
     if not callable(cost):
         return check.nanoseconds(name, cost)
@@ -43,7 +58,7 @@ def charge(price: Price, element: Element) -> int:
 
 
 @dataclass(frozen=True)
-class per_sample:  # noqa: N801 - used like a function, and its repr is the call
+class per_sample(Priced):  # noqa: N801 - used like a function, and its repr is the call
     """A cost that grows with a batch: *per_call*, and *seconds* for each sample.
 
     >>> per_sample(0.001)([7, 8, 9])

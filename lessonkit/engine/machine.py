@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lessonkit import check
@@ -35,7 +35,7 @@ class Machine:
     """
 
     cores: int = 4
-    sharing: Sharing | None = None
+    sharing: Sharing | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))  # of NumPy's, Python's

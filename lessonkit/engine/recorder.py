@@ -81,6 +81,7 @@ class Recorder:
         self.open = Counter[Name]()  # buffers of each name
         self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
         self.places: list[Place] = []  # where each of them is
+        self.storage: Any = None  # that was read from
         self.workers: dict[Site, int] = {}  # of each loader that has opened: how many processes it has
 
     @property

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
-from lessonkit.engine.costs import Price
+from lessonkit.engine.costs import Price, Reading
 from lessonkit.engine.element import Bytes, Element, nbytes_of, stack
 from lessonkit.engine.machine import TELLER, Machine, Meter
 from lessonkit.engine.process import Process, WorkerInfo
@@ -59,12 +59,22 @@ class Gate:
 
     def changed(self) -> None:
         """Wake the first waiter whose condition is now true, if there is one."""
+        if (task := self.first()) is not None:
+            self.run.wake(task)
+
+    def changed_at(self, time: int) -> None:
+        """Do the same where another run may have changed something, at its *time*."""
+        if (task := self.first()) is not None:
+            task.run.wake_at(time, task)
+
+    def first(self) -> Task | None:
+        """Take out the first waiter whose condition is now true."""
         for waiter in self.waiting:
             task, condition = waiter
             if not task.done and condition():
                 self.waiting.remove(waiter)
-                self.run.wake(task)
-                return
+                return task
+        return None
 
 
 class Resource(Gate):
@@ -109,6 +119,7 @@ class Run(ABC):
     task_type: type[Any] = Task
     takes_turns = False  # some helpers have no thread of their own
     shared: Any = None  # `SharedCores`, if the cores of this run's machine are shared in slices
+    is_real = False
 
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         self.machine = machine
@@ -120,6 +131,7 @@ class Run(ABC):
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
         self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
         self.taken: set[str] = set()
+        self.lines: dict[Any, Any] = {}  # of storages
         self.cores = Resource(self, "cores", machine.cores, "no core")
         self.process = self.new_process(store)  # the main one
 
@@ -156,6 +168,11 @@ class Run(ABC):
 
         `"wait"` holds nothing, `"native"` a core, `"python"` the interpreter lock and a core.
         """
+        if type(duration) is Reading:
+            reading: Awaitable[None] = self.line_of(duration.storage).read(
+                self, duration.nbytes, stage, element
+            )
+            return reading
         if kind == "wait" or not duration:
             return self.spend(duration, stage, element)
         return self.hold(duration, stage, element, kind)
@@ -195,6 +212,14 @@ class Run(ABC):
                 said.append((cost, stage, kind))
             for duration, own_stage, own_kind in said:
                 await self.work(duration, self.within(stage, own_stage), element, own_kind)
+
+    def line_of(self, storage: Any) -> Any:
+        """Return the streams of *storage* in this run, or in all ranks of it."""
+        if storage not in self.lines:
+            self.lines[storage] = storage.line(self)
+        if self.recorder is not None:
+            self.recorder.storage = storage
+        return self.lines[storage]
 
     def charge(self, price: Price, element: Element) -> int:
         """Return the nanoseconds of *price* that *element* costs; a cost that is a function may raise."""
@@ -308,6 +333,10 @@ class Run(ABC):
     @abstractmethod
     def wake(self, task: Any) -> None:
         """Let *task*, which waits, go on: the current one has made that possible."""
+
+    def wake_at(self, time: int, task: Any) -> None:
+        """Let *task* go on at *time*: something outside this run may have made that possible."""
+        self.wake(task)
 
     @abstractmethod
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -70,6 +70,7 @@ class Threads(Run):
 
     current: ThreadTask
     task_type = ThreadTask
+    is_real = True
 
     def __init__(
         self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None

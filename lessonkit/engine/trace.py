@@ -22,8 +22,11 @@ from lessonkit.engine.recorder import (
     rows,
 )
 
-# The last two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
-WAITS = ("buffer empty", "buffer full", "no core", "interpreter lock held", "in the queue", "out of turn")
+# Two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
+WAITS = (
+    *("buffer empty", "buffer full", "no core", "interpreter lock held", "in the queue", "out of turn"),
+    "storage busy",
+)
 EMPTY = WAITS[0]
 WAITING = frozenset(WAITS)  # to look it up
 NS = 1e9  # nanoseconds in a second
@@ -207,6 +210,11 @@ class Trace:
     def workers(self) -> dict[Site, int]:
         """How many worker processes each loader has, by its site."""
         return self._records().workers
+
+    @property
+    def storage(self) -> Any:
+        """The storage that was read from, if there was one."""
+        return self._records().storage
 
     @property
     def batches(self) -> dict[int, tuple[int, ...]]:

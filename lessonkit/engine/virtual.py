@@ -80,6 +80,13 @@ class Virtual(Run):
         task.last = self.current.last
         self.ready.append(task)
 
+    def wake_at(self, time: int, task: Task) -> None:
+        if time > self.time:
+            self.slept += 1
+            heappush(self.sleeping, (time, self.slept, task))
+        else:
+            self.wake(task)
+
     def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
         """Run *function* at once; the work it says it does is collected in *said*, to be spent after."""
         return self.outside(said, function, *call_parts(element.value))

@@ -23,6 +23,7 @@ REASONS = {
     "slowest sample": "One sample takes so long to be read, worked on and trained on.",
     "cores": "All work that needs a core has to share the cores of this machine.",
     "interpreter lock": "All work in Python has to be done one after another in a process: it has one lock.",
+    "storage": "All that is read has to come through one storage.",
     "epochs": "One epoch comes after another, and not all of them have the same limit.",
 }
 
@@ -136,6 +137,9 @@ class Needs:
         jobs = [(span, self.needed(span)) for span in before if span.kind in HOLD_A_CORE]
         self.jobs = [job for job in jobs if job[1]]
         self.workers = trace.workers
+        self.storage = trace.storage
+        reads = [span for span in before if span.kind == "storage" and self.needed(span)]
+        self.storage_reads = [span.end_ns - span.start_ns for span in reads]
 
     def needed(self, span: Span) -> tuple[int, ...]:
         """Return the samples that the work of *span* is on, if one of them was trained on."""
@@ -200,6 +204,9 @@ class Needs:
         for arrival, (read, way) in zip(self.arrivals, ways, strict=True):
             name = "source" if 2 * read >= way else "slowest sample"
             found[name] = max(found.get(name, 0), way + arrival.work)
+        if self.storage_reads:  # each as if alone: the first byte, and then its bytes
+            first, share = round(self.storage.first_byte * 1e9), self.storage.most / self.storage.bandwidth
+            found["storage"] = first + round(share * sum(time - first for time in self.storage_reads)) + least
         for name, jobs, lanes in self.holders(cores):
             if jobs:
                 found[name] = max(found.get(name, 0), self.shared(jobs, lanes) + least)

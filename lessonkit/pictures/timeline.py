@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 LONGEST_NAME = 24
 NARROW = 1  # points: hardly more than a pixel
 HATCHES = dict(
-    zip((IDLE, *WAITS, START), ("////", "////", "\\\\\\\\", "....", "xxxx", "--", "++", "oo"), strict=True)
+    zip(
+        (IDLE, *WAITS, START),
+        ("////", "////", "\\\\\\\\", "....", "xxxx", "--", "++", "**", "oo"),
+        strict=True,
+    )
 )
 LACKING = {
     "////": "waits for input",
@@ -28,6 +32,7 @@ LACKING = {
     "....": "waits for a core",
     "xxxx": "waits for the interpreter lock",
     "--": "waits for its worker",
+    "**": "shares the storage",
     "++": "waits for its turn",
     "oo": "starts",
 }

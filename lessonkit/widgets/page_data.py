@@ -21,6 +21,7 @@ LIMITS = {
     "slowest sample": "the slowest sample",
     "cores": "the cores",
     "interpreter lock": "the interpreter lock",
+    "storage": "the storage",
     "epochs": "epoch by epoch",
 }
 

@@ -29,8 +29,6 @@ class SequentialMap(Transform):
         """Put what the function makes of the value of *element* in its place; spend the cost."""
         cost = self.run.charge(self.price, element)
         if self.map_func is None and self.nbytes is None:
-            if self.kind == "wait":
-                return self.run.spend(cost, self.stage, element)
             return self.run.work(cost, self.stage, element, self.kind)
         return self.call(element, cost)
 

@@ -14,6 +14,7 @@ const WAITS = {
   "interpreter lock held": () => "another call holds the interpreter lock",
   "in the queue": () => "its worker is busy with another batch",
   "out of turn": () => "it is ready, and a batch before it is not",
+  "storage busy": () => "others read from the storage, too",
 };
 
 function sentence(scene, bar) {
