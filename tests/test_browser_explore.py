@@ -81,7 +81,8 @@ def run(**values: int) -> Trace:
     made: dict[str, Any] = {}
     exec(PIPELINE, made)
     dataset, options = made["pipeline"](**values)
-    return benchmark(dataset, **options)
+    trace: Trace = benchmark(dataset, **options)
+    return trace
 
 
 def expected(**values: int) -> Layout:

@@ -138,7 +138,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: straggler(1, every=0, slow=1), ValueError, "every=0: must be 1 or more"),
     (lambda: per_sample(-1), ValueError, "seconds=-1"),
     (lambda: Dataset(3), TypeError, "begin with Dataset.range"),  # type: ignore[arg-type]
-    (lambda: benchmark(3), TypeError, "dataset=3: must be a Dataset"),  # type: ignore[arg-type]
+    (lambda: benchmark(3), TypeError, "dataset=3: must be a Dataset"),  # type: ignore[call-overload]
     (lambda: benchmark(NUMBERS, clock="x"), ValueError, "clock='x': must be one of virtual, real"),
     (lambda: benchmark(NUMBERS, num_epochs=-1), ValueError, "num_epochs=-1"),
     (lambda: benchmark(NUMBERS, train=-1), ValueError, "train=-1"),

@@ -23,7 +23,7 @@ def test_train_and_load_are_seconds_or_functions_that_give_them() -> None:
         benchmark(Dataset.range(2), 1, train=lambda x: 0.001 * x + 0.010, load=lambda x: x).duration == 1.021
     )
     small = np.float32(0.25)
-    assert benchmark(Dataset.range(2), 1, train=lambda x: small, load=small).duration == 1  # type: ignore[arg-type]
+    assert benchmark(Dataset.range(2), 1, train=lambda x: small, load=small).duration == 1
 
 
 @CLOCKS
@@ -208,4 +208,4 @@ def test_what_is_known_to_end_is_never_stopped(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("name", "allowed"), [("cancel", "a threading.Event"), ("progress", "a function")])
 def test_what_is_told_of_a_run_is_checked_by_name(name: str, allowed: str) -> None:
     with pytest.raises(TypeError, match=f"{name}=True: must be {allowed}"):
-        benchmark(Dataset.range(3), 1, **{name: True})  # type: ignore[arg-type]
+        benchmark(Dataset.range(3), 1, **{name: True})  # type: ignore[call-overload]

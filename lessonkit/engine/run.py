@@ -313,6 +313,11 @@ class Run(ABC):
         """Let *duration* nanoseconds pass, of which a trace knows nothing."""
 
     @types.coroutine
+    def keep_step(self) -> Waits:
+        """Keep in step with other ranks from now on, before something that all of them share."""
+        yield from ()
+
+    @types.coroutine
     def stand_back(self) -> Waits:
         """Let others go first, before a function that may compute for long."""
         yield from ()

@@ -111,6 +111,7 @@ class Line(Fluid):
 
     async def read(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
         """Read *nbytes*: wait for a stream, then for the first byte, and then for all others."""
+        await run.keep_step()
         ticket = object()
         self.line.append(ticket)
         try:

@@ -8,6 +8,7 @@ from operator import attrgetter, mul
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from lessonkit import check
 from lessonkit.engine import perfetto
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.recorder import (
@@ -21,6 +22,7 @@ from lessonkit.engine.recorder import (
     Site,
     rows,
 )
+from lessonkit.engine.resume import State, state_of
 
 # Two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
 WAITS = (
@@ -273,6 +275,22 @@ class Trace:
     def max_held(self) -> int:
         """How many elements all buffers and caches held at once, at most."""
         return _peak(self._records().events[2::5])
+
+    def state(self, *, after: int) -> State:
+        """Tell where the run stood *after* so many elements, for `benchmark(..., resume=state)`.
+
+        Raises ValueError if there were fewer, or if what follows cannot be made again.
+
+        >>> from lessonkit import Dataset, benchmark
+        >>> shuffled = Dataset.range(6).shuffle(3)
+        >>> whole = benchmark(shuffled, num_epochs=2)
+        >>> rest = benchmark(shuffled, num_epochs=2, resume=whole.state(after=4))
+        >>> whole.epochs[0].elements[4:] == rest.epochs[0].elements
+        True
+        >>> whole.epochs[1].elements == rest.epochs[1].elements
+        True
+        """
+        return state_of(self, check.integer("after", after, least=0))
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
         """Write a file to *path* that Perfetto and `chrome://tracing` open."""

@@ -1,150 +1,34 @@
-"""The training loop: asks for elements, copies each to the accelerator, trains on it."""
+"""`benchmark`: a training loop over a pipeline, on one machine or on many ranks."""
 
 import math
 import threading
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from typing import Any, overload
 
 from lessonkit import check
-from lessonkit.engine.costs import Cost, price
-from lessonkit.engine.element import END, Element, like
-from lessonkit.engine.machine import TELLER, Machine
-from lessonkit.engine.node import Description, Node, cardinality, sites
-from lessonkit.engine.operators import Scope, Stream, open_whole
-from lessonkit.engine.recorder import COPY, LOAD, LOOP, TRAIN, Recorder
-from lessonkit.engine.run import Gate, Run, Stopped, Task
+from lessonkit.engine.costs import Cost
+from lessonkit.engine.loop import Loop, LoopStep, Progress
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import Description, cardinality, sites
+from lessonkit.engine.ranks import Rank, Ranks, refuse_what_is_shared, together
+from lessonkit.engine.recorder import COPY, LOAD, TRAIN, Recorder
+from lessonkit.engine.resume import State, fingerprint
+from lessonkit.engine.run import Run, Stopped
 from lessonkit.engine.store import Store
 from lessonkit.engine.threads import Threads
-from lessonkit.engine.trace import Epoch, Trace
+from lessonkit.engine.trace import Trace
 from lessonkit.engine.virtual import Virtual
 
 MOST_ELEMENTS = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
 USUAL = 0.010  # s; what a step takes if nothing is said
 
-Progress = Callable[[int, float], object]
 
-
-class LoopStep:
-    """A part of the training loop: what it costs for an element, or a *function* to call with it."""
-
-    def __init__(
-        self, run: Run, role: str, cost: Cost, function: Callable[[Any], Any] | None = None, name: str = ""
-    ) -> None:
-        self.run = run
-        self.function = function
-        self.price = price(cost, name.lower() or role, "; a function to call is step=")
-        self.free = self.price == 0 and not function
-        if not self.free or role == TRAIN:  # what takes no time leaves its name to others
-            self.stage = run.name(name or role.title(), LOOP, role)
-
-    def take(self, element: Element) -> Awaitable[Any]:
-        """Take the time that this takes for *element*."""
-        if (function := self.function) is None:
-            return self.run.spend(self.run.charge(self.price, element), self.stage, element)
-        # The element as one argument, where `apply` would take a tuple apart.
-        return self.run.apply(lambda *parts: function(element.value), element, self.stage)
-
-
-class CopiedAhead:
-    """Copies the next element to the accelerator while it trains on this one, as PyTorch's `DataPrefetcher`.
-
-    The loop asks for the next element before it trains on this one: so it waits for both.
-    """
-
-    copy: Task | None = None
-    element: Element | None = None
-
-    def __init__(self, run: Run, stream: Stream, load: LoopStep) -> None:
-        self.run, self.stream, self.load = run, stream, load
-        self.copied = Gate(run, load.stage)
-
-    async def next(self) -> Element:
-        if self.element is None:
-            await self.begin_copy()
-        element = self.element
-        assert element is not None
-        if element is not END:
-            await self.run.until(self.copied, lambda: self.copy is None, "buffer empty")
-            await self.begin_copy()
-        return element
-
-    async def begin_copy(self) -> None:
-        """Ask for an element, and copy it in the background."""
-        self.element = await self.stream.next()
-        if self.element is not END:
-            self.copy = self.run.start(self.take(self.element), self.load.stage)
-
-    async def take(self, element: Element) -> None:
-        await self.load.take(element)
-        self.copy = None
-        self.copied.changed()
-
-    def close(self) -> None:
-        """End the copy that is under way, or was to begin."""
-        if self.copy is not None:
-            self.run.cancel(self.copy)
-        self.stream.close()
-
-
-@dataclass
-class Loop:
-    """Runs the epochs, on either clock, and takes down what arrives."""
-
-    run: Run
-    node: Node
-    load: LoopStep
-    train: LoopStep
-    keep: bool
-    progress: Progress | None
-    cancel: threading.Event | None
-    ahead: bool
-    epochs: list[Epoch] = field(default_factory=list)
-
-    async def run_epochs(self, num_epochs: int, most: float) -> None:
-        """Train for *num_epochs*, on at most *most* elements in all."""
-        run, load, train, cancel = self.run, self.load, self.train, self.cancel
-        watched = run.recorder is not None or self.progress is not None
-        count = 0
-        for _ in range(num_epochs):
-            epoch = Epoch(start=run.time / 1e9)
-            self.epochs.append(epoch)
-            if run.recorder is not None:
-                run.recorder.arrived.append([])
-            before, samples = count, 0
-            stream = open_whole(Scope(run), self.node)
-            ahead = self.ahead and not load.free
-            give = CopiedAhead(run, stream, load) if ahead else stream
-            try:
-                while count < most and (element := await give.next()) is not END:
-                    count += 1
-                    samples += element.samples
-                    if watched:
-                        self.take_down(epoch, count, element)
-                    if cancel and cancel.is_set():
-                        raise Stopped
-                    if not (load.free or ahead):
-                        await load.take(element)
-                    await train.take(element)
-            finally:
-                epoch.count, epoch.samples = count - before, samples
-                epoch.duration = run.time / 1e9 - epoch.start
-                give.close()
-            if count == most:
-                return
-
-    def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
-        now = self.run.time / 1e9
-        if self.run.recorder is not None:
-            self.run.recorder.arrived[-1].append(element.key)
-            epoch.arrivals.append(now - epoch.start)
-            epoch.elements.append(element.value if self.keep else _described(element.value))
-        if self.progress is not None:
-            self.run.outside(TELLER, self.progress, count, now)
-
-
-def benchmark(
-    dataset: Description,
+@overload
+def benchmark(dataset: Description, *given: Any, ranks: None = None, **options: Any) -> Trace: ...
+@overload
+def benchmark(dataset: Callable[[int], Description], *given: Any, ranks: int, **options: Any) -> Ranks: ...
+def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one what else it takes
+    dataset: Any,
     num_epochs: int = 2,
     train: Cost | None = None,
     load: Cost = 0,
@@ -158,7 +42,10 @@ def benchmark(
     keep: bool = False,
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
-) -> Trace:
+    resume: State | None = None,
+    ranks: int | None = None,
+    allreduce: float = 0,
+) -> Any:
     """Run the training loop over *dataset*, from empty caches, and say what happened.
 
     *train* and *load* are seconds, or a function of the element that gives seconds; *train*
@@ -170,19 +57,23 @@ def benchmark(
     element with how many there were and how long it took; the run ends early when *cancel* is
     set. With *keep* the trace holds on to the elements themselves.
 
+    With *resume*, a state that `trace.state(after=...)` gave, the run goes on there: the elements before are
+    made again and let go, so all that follows is what would have followed. Raises ValueError for a state of
+    another pipeline.
+
+    With *ranks*, so many machines train together, each with a clock of its own: *dataset* is a function that
+    makes the pipeline of a rank, by its number. A step ends for all when the slowest has trained, and
+    *allreduce* seconds later. That is a model, on the virtual clock alone; the result is `Ranks`.
+
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
     <Trace: 2 epochs, 6 elements, 210.000 ms>
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
     '35.3%'
     """
-    if not isinstance(dataset, Description):
-        raise TypeError(f"dataset={dataset!r}: must be a Dataset")
     num_epochs = check.integer("num_epochs", num_epochs, least=0)
     check.one_of("clock", clock, ("virtual", "real"))
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
-    if most == cardinality(dataset.node) == math.inf:
-        raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
     machine = check.instance("machine", machine or Machine(), Machine)
     if None not in (train, step):
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
@@ -191,37 +82,63 @@ def benchmark(
             check.function(name, given)
     if cancel is not None and not hasattr(cancel, "is_set"):
         raise TypeError(f"cancel={cancel!r}: must be a threading.Event")
-    recorder = Recorder() if check.flag("record", record) else None
-    shared = (machine, Store(fixed_seed=True), recorder)
-    run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
-    run.sites = {site: operator for operator, site in enumerate(sites(dataset.node))}
     if train is None and step is None:
         train = USUAL
-    ahead = check.flag("ahead", ahead) and dataset.node.arguments.get("pin_memory", True)
-    training = LoopStep(run, TRAIN, train or 0, step)
-    loading = LoopStep(run, COPY if ahead else LOAD, load, name="Load")
-    loop = Loop(run, dataset.node, loading, training, check.flag("keep", keep), progress, cancel, ahead)
-    unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
+    check.flag("keep", keep), check.flag("ahead", ahead), check.flag("record", record)
+    options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
+    options |= {"max_elements": max_elements, "ahead": ahead}
+
+    def loop_over(pipeline: Any) -> Loop:
+        """Make a run of *pipeline*, and its training loop."""
+        if not isinstance(pipeline, Description):
+            raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
+        if most == cardinality(pipeline.node) == math.inf:
+            raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
+        shared = (machine, Store(fixed_seed=True), Recorder() if record else None)
+        run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
+        run.sites = {site: operator for operator, site in enumerate(sites(pipeline.node))}
+        copies = ahead and pipeline.node.arguments.get("pin_memory", True)
+        training = LoopStep(run, TRAIN, train or 0, step)
+        loading = LoopStep(run, COPY if copies else LOAD, load, name="Load")
+        skip = 0
+        if resume is not None:
+            if check.instance("resume", resume, State).pipeline != fingerprint(pipeline.node):
+                raise ValueError(
+                    "resume: this state is of another pipeline, or of one that was changed since"
+                )
+            skip = resume.after
+        return Loop(run, pipeline.node, loading, training, keep, progress, cancel, copies, skip)
+
+    def trace(pipeline: Any, loop: Loop, *, cancelled: bool = False) -> Trace:
+        run = loop.run
+        return Trace(
+            run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, pipeline, run.machine, options
+        )
+
+    if ranks is not None:
+        check.duration("allreduce", allreduce)
+        if resume is not None:
+            raise ValueError("resume: must not be given with ranks, resume each rank by itself")
+        if clock == "real":
+            raise ValueError("clock='real': must be virtual with ranks=, which are a model of other machines")
+        numbers = range(check.integer("ranks", ranks, least=1))
+        pipelines = [check.function("dataset", dataset)(number) for number in numbers]
+        refuse_what_is_shared(pipelines)
+        loops = [loop_over(pipeline) for pipeline in pipelines]
+        crew = [Rank(number, loop, num_epochs, most) for number, loop in zip(numbers, loops, strict=True)]
+        steps, uneven = together(crew, allreduce)
+        traces = [trace(pipeline, loop) for pipeline, loop in zip(pipelines, loops, strict=True)]
+        return Ranks(traces, steps, [rank.turns for rank in crew], allreduce, uneven)
+    loop = loop_over(dataset)
+    run, node = loop.run, dataset.node
+    unknown = most == math.inf and cardinality(node) is None and clock == "virtual"
     cancelled = False
     try:
-        run.complete(loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), training.stage)
+        run.complete(loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), loop.train.stage)
     except Stopped:
         if run.crash:
             raise run.crash from None
         cancelled = True
     if unknown and sum(epoch.count for epoch in loop.epochs) > MOST_ELEMENTS:
         raise ValueError(f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements")
-    options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
-    options |= {"max_elements": max_elements, "ahead": ahead}
-    return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, dataset, run.machine, options)
-
-
-def _described(value: Any) -> Any:
-    """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data."""
-    if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
-        return value
-    if isinstance(value, (list, tuple)):
-        parts = [_described(part) for part in value]
-        return like(value, parts) if isinstance(value, tuple) else parts
-    shape = getattr(value, "shape", None)
-    return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"
+    return trace(dataset, loop, cancelled=cancelled)

@@ -4,6 +4,7 @@ import types
 from collections import deque
 from collections.abc import Callable, Coroutine
 from heapq import heappop, heappush
+from math import inf
 from typing import Any
 
 from lessonkit.engine.element import Element, call_parts
@@ -13,6 +14,14 @@ from lessonkit.engine.run import Run, Task, Waits
 from lessonkit.engine.slices import SharedCores
 from lessonkit.engine.store import Store
 
+ALL_RANKS = object()  # what a task waits for that goes on when all ranks have made a step
+
+
+@types.coroutine
+def others() -> Any:
+    """Wait for all ranks."""
+    yield ALL_RANKS
+
 
 class StuckError(RuntimeError):
     """Every task waits for another one: nothing can ever go on."""
@@ -21,22 +30,38 @@ class StuckError(RuntimeError):
 class Virtual(Run):
     """Runs tasks in the order of the times at which they are due."""
 
+    outside_run: Any = None  # of several ranks: the run that has what they share
+    in_step = False  # with other ranks, since it shares something with them
+
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         super().__init__(machine, store, recorder)
         self.time = 0
         self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
         self.shared = machine.sharing and SharedCores(self, machine, machine.sharing)
+        self.touched: list[Virtual] = []  # runs that something outside them has told to go on
         self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
 
     def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        main, ready, sleeping = Task(self, coro, stage), self.ready, self.sleeping
-        ready.append(main)
+        main = Task(self, coro, stage)
+        self.ready.append(main)
+        return self.go(main, inf).value
+
+    def go(self, main: Task | None, until: float) -> Any:
+        """Run tasks until *main* ends, and return how; ALL_RANKS if it waits, None if nothing is due.
+
+        Nothing is due if all is so after *until*, or if this run has to keep in step with others.
+        """
+        ready, sleeping = self.ready, self.sleeping
         while True:
             if ready:
                 task = ready.popleft()
             elif sleeping:
+                if sleeping[0][0] > until:
+                    return None
                 self.time, _, task = heappop(sleeping)
+            elif self.outside_run is not None or main is None:
+                return None
             else:
                 raise StuckError(self._who_waits(main))
             if task.done:
@@ -46,12 +71,16 @@ class Virtual(Run):
                 due = task.coro.send(None)
             except StopIteration as stop:
                 if task is main:
-                    return stop.value
+                    return stop
                 self.end(task)
                 continue
             if due is not None:
+                if due is ALL_RANKS:
+                    return ALL_RANKS
                 self.slept += 1
                 heappush(sleeping, (due, self.slept, task))
+                if self.in_step and until == inf:
+                    return None
 
     def _who_waits(self, main: Task) -> str:
         helpers = sorted({f"{task.stage} waits for {task.waits_for}" for task in self.tasks})
@@ -72,6 +101,12 @@ class Virtual(Run):
                 task.last = len(spans) // 8 - 1
 
     @types.coroutine
+    def keep_step(self) -> Waits:
+        if self.outside_run is not None and not self.in_step:
+            self.in_step = True
+            yield self.time
+
+    @types.coroutine
     def pause(self, duration: int) -> Waits:
         if duration:
             yield self.time + duration
@@ -81,6 +116,8 @@ class Virtual(Run):
         self.ready.append(task)
 
     def wake_at(self, time: int, task: Task) -> None:
+        if self.outside_run is not None:
+            self.outside_run.touched.append(self)
         if time > self.time:
             self.slept += 1
             heappush(self.sleeping, (time, self.slept, task))

@@ -14,7 +14,7 @@ MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but
 FEW_STEPS = 5  # steps; fewer in a run say nothing
 NO_PROGRESS = 1e-3  # a rate below this is one of a mistake
 
-Together = dict[tuple[bool, int], float]  # seconds: whether a step went on, and beside how many workers
+AtOnce = dict[tuple[bool, int], float]  # seconds: whether a step went on, and beside how many workers
 
 
 def sharing(known: JobNumbers, beside: Beside) -> Sharing:
@@ -26,7 +26,7 @@ def sharing(known: JobNumbers, beside: Beside) -> Sharing:
     cores, step_cores = known.cores, min(max(1.0, beside.step_cores), known.cores)
     steps, others = [1.0, 1.0], [1.0, known.workers]
     for place, run in enumerate((beside.one, beside.full) if beside.computes else ()):
-        times, done_steps, done_batches = together(run, *seen_whole(run))
+        times, done_steps, done_batches = at_once(run, *seen_whole(run))
         both = sum(time for (stepping, many), time in times.items() if stepping and many)
         if done_steps < FEW_STEPS or not both:
             continue
@@ -58,7 +58,7 @@ def seen_whole(run: Watch) -> tuple[float, float]:
     return max(firsts.values(), default=0.0), min(lasts.values(), default=0.0)
 
 
-def together(run: Watch, begin: float, end: float) -> tuple[Together, float, float]:
+def at_once(run: Watch, begin: float, end: float) -> tuple[AtOnce, float, float]:
     """Add up who was at work at once between *begin* and *end*; and count steps and batches done."""
     marks, done = [(end, 0, 0)], [0.0, 0.0]
     work = [(taken.got, taken.stepped, 0) for taken in run.taken]
@@ -67,7 +67,7 @@ def together(run: Watch, begin: float, end: float) -> tuple[Together, float, flo
         if inside[0] < inside[1]:
             done[kind] += (inside[1] - inside[0]) / (stop - start)
             marks += [(inside[0], kind, 1), (inside[1], kind, -1)]
-    times: Together = defaultdict(float)
+    times: AtOnce = defaultdict(float)
     now, since = [0, 0], begin
     for time, kind, change in sorted(marks):
         times[now[0] > 0, now[1]] += time - since

@@ -1,0 +1,172 @@
+"""The training loop: asks for elements, copies each to the accelerator, trains on it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lessonkit.engine.costs import Cost, price
+from lessonkit.engine.element import END, Element, like
+from lessonkit.engine.machine import TELLER
+from lessonkit.engine.node import Node
+from lessonkit.engine.operators import Scope, Stream, open_whole
+from lessonkit.engine.recorder import LOOP, TRAIN
+from lessonkit.engine.run import Gate, Run, Stopped, Task
+from lessonkit.engine.trace import Epoch
+
+Progress = Callable[[int, float], object]
+
+
+class LoopStep:
+    """A part of the training loop: what it costs for an element, or a *function* to call with it."""
+
+    def __init__(
+        self, run: Run, role: str, cost: Cost, function: Callable[[Any], Any] | None = None, name: str = ""
+    ) -> None:
+        self.run = run
+        self.function = function
+        self.price = price(cost, name.lower() or role, "; a function to call is step=")
+        self.free = self.price == 0 and not function
+        if not self.free or role == TRAIN:  # what takes no time leaves its name to others
+            self.stage = run.name(name or role.title(), LOOP, role)
+
+    def take(self, element: Element) -> Awaitable[Any]:
+        """Take the time that this takes for *element*."""
+        if (function := self.function) is None:
+            return self.run.spend(self.run.charge(self.price, element), self.stage, element)
+        # The element as one argument, where `apply` would take a tuple apart.
+        return self.run.apply(lambda *parts: function(element.value), element, self.stage)
+
+
+class CopiedAhead:
+    """Copies the next element to the accelerator while it trains on this one, as PyTorch's `DataPrefetcher`.
+
+    The loop asks for the next element before it trains on this one: so it waits for both.
+    """
+
+    copy: Task | None = None
+    element: Element | None = None
+
+    def __init__(self, run: Run, stream: Stream, load: LoopStep) -> None:
+        self.run, self.stream, self.load = run, stream, load
+        self.copied = Gate(run, load.stage)
+
+    async def next(self) -> Element:
+        if self.element is None:
+            await self.begin_copy()
+        element = self.element
+        assert element is not None
+        if element is not END:
+            await self.run.until(self.copied, lambda: self.copy is None, "buffer empty")
+            await self.begin_copy()
+        return element
+
+    async def begin_copy(self) -> None:
+        """Ask for an element, and copy it in the background."""
+        self.element = await self.stream.next()
+        if self.element is not END:
+            self.copy = self.run.start(self.take(self.element), self.load.stage)
+
+    async def take(self, element: Element) -> None:
+        await self.load.take(element)
+        self.copy = None
+        self.copied.changed()
+
+    def close(self) -> None:
+        """End the copy that is under way, or was to begin."""
+        if self.copy is not None:
+            self.run.cancel(self.copy)
+        self.stream.close()
+
+
+class Turn(NamedTuple):
+    """When the loop *asked* for an element, *got* it, and had *trained* on it, in nanoseconds."""
+
+    asked: int
+    got: int
+    trained: int
+
+
+@dataclass
+class Loop:
+    """Runs the epochs, on either clock, and takes down what arrives."""
+
+    run: Run
+    node: Node
+    load: LoopStep
+    train: LoopStep
+    keep: bool
+    progress: Progress | None
+    cancel: threading.Event | None
+    ahead: bool
+    skip: int = 0  # elements that a run before this one was trained on: they are made again, and let go
+    meet: Callable[[Turn | None], Awaitable[None]] | None = None  # other ranks: after a step, or an epoch
+    epochs: list[Epoch] = field(default_factory=list)
+
+    async def run_epochs(self, num_epochs: int, most: float) -> None:
+        """Train for *num_epochs*, on at most *most* elements in all."""
+        run, load, train, cancel = self.run, self.load, self.train, self.cancel
+        watched = run.recorder is not None or self.progress is not None
+        count = 0
+        for _ in range(num_epochs):
+            epoch = Epoch(start=run.time / 1e9)
+            self.epochs.append(epoch)
+            if run.recorder is not None:
+                run.recorder.arrived.append([])
+            before, samples = count, 0
+            stream = open_whole(Scope(run), self.node)
+            ahead = self.ahead and not load.free
+            give = CopiedAhead(run, stream, load) if ahead else stream
+            try:
+                while count < most:
+                    asked = run.time
+                    if (element := await give.next()) is END:
+                        break
+                    got = run.time
+                    count += 1
+                    if count <= self.skip:
+                        continue
+                    samples += element.samples
+                    if watched:
+                        self.take_down(epoch, count, element)
+                    if cancel and cancel.is_set():
+                        raise Stopped
+                    if not (load.free or ahead):
+                        await load.take(element)
+                    await train.take(element)
+                    if self.meet:
+                        await self.meet(Turn(asked, got, run.time))
+                if self.meet:
+                    await self.meet(None)
+            finally:
+                epoch.count, epoch.samples = max(0, count - max(before, self.skip)), samples
+                epoch.duration = run.time / 1e9 - epoch.start
+                give.close()
+            if before < count <= self.skip:  # all of it was before
+                self.epochs.pop()
+                if run.recorder is not None:
+                    run.recorder.arrived.pop()
+            if count == most:
+                return
+
+    def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
+        now = self.run.time / 1e9
+        if self.run.recorder is not None:
+            self.run.recorder.arrived[-1].append(element.key)
+            epoch.arrivals.append(now - epoch.start)
+            epoch.elements.append(element.value if self.keep else _described(element.value))
+        if self.progress is not None:
+            self.run.outside(TELLER, self.progress, count, now)
+
+
+def _described(value: Any) -> Any:
+    """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data."""
+    if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
+        return value
+    if isinstance(value, (list, tuple)):
+        parts = [_described(part) for part in value]
+        return like(value, parts) if isinstance(value, tuple) else parts
+    shape = getattr(value, "shape", None)
+    return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"

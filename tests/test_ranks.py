@@ -1,0 +1,196 @@
+"""Ranks that wait for the slowest: true of real ones, exact where one can reckon."""
+
+import random
+from typing import Any
+
+import pytest
+from many_cases import cases, within
+
+from lessonkit import DataLoader, Dataset, Storage, Trace, benchmark, get_worker_info
+from lessonkit.engine.ranks import Ranks
+
+
+def of_case(case: dict[str, Any]) -> Ranks:
+    loads, steps, workers = case["loads"], case["steps"], case["workers"]
+
+    def pipeline(rank: int) -> Dataset:
+        batches = Dataset.from_list([(rank, number) for number in range(len(loads[rank]))])
+        batches = batches.map(cost=lambda batch: loads[batch[0]][batch[1]], stage="Load")
+        more = {"prefetch_factor": case["prefetch"]} if workers else {}
+        return DataLoader(batches, batch_size=None, num_workers=workers, **more)
+
+    return benchmark(
+        pipeline,
+        num_epochs=1,
+        ranks=len(loads),
+        allreduce=0.0008,
+        train=lambda batch: steps[batch[0]][batch[1]],
+    )
+
+
+def test_ranks_are_true_of_real_ones() -> None:
+    totals, waits, named = [], [], []
+    for case in cases("ranks_cases.json"):
+        found, measured = of_case(case), case["measured"]
+        whole = max(row[-1][3] for row in measured)
+        totals.append(found.duration / whole - 1)
+        for rank, rows in enumerate(measured):
+            own, others = found.waits(rank)
+            waits.append((own - sum(got - asked for asked, got, _, _ in rows)) / whole)
+            theirs = sum(ended - 0.0008 - computed for _, _, computed, ended in rows)
+            waits.append((sum(others.values()) - theirs) / whole)
+        for step, who in enumerate(found.waited_for):
+            last = sorted(rows[step][2] for rows in measured)
+            if len(last) > 1 and last[-1] - last[-2] > 0.003:
+                named.append(measured[who][step][2] == last[-1])
+    assert within(totals, 0.02, 0.04)
+    assert within(waits, 0.01, 0.03)
+    assert sum(named) >= 0.995 * len(named)
+
+
+def stragglers(
+    rank: int, steps: int = 100, usual: float = 0.008, slow: float = 0.080, places: int = 1
+) -> Dataset:
+    """One load in a hundred takes ten times as long."""
+    draw = random.Random(rank)
+    loads = [slow if draw.random() < 0.01 else usual for _ in range(steps)]
+    return Dataset.range(steps).map(cost=lambda number: loads[number], stage="Load").prefetch(places)
+
+
+def by_hand(loads: list[list[float]], places: int, train: float) -> list[float]:
+    """Max and plus: a helper begins a batch when it has made the one before, and there is a place."""
+    now, ends = 0.0, []
+    free, got = [0.0] * len(loads), [list[float]() for _ in loads]
+    for step in range(len(loads[0])):
+        for rank, mine in enumerate(loads):
+            room = got[rank][step - places] if step >= places else 0.0
+            free[rank] = max(free[rank], room) + mine[step]
+            got[rank].append(max(now, free[rank]))
+        now = max(times[step] for times in got) + train
+        ends.append(now)
+    return ends
+
+
+@pytest.mark.parametrize("places", [1, 4, 16])
+def test_steps_end_when_the_slowest_has_trained(places: int) -> None:
+    draws = [random.Random(rank) for rank in range(12)]
+    loads = [[0.080 if draw.random() < 0.01 else 0.008 for _ in range(100)] for draw in draws]
+    found = benchmark(lambda rank: stragglers(rank, places=places), 1, 0.010, ranks=12)
+    assert [step.end for step in found.steps] == pytest.approx(by_hand(loads, places, 0.010))
+    for rank, turns in enumerate(found.turns):
+        own, others = found.waits(rank)
+        trained = sum(turn.trained - turn.got for turn in turns) / 1e9
+        assert own + sum(others.values()) + trained == pytest.approx(found.duration, abs=1e-9)
+        assert rank not in others
+
+
+def test_the_all_reduce_is_paid_once_for_each_step() -> None:
+    alone, reduced = (
+        benchmark(lambda rank: Dataset.range(5).map(cost=0.001 * rank), 2, 0.010, ranks=3, allreduce=reduce)
+        for reduce in (0.0, 0.002)
+    )
+    assert alone.duration == pytest.approx(10 * 0.012)
+    assert reduced.duration == pytest.approx(10 * 0.014)
+    assert {*reduced.waited_for} == {2}
+
+
+def test_one_rank_is_a_run_of_its_own() -> None:
+    for dataset in (stragglers(3), DataLoader(Dataset.range(9).map(cost=0.01), 2, num_workers=2)):
+        together = benchmark([dataset].__getitem__, 2, ranks=1)
+        trace = benchmark(dataset, 2)
+        assert together.duration == trace.duration
+        assert together.traces[0].epochs == trace.epochs
+
+
+def test_each_rank_has_an_ordinary_trace() -> None:
+    found = benchmark(lambda rank: Dataset.range(4).map(cost=0.005 * (1 + rank)), 1, 0.010, ranks=2)
+    quick, slow = found.traces
+    assert isinstance(quick, Trace)
+    assert sum(quick.times("Others")) == 4 * 5_000_000
+    assert not slow.times("Others")
+    assert "rank 1" in str(found)
+
+
+def test_the_first_step_at_which_one_ran_out_is_named() -> None:
+    for first, later, epochs in ((0, 1, 1), (1, 0, 3)):
+        ends = [Dataset.range(3 if rank == first else 4) for rank in range(2)]
+        found = benchmark(ends.__getitem__, epochs, ranks=2)
+        assert f"Rank {first} ran out of batches after step 3, and rank {later} did not." in found.uneven
+        assert f"rank {later} waits until a timeout" in found.uneven
+        assert len(found.steps) == 3
+        assert found.uneven in str(found)
+    even = benchmark(lambda rank: Dataset.range(3), 3, ranks=2)
+    assert (even.uneven, len(even.steps)) == ("", 9)
+
+
+def test_shards_by_rank_and_worker_end_unevenly() -> None:
+    """Ten samples, two ranks, two workers: four batches here, two there."""
+
+    def mine(rank: int) -> Dataset:
+        def numbers() -> Any:
+            worker = get_worker_info()
+            place = rank * 2 + (worker.id if worker else 0)
+            yield from range(place, 10, 4)
+
+        return DataLoader(Dataset.from_generator(numbers), 2, num_workers=2)
+
+    found = benchmark(mine, 1, ranks=2)
+    assert "Rank 1 ran out of batches after step 2, and rank 0 did not." in found.uneven
+
+
+def test_ranks_share_one_storage() -> None:
+    storage = Storage(1e6, first_byte=0.010)
+    for ranks in (1, 2, 5):
+        found = benchmark(
+            lambda rank: Dataset.range(6).map(cost=storage.read(10_000), stage="Read"), 1, 0, ranks=ranks
+        )
+        assert found.duration == pytest.approx(6 * (0.010 + ranks * 0.010))
+    ahead = benchmark(
+        lambda rank: Dataset.range(20).map(cost=storage.read(10_000)).prefetch(4), 1, 0.010, ranks=4
+    )
+    assert ahead.duration >= 20 * 4 * 0.010
+    own = benchmark(lambda rank: Dataset.range(6).map(cost=Storage(1e6 + rank).read(10_000)), 1, 0, ranks=2)
+    assert own.duration == pytest.approx(0.06, rel=1e-4)
+
+
+def test_ranks_that_share_storage_keep_the_order_of_time() -> None:
+    """A rank that begins to read later must not be served before: by hand, two who overlap by half."""
+    storage = Storage(1e6)
+
+    def pipeline(rank: int) -> Dataset:
+        late = Dataset.range(1).map(cost=0.005 * rank, stage="Wait")
+        return late.map(cost=storage.read(10_000), stage="Read")
+
+    found = benchmark(pipeline, 1, 0, ranks=2)
+    ends = [next(span.end for span in trace.work if span.stage == "Read") for trace in found.traces]
+    assert ends == pytest.approx([0.015, 0.020])
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"ranks": 0}, ValueError, "ranks=0: must be 1 or more"),
+        ({"ranks": 2, "allreduce": -1}, ValueError, "allreduce=-1"),
+        ({"ranks": 2, "clock": "real"}, ValueError, "a model of other machines"),
+    ],
+)
+def test_what_are_no_ranks_is_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        benchmark(lambda rank: Dataset.range(3), **given)
+
+
+def test_ranks_with_a_step_in_common_are_refused() -> None:
+    cached = Dataset.range(3).cache()
+    with pytest.raises(ValueError, match="ranks 0 and 1 share"):
+        benchmark(lambda rank: cached, ranks=2)
+    with pytest.raises(TypeError, match="dataset=3: must be a Dataset"):
+        benchmark(lambda rank: 3, ranks=2)  # type: ignore[arg-type,return-value]
+    with pytest.raises(TypeError, match="must be a function"):
+        benchmark(cached, ranks=2)  # type: ignore[call-overload]
+
+
+def test_many_ranks_take_little_longer_each_than_few() -> None:
+    for ranks in (8, 512):
+        found = benchmark(lambda rank: stragglers(rank, 10, places=4), 1, 0.010, ranks=ranks)
+        assert len(found.traces) == ranks
+        assert len(found.steps) == 10
