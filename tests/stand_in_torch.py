@@ -12,12 +12,13 @@ import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import cycle, islice
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple
 
 LAST_BATCH = 5.0  # s; how long a worker may still work on a batch when it is told to end
-END, ERROR, MADE = "end", "error", "made"
+END, ERROR, MADE, STOP = "end", "error", "made", "stop"
 
 _info: Any = None  # in a worker, who it is
 
@@ -269,6 +270,8 @@ class ByWorkers(Iterator[Any]):
             return
         self.is_shut = True
         for pipe in self.pipes:
+            with suppress(OSError):  # it has died
+                pipe.send(STOP)
             pipe.close()
         for process in self.processes:
             process.join(LAST_BATCH)
@@ -281,7 +284,7 @@ class ByWorkers(Iterator[Any]):
 
 
 def serve(pipe: Any, loader: DataLoader, number: int, others: list[Any]) -> None:
-    """Answer the tasks that come through *pipe*, until the parent closes it."""
+    """Answer the tasks that come through *pipe*, until the parent says stop or is gone."""
     global _info
     for other in others:
         other.close()  # or nobody would notice that the parent has closed it
@@ -297,6 +300,8 @@ def serve(pipe: Any, loader: DataLoader, number: int, others: list[Any]) -> None
     while True:
         try:
             asked = pipe.recv()
+            if asked == STOP:
+                os._exit(0)
             if asked is None:  # another epoch
                 fetching = None
                 continue

@@ -87,15 +87,20 @@ def test_an_error_says_in_which_process_it_was_raised(library: Any) -> None:
     with pytest.raises(KeyError) as alone:
         list(loader(library, Squares(broken=3)))
     assert str(alone.value) == "3"
+    source = iter(loader(library, Squares(broken=3), 2))
     with pytest.raises(KeyError) as beside:
-        list(loader(library, Squares(broken=3), 2))
+        list(source)
+    source._shutdown_workers()
     assert "Caught KeyError in DataLoader worker process 1." in str(beside.value)
 
     def fail(_: int) -> None:
         raise OSError("no")
 
+    source = iter(loader(library, Squares(), 1, worker_init_fn=fail))
     with pytest.raises(OSError, match="worker process 0"):
-        list(loader(library, Squares(), 1, worker_init_fn=fail))
+        list(source)
+    source._shutdown_workers()
+    assert not multiprocessing.active_children()
 
 
 def test_a_worker_that_gives_nothing_is_waited_for_until_the_timeout(library: Any) -> None:
