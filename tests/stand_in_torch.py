@@ -325,6 +325,18 @@ def serve(pipe: Any, loader: DataLoader, number: int, others: list[Any]) -> None
 # ---- the rest of the library ----
 
 
+class Clock:
+    """Time that goes on when somebody spends it."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def spend(self, seconds: float) -> None:
+        self.now += seconds
+
+
 class Device:
     """A stand-in for an accelerator: what is launched waits in its queue, and is done one after the other.
 
@@ -333,7 +345,7 @@ class Device:
     `spend`.
     """
 
-    def __init__(self, launch: float, busy: float, depth: int = 1000, clock: Any = None) -> None:
+    def __init__(self, launch: float, busy: float, depth: int = 1000, clock: Clock | None = None) -> None:
         self.launching, self.busy, self.depth = launch, busy, depth
         self.clock: Callable[[], float] = clock or time.perf_counter
         self.sleep: Callable[[float], None] = clock.spend if clock else time.sleep

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from stand_in_torch import Device
+from stand_in_torch import Clock, Device
 
 
 class Squares:
@@ -142,18 +142,6 @@ def test_states_can_be_read_and_set(library: Any) -> None:
     library.set_num_threads(threads)
     library.set_rng_state(drawn)
     assert not library.cuda.is_initialized()
-
-
-class Clock:
-    """Time that goes on when somebody spends it."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def spend(self, seconds: float) -> None:
-        self.now += seconds
 
 
 def test_what_a_device_is_given_waits_in_its_queue() -> None:

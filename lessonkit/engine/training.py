@@ -2,6 +2,7 @@
 
 import math
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,7 @@ class LoopStep:
         self.price = price(cost, name.lower() or role, "; a function to call is step=")
         self.free = self.price == 0 and not function
         if not self.free or role == TRAIN:  # what takes no time leaves its name to others
-            self.stage = run.name(name or role.title(), LOOP, role)
+            self.stage = self.loop_stage = run.name(name or role.title(), LOOP, role)
 
     def take(self, element: Element) -> Awaitable[Any]:
         """Take the time that this takes for *element*."""
@@ -44,6 +45,48 @@ class LoopStep:
             return self.run.spend(self.run.charge(self.price, element), self.stage, element)
         # The element as one argument, where `apply` would take a tuple apart.
         return self.run.apply(lambda *parts: function(element.value), element, self.stage)
+
+    async def finish(self) -> None:
+        """Wait until all that was begun is done, at the end of an epoch."""
+
+    def close(self) -> None:
+        """End what is under way."""
+
+
+class QueuedStep(LoopStep):
+    """A step that the loop only launches: the accelerator takes one after the other from its queue."""
+
+    task: Task | None = None  # the accelerator's, when it has something to do
+
+    def __init__(self, run: Run, train: Cost, launch: Callable[[Any], Any] | None, depth: int) -> None:
+        super().__init__(run, TRAIN, train)
+        self.launch = LoopStep(run, COPY, 0, launch, name="Launch")
+        self.loop_stage = run.name("Launch", LOOP, COPY)  # it is the loop that waits, not the accelerator
+        self.depth, self.queue = depth, deque[Element]()  # with the step that is at work
+        self.gate = Gate(run, "the accelerator's queue")
+
+    async def take(self, element: Element) -> None:
+        """Launch the step for *element*, and wait until there is room for it in the queue."""
+        if not self.launch.free:
+            await self.launch.take(element)
+        await self.run.until(self.gate, lambda: len(self.queue) < self.depth, "buffer full")
+        self.queue.append(element)
+        if len(self.queue) == 1:
+            self.task = self.run.start(self.work(), self.stage)
+
+    async def work(self) -> None:
+        """Do what is in the queue."""
+        while self.queue:
+            await super().take(self.queue[0])
+            self.queue.popleft()
+            self.gate.changed()
+
+    async def finish(self) -> None:
+        await self.run.until(self.gate, lambda: not self.queue, "buffer full")
+
+    def close(self) -> None:
+        if self.task is not None:
+            self.run.cancel(self.task)
 
 
 class CopiedAhead:
@@ -126,10 +169,12 @@ class Loop:
                     if not (load.free or ahead):
                         await load.take(element)
                     await train.take(element)
+                await train.finish()
             finally:
                 epoch.count, epoch.samples = count - before, samples
                 epoch.duration = run.time / 1e9 - epoch.start
                 give.close()
+                train.close()
             if count == most:
                 return
 
@@ -154,6 +199,7 @@ def benchmark(
     *,
     step: Callable[[Any], Any] | None = None,
     ahead: bool = False,
+    queue: int = 0,
     record: bool = True,
     keep: bool = False,
     progress: Progress | None = None,
@@ -166,6 +212,9 @@ def benchmark(
     element: its own time counts, and the work that it says by `work`; what it returns does not.
     With *ahead*, the next element is copied while this one trains, on a second stream. What comes from
     a `DataLoader` has to be in pinned memory for that: without, copies take turns with training.
+    With *queue* the loop only launches a step, and goes on while at most so many of them wait or are at
+    work on the accelerator; *train* is what that takes, *step* what launching does. An epoch ends when all
+    are done.
     *max_elements* ends the run after so many elements in all. *progress* is called after each
     element with how many there were and how long it took; the run ends early when *cancel* is
     set. With *keep* the trace holds on to the elements themselves.
@@ -184,7 +233,8 @@ def benchmark(
     if most == cardinality(dataset.node) == math.inf:
         raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
     machine = check.instance("machine", machine or Machine(), Machine)
-    if None not in (train, step):
+    queue = check.integer("queue", queue, least=0)
+    if None not in (train, step) and not queue:
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
     for name, given in (("step", step), ("progress", progress)):
         if given is not None:
@@ -195,16 +245,16 @@ def benchmark(
     shared = (machine, Store(fixed_seed=True), recorder)
     run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
     run.sites = {site: operator for operator, site in enumerate(sites(dataset.node))}
-    if train is None and step is None:
+    if train is None and (queue or step is None):
         train = USUAL
     ahead = check.flag("ahead", ahead) and dataset.node.arguments.get("pin_memory", True)
-    training = LoopStep(run, TRAIN, train or 0, step)
-    loading = LoopStep(run, COPY if ahead else LOAD, load, name="Load")
+    training = QueuedStep(run, train or 0, step, queue) if queue else LoopStep(run, TRAIN, train or 0, step)
+    loading = LoopStep(run, COPY if ahead or queue else LOAD, load, name="Load")
     loop = Loop(run, dataset.node, loading, training, check.flag("keep", keep), progress, cancel, ahead)
     unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     cancelled = False
     try:
-        run.complete(loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), training.stage)
+        run.complete(loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), training.loop_stage)
     except Stopped:
         if run.crash:
             raise run.crash from None
@@ -212,7 +262,7 @@ def benchmark(
     if unknown and sum(epoch.count for epoch in loop.epochs) > MOST_ELEMENTS:
         raise ValueError(f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements")
     options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
-    options |= {"max_elements": max_elements, "ahead": ahead}
+    options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue}
     return Trace(run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, dataset, run.machine, options)
 
 
