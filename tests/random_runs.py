@@ -1,7 +1,7 @@
 """Runs of random pipelines on random machines, recorded: for rules that hold for every run."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from random_pipelines import loaded, pipeline
 
@@ -38,7 +38,7 @@ def run_of_loader(seed: int) -> Run:
     load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
     early = (None, None, None, 5)[seed // 24 % 4]
     ahead = seed // 96 % 2 == 1
-    options = {
+    options: dict[str, Any] = {
         "machine": machine,
         "max_elements": early,
         "ahead": ahead,

@@ -86,7 +86,7 @@ def timed(launch: float, busy: float, depth: int) -> StepTimes:
 def test_what_latency_and_throughput_say_of_a_device_is_what_it_is(depth: int) -> None:
     found = timed(MS, 10 * MS, depth)
     assert (found.latency, found.throughput) == pytest.approx((11 * MS, 10 * MS))
-    assert (found.launch, found.train, found.queue) == (pytest.approx(MS), pytest.approx(10 * MS), depth)
+    assert (found.launch, found.train, found.queue) == pytest.approx((MS, 10 * MS, depth))
 
 
 def test_where_launching_takes_longer_than_the_device_latency_tells_what_that_takes() -> None:
