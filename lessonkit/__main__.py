@@ -1,10 +1,17 @@
-"""`python -m lessonkit check` looks at this installation; `... copy FOLDER` copies the lessons there."""
+"""`python -m lessonkit check` looks at this installation; `... copy FOLDER` copies the lessons there.
+
+`... recommend my_module:loader my_module:step` says what to change in a training job.
+"""
 
 import argparse
+import json
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
 from lessonkit import install_check
+from lessonkit.job.recommend import recommend
 from lessonkit.lessons import copy_lessons
 
 
@@ -31,13 +38,47 @@ def copy_into(folder: Path) -> int:
     return 0
 
 
+def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -> int:
+    """Print what to change in the job of *loader* and *step*, written as module:name.
+
+    *page* is written as HTML; *as_json* prints numbers in place of words. Return 1 if there is something to
+    change, 0 if there is not, and 2 if the job could not be measured.
+    """
+    sys.path.insert(0, "")
+    try:
+        found = recommend(resolve_name(loader), resolve_name(step), progress=complain)
+    except (ImportError, AttributeError, TypeError, ValueError, RuntimeError) as error:
+        complain(f"lessonkit: {error}")
+        return 2
+    if page:
+        style = (
+            "<meta charset=utf-8><meta name=viewport content='width=device-width'><style>:root{color-scheme:"
+        )
+        style += "light dark;font-family:sans-serif}td,th{padding:0 1em 0 0;text-align:left}</style>"
+        page.write_text(f"<!doctype html><title>What to change</title>{style}{found._repr_html_()}", "utf-8")
+    print(json.dumps(found.numbers(), indent=1) if as_json else found)
+    return int(bool(found.changes))
+
+
+def complain(line: Any) -> None:
+    """Print *line* where it does not mix with what was asked for."""
+    print(line, file=sys.stderr)
+
+
 def main() -> int:
     """Run the command that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m lessonkit", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("check", help="look at this installation, and say what to do about it")
     commands.add_parser("copy", help="copy the lessons into a folder").add_argument("folder", type=Path)
+    job = commands.add_parser("recommend", help="measure a training job, and say what to change")
+    for name in ("loader", "step"):
+        job.add_argument(name, metavar=f"MODULE:{name}", help=f"where the {name} is")
+    job.add_argument("--html", type=Path, metavar="FILE", help="write the page to a file, too")
+    job.add_argument("--json", action="store_true", help="print numbers instead of words")
     given = parser.parse_args()
+    if given.command == "recommend":
+        return recommend_for(given.loader, given.step, given.html, as_json=given.json)
     return check_installation() if given.command == "check" else copy_into(given.folder)
 
 

@@ -7,7 +7,8 @@ from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
 from lessonkit.improve.advise import advise
 from lessonkit.improve.knobs import curve, knobs, turned
-from lessonkit.loops.measure import measure
+from lessonkit.job.measure import measure
+from lessonkit.job.recommend import recommend
 from lessonkit.loops.probe import probe
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "measure",
     "memory",
     "probe",
+    "recommend",
     "turned",
 ]
 

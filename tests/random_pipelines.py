@@ -114,7 +114,23 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
     given["pin_memory"] = draw.random() < 0.3
     given |= {name: draw.choice((0, *costs)) for name in ("collate", "transfer", "pin")}
     if draw.random() < 0.2:
-        names = ("begin", "send", "ask", "hop", "first", "resume", "stop", "stop_each")
+        names = [
+            *[
+                "begin",
+                "send",
+                "ask",
+                "hop",
+                "first",
+                "resume",
+                "stop",
+                "stop_each",
+                "take",
+                "take_busy",
+                "take_core",
+                "way",
+                "way_busy",
+            ]
+        ]
         given["handling"] = Handling(**{name: draw.choice(costs) for name in names})
     if count and base_of(samples.node) is not None:
         order = draw.sample(range(count), draw.randint(1, count))

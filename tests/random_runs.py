@@ -1,11 +1,13 @@
 """Runs of random pipelines on random machines, recorded: for rules that hold for every run."""
 
+import random
 from functools import cache
 from typing import Any, NamedTuple
 
 from random_pipelines import loaded, pipeline
 
 from lessonkit import Dataset, Machine, Trace, benchmark
+from lessonkit.engine.machine import Sharing
 
 COSTS = (0, 0.003, 0.010, 0.050)  # seconds
 MS = 1_000_000  # ns
@@ -32,9 +34,17 @@ def runs() -> list[Run]:
     return found + [run_of_loader(seed) for seed in range(500)]
 
 
+def sharing(seed: int) -> Sharing:
+    """How a machine with measured jobs shares its cores."""
+    draw = random.Random(seed)
+    step, beside = ((draw.uniform(1, 3), draw.uniform(1, 3)) for _ in range(2))
+    return Sharing(draw.choice([1.0, 1.5, 2.0]), step, beside, draw.uniform(1, 1.5))
+
+
 def run_of_loader(seed: int) -> Run:
     """A run of a pipeline with a loader: some end early, copy ahead, or only launch their steps."""
-    dataset, machine = loaded(seed, COSTS), Machine((1, 2, 4)[seed % 3])
+    dataset = loaded(seed, COSTS)
+    machine = Machine((1, 2, 4)[seed % 3], sharing(seed) if seed % 4 == 1 else None)
     load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
     early = (None, None, None, 5)[seed // 24 % 4]
     ahead = seed // 96 % 2 == 1

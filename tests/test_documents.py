@@ -60,7 +60,7 @@ def test_every_command_is_one_that_there_is(path: Path) -> None:
             assert arguments[0] == "-m", command
             assert arguments[1] in MODULES, command
             assert arguments[1] != "tools.start" or arguments[2] in targets.TARGETS, command
-            assert arguments[1] != "lessonkit" or arguments[2] in ("check", "copy"), command
+            assert arguments[1] != "lessonkit" or arguments[2] in ("check", "copy", "recommend"), command
         else:
             assert Path(program).name in OTHERS, command
 

@@ -23,6 +23,7 @@ LAYERS = [
     "explain",
     "improve",
     "loops",
+    "job",
     "pictures",
     "analysis",
     "optimize",

@@ -10,14 +10,32 @@ from lessonkit import check
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """How a measured machine shares its cores: in slices, and with what those who compute lose beside that.
+
+    *step_cores* are what work in the loop's own process holds. The rest are factors by which work takes
+    longer than its share of the cores explains: *step* and *beside* are what that of the loop and of a
+    worker loses while the other computes, beside one worker and beside as many as there are cores;
+    *workers* is what so many workers lose among themselves.
+    """
+
+    step_cores: float = 1.0
+    step: tuple[float, float] = (1.0, 1.0)
+    beside: tuple[float, float] = (1.0, 1.0)
+    workers: float = 1.0
+
+
+@dataclass(frozen=True)
 class Machine:
     """What a pipeline runs on. The default never depends on this computer.
 
     *cores* bounds how much `"native"` and `"python"` work goes on at once, and is
-    what AUTOTUNE and a default `cycle_length` start from.
+    what AUTOTUNE and a default `cycle_length` start from. On the virtual clock work waits for a
+    free core; with *sharing*, as measured jobs have it, all who compute share the cores.
     """
 
     cores: int = 4
+    sharing: Sharing | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))  # of NumPy's, Python's

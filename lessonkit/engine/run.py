@@ -108,6 +108,7 @@ class Run(ABC):
     current: Task
     task_type: type[Any] = Task
     takes_turns = False  # some helpers have no thread of their own
+    shared: Any = None  # `SharedCores`, if the cores of this run's machine are shared in slices
 
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         self.machine = machine
@@ -160,12 +161,19 @@ class Run(ABC):
         return self.hold(duration, stage, element, kind)
 
     async def hold(self, duration: int, stage: Name, element: Element, kind: str) -> None:
-        """Wait for a core, or for lock and core, and spend it then."""
+        """Wait for a core, or for lock and core, and spend it then; or spend it on shared cores."""
         if kind == "native":
-            async with self.cores:
-                await self.spend(duration, stage, element, kind)
+            await self.on_core(duration, stage, element, kind)
         else:  # the lock first: nobody waits for it with a core in hand
-            async with self.current.process.interpreter, self.cores:
+            async with self.current.process.interpreter:
+                await self.on_core(duration, stage, element, kind)
+
+    async def on_core(self, duration: int, stage: Name, element: Element, kind: str) -> None:
+        """Spend it on a core of its own, or on cores that are shared."""
+        if self.shared is not None:
+            await self.shared.spend(duration, stage, element, kind)
+        else:
+            async with self.cores:
                 await self.spend(duration, stage, element, kind)
 
     async def apply(

@@ -10,6 +10,7 @@ from lessonkit.engine.element import Element, call_parts
 from lessonkit.engine.machine import Machine, Meter, current
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Task, Waits
+from lessonkit.engine.slices import SharedCores
 from lessonkit.engine.store import Store
 
 
@@ -25,6 +26,7 @@ class Virtual(Run):
         self.time = 0
         self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
+        self.shared = machine.sharing and SharedCores(self, machine, machine.sharing)
         self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
 
     def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:

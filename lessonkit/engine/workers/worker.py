@@ -169,7 +169,8 @@ class Worker(Maker):
     async def live(self, spent: int) -> None:
         """Make what it is told to make, until it is stopped."""
         run, queue = self.run, self.queue
-        hop, sending = self.loader.handling.hop, self.loader.handling.send
+        handling = self.loader.handling
+        hop, sending = handling.hop, handling.send
         await run.spend(spent, self.loader.start_stage, Element(None))
         await self.prepare()
         while True:
@@ -189,8 +190,8 @@ class Worker(Maker):
             else:
                 ticket.result, cost = await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
-            if hop:
-                self.deliver(ticket, run.time + hop)
+            if way := hop + (handling.way_busy if queue else handling.way):
+                self.deliver(ticket, run.time + way)
             else:
                 self.loader.arrive(ticket)
         self.depart()

@@ -1,0 +1,237 @@
+"""A job: a learner's own loader and step, as a model that foretells what other settings would take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from lessonkit import check
+from lessonkit.dataset import Dataset
+from lessonkit.engine.machine import Machine, work
+from lessonkit.engine.process import get_worker_info
+from lessonkit.engine.slices import between
+from lessonkit.engine.trace import Trace
+from lessonkit.engine.training import benchmark
+from lessonkit.engine.workers.handling import Handling
+from lessonkit.job.beside import sharing
+from lessonkit.job.here import allowed_cores
+from lessonkit.job.numbers import Beside, JobNumbers, Runs, numbers_of, run_all
+from lessonkit.job.own import OwnSubject
+from lessonkit.job.watching import Subject, restored
+from lessonkit.loader import DataLoader
+
+SIMULATED = 96  # batches of an epoch; the rest goes on as these do
+MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
+RESUME = 0.001  # s; until workers that stayed begin again
+
+
+class Forecast(tuple[float, ...]):
+    """Seconds of the first and of a later epoch; *range* is that of the first, from and to."""
+
+    range: tuple[float, float]
+
+
+@dataclass(repr=False)
+class Job:
+    """What was measured of a loader and a step: a model of them, and its forecasts.
+
+    *batch_size* is that of the loader, *samples* how many an epoch has; it is *whole* if that is known, and
+    else as many as were seen. *notes* say what could not be measured.
+    """
+
+    runs: Runs = field(repr=False)
+    cores: int
+    said: dict[str, Any]  # the arguments of the loader as it was written
+    batch_size: int
+    samples: int
+    whole: bool
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.numbers: JobNumbers = numbers_of(self.runs, self.cores)
+        for threads in self.runs.by_threads:
+            self.fit(threads)
+
+    @property
+    def threads(self) -> dict[int, Beside]:
+        """What was measured with each number of threads of the step."""
+        return self.runs.by_threads
+
+    def setting(self, **changes: Any) -> dict[str, Any]:
+        """Return the arguments of `forecast` as the loader has them, with *changes*; they are checked."""
+        known = self.said | {"batch_size": self.batch_size, "threads": self.runs.usual}
+        for name in changes:
+            check.one_of("setting", name, tuple(known))
+        said = known | {name: value for name, value in changes.items() if value is not None}
+        for name, least in (("num_workers", 0), ("prefetch_factor", 1), ("batch_size", 1), ("threads", 1)):
+            check.integer(name, said[name], least=least)
+        if said["threads"] not in self.threads:
+            raise ValueError(f"threads={said['threads']}: must be one of {sorted(self.threads)}, as measured")
+        return said
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of a batch."""
+        return self.runs.subject.nbytes
+
+    # ---- the model ----
+
+    def count(self, said: dict[str, Any]) -> list[int]:
+        """Return how many batches each worker makes of an iterable, or one number for all."""
+        workers, size = said["num_workers"], said["batch_size"]
+        if not (self.runs.subject.stream and workers):
+            return [math.ceil(self.samples / size)]
+        shares = self.runs.shares.get(workers) or [self.samples / workers] * workers
+        return [math.ceil(share / size) for share in shares]
+
+    def loader(self, most: int | None = None, **changes: Any) -> DataLoader:
+        """Return the loader as our own `DataLoader`, of whole batches, with the costs that were measured.
+
+        *changes* are the arguments of `forecast`; an epoch has at most *most* batches.
+        """
+        said, known = self.setting(**changes), self.numbers
+        workers, grown = said["num_workers"], said["batch_size"] / self.batch_size
+        each = self.count(said)
+        each = [min(count, math.ceil((most or count) / len(each))) for count in each]
+        share = known.double["share of collate"]
+        larger = (1 - share) * grown + share * max(
+            0.1 * grown, 1 + (known.double["collate"] - 1) * (grown - 1)
+        )
+        if workers:
+            computes, rests = spread(known.works, sum(each), larger), spread(known.waits, sum(each), grown)
+        else:
+            computes, rests = spread(known.alone, sum(each), larger), []
+        batches = Dataset.range(each[0])
+        if len(each) > 1:
+            batches = Dataset.from_generator(shared_out(each))
+        if any(rests):
+            batches = batches.map(cost=lambda number: rests[number % len(rests)], stage="Wait")
+        fetch = {"kind": "native", "stage": "Fetch", "nbytes": round(self.nbytes * grown)}
+        batches = batches.map(cost=lambda number: computes[number % len(computes)], **fetch)
+        more: dict[str, Any] = {}
+        if workers:
+            hand = 1 + (known.double["hand"] - 1) * (grown - 1)
+            times = dict(
+                zip(("way", "way_busy", "take", "take_busy"), (*known.way, *known.take), strict=True)
+            )
+            handling = Handling(
+                begin=known.begin,
+                first=known.cold,
+                resume=RESUME,
+                stop=known.stop,
+                stop_each=known.stop_each,
+                take_core=known.take_core * hand,
+                **{name: time * hand for name, time in times.items()},
+            )
+            more = {name: said[name] for name in ("prefetch_factor", "persistent_workers")}
+            more |= {"start": (known.iter, known.boot), "handling": handling}
+        else:
+            more = {"handling": Handling(ask=known.over)}
+        return DataLoader(batches, batch_size=None, num_workers=workers, **more)
+
+    def step(self, **changes: Any) -> Callable[[Any], None]:
+        """Return the step as a function for `benchmark`: it takes what was measured, and holds its cores."""
+        said = self.setting(**changes)
+        beside, grown = self.threads[said["threads"]], said["batch_size"] / self.batch_size
+        slower = max(0.1 * grown, 1 + (self.numbers.double["step"] - 1) * (grown - 1))
+        steps = spread(beside.steps, SIMULATED, slower)
+        kind = "native" if beside.computes else "wait"
+        return lambda number: work(steps[number % len(steps)], kind=kind)
+
+    def run(self, num_epochs: int = 2, most: int | None = None, **changes: Any) -> Trace:
+        """Run the model on the virtual clock, with the arguments of `forecast`; a trace for every picture."""
+        said = self.setting(**changes)
+        machine = Machine(self.cores, self.threads[said["threads"]].sharing)
+        return benchmark(self.loader(most, **changes), num_epochs, step=self.step(**changes), machine=machine)
+
+    def forecast(
+        self,
+        num_workers: int | None = None,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool | None = None,
+        batch_size: int | None = None,
+        threads: int | None = None,
+    ) -> Forecast:
+        """Foretell the seconds of the first and of a later epoch; what is not given stays as in the loader.
+
+        *threads* are those of the step, one of the numbers that were measured. The result has a *range* for
+        the first epoch. Raises TypeError or ValueError for a setting that a loader does not take.
+        """
+        changes = {"num_workers": num_workers, "prefetch_factor": prefetch_factor}
+        changes |= {"persistent_workers": persistent_workers, "batch_size": batch_size, "threads": threads}
+        said = self.setting(**changes)
+        total = sum(self.count(said))
+        trace = self.run(2, SIMULATED, **changes)
+        beside = self.threads[said["threads"]]
+        rest = between(said["num_workers"], beside.rest, self.cores)
+        times = []
+        for epoch in trace.epochs:
+            half = epoch.count // 2
+            late = total - epoch.count
+            rate = (
+                (epoch.arrivals[-1] - epoch.arrivals[half]) / max(1, epoch.count - 1 - half)
+                if late > 0
+                else 0
+            )
+            times.append((epoch.duration + late * rate) * rest)
+        found = Forecast(times)
+        off = math.hypot(self.numbers.noise, rest - 1)
+        found.range = (times[0] * (1 - off), times[0] * (1 + off))
+        return found
+
+    def fit(self, threads: int) -> None:
+        """Find how step and workers slow each other down, and what the model leaves unexplained then."""
+        beside, rest = self.threads[threads], [1.0, 1.0]
+        beside.sharing = sharing(self.numbers, beside)
+        for place, seen in enumerate((beside.one, beside.full)):
+            if count := min(len(seen.made), 2 * SIMULATED):
+                setting = {"num_workers": seen.workers, "prefetch_factor": 2, "persistent_workers": True}
+                most = count if seen.whole else count + 8 * seen.workers  # workers go on when a run is left
+                foretold = self.run(1, most, **setting, threads=threads).epochs[0].arrivals[:count][-1]
+                took = seen.taken[count - 1].got - seen.began
+                rest[place] = min(MOST_OFF, max(1 / MOST_OFF, took / foretold))
+        beside.rest = (rest[0], rest[1])
+
+
+def spread(costs: list[float], count: int, grown: float) -> list[float]:
+    """Choose at most *count* of *costs*, evenly, times *grown*, with the mean that all have."""
+    chosen = [costs[number * len(costs) // count] for number in range(count)] if count < len(costs) else costs
+    mean = fmean(chosen)
+    scale = grown * fmean(costs) / mean if mean else grown
+    return [cost * scale for cost in chosen]
+
+
+def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
+    """Return a generator that gives each worker so many numbers of batches as *each* says."""
+
+    def mine() -> Iterator[int]:
+        info = get_worker_info()
+        if info is not None:
+            yield from range(info.id, info.id + len(each) * each[info.id], len(each))
+
+    return mine
+
+
+def measure_job(loader: Any, step: Callable[[Any], Any]) -> Job:
+    """Measure a PyTorch *loader* and a *step* in short runs of both, about 13 seconds; return a `Job`."""
+    check.function("step", step)
+    cores = allowed_cores()
+    with restored():  # a sampler draws, too
+        subject = (OwnSubject if isinstance(loader, DataLoader) else Subject)(loader, step)
+        runs = run_all(subject, cores)
+    said = subject.usual | {"prefetch_factor": subject.usual["prefetch_factor"] or 2}
+    size = subject.batch_size or max(made.samples for made in runs.alone.made)
+    if subject.stream:
+        samples = sum(next(iter(runs.shares.values()), [])) or sum(made.samples for made in runs.alone.made)
+        whole = bool(runs.shares or runs.alone.whole)
+    else:
+        samples, whole = sum(map(size_of_batch, subject.batches)), True
+    return Job(runs, cores, said, size, samples, whole)
+
+
+def size_of_batch(indices: Any) -> int:
+    """Count the samples of a batch; without batches there is one."""
+    return len(indices) if hasattr(indices, "__len__") else 1

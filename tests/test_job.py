@@ -1,0 +1,103 @@
+"""A measured job foretells what the thing takes that was measured: a model, of which all is known."""
+
+from typing import Any
+
+import pytest
+
+import lessonkit
+from lessonkit import Dataset, Handling, Machine, benchmark, work
+from lessonkit.engine.machine import Sharing
+from lessonkit.job import numbers
+from lessonkit.job.job import Job
+from lessonkit.job.watching import MadeBatch, Taken, Watch
+
+
+class Modelled:
+    """A subject whose runs are those of a model, on the virtual clock: what is measured is known exactly."""
+
+    stream, batch_size, nbytes = False, 4, 1000
+
+    def __init__(self, fetch: float, step: float, handling: Handling, sharing: Sharing, **more: Any) -> None:
+        self.fetch, self.step, self.handling, self.sharing = fetch, step, handling, sharing
+        self.wait, self.computes = more.get("wait", 0.0), more.get("computes", True)
+        self.start = more.get("start", (0.004, 0.006))
+        self.batches = [[*range(4 * number, 4 * number + 4)] for number in range(60)]
+
+    def trace(
+        self, workers: int, *, step: bool, factor: int, size: int, stay: bool = False, epochs: int = 1
+    ) -> Any:
+        kind = "native" if self.computes else "wait"
+        batches = Dataset.range(len(self.batches) // size).map(cost=size * self.wait, stage="Wait")
+        batches = batches.map(cost=size * self.fetch, kind="native", stage="Fetch")
+        more: dict[str, Any] = {"handling": self.handling}
+        if workers:
+            more |= {"prefetch_factor": factor, "persistent_workers": stay, "start": self.start}
+        else:
+            more["handling"] = Handling()
+        return benchmark(
+            lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more),
+            epochs,
+            step=lambda number: work(size * self.step, kind=kind) if step else None,
+            machine=Machine(2, self.sharing),
+        )
+
+    def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
+        trace = self.trace(workers, step=step, factor=factor, size=size)
+        arrivals = trace.epochs[0].arrivals
+        stepped = {span.sample: span.end for span in trace.work if span.stage == "Train"}
+        made: dict[int, MadeBatch] = {}
+        for number in range(len(arrivals)):
+            spans = [one for one in trace.spans if one.sample == number and one.stage in ("Wait", "Fetch")]
+            began, done = min(span.start for span in spans), max(span.end for span in spans)
+            core = sum(span.end - span.start for span in spans if span.kind == "native")
+            made[number] = MadeBatch(spans[0].lane, began, done, done, core, 0.0, 4 * size)
+        starts = [span.start for span in trace.work if span.role == "start"]
+        seen = Watch(workers, began=0.0, opened=max([0.0, *starts]) and starts[-1])
+        if workers:
+            seen.opened = self.handling.begin + workers * self.start[0]
+        for number, got in enumerate(arrivals):
+            asked = seen.ended or seen.opened
+            if asked > limit:
+                break
+            seen.ended = stepped.get(number, got)
+            on_core = self.step * size * self.sharing.step_cores if step and self.computes else 0.0
+            seen.taken.append(Taken(asked, got, seen.ended, on_core))
+            seen.made.append(made[number])
+        else:
+            seen.whole = True
+        seen.closed = trace.duration if seen.whole else seen.ended
+        seen.core = len(seen.taken) * self.handling.take_core
+        return seen
+
+    def job(self) -> Job:
+        runs = numbers.run_all(self, 2)  # type: ignore[arg-type]
+        said = {"num_workers": 0, "prefetch_factor": 2, "persistent_workers": False}
+        return Job(runs, 2, said, 4, 240, whole=True)
+
+
+FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)
+PAID = Handling(stop=0.01, stop_each=0.002, begin=0.003, take=0.002, take_busy=0.003, take_core=0.001)
+NOTHING_LOST = Sharing()
+MUCH_LOST = Sharing(2.0, (1.6, 1.8), (1.1, 1.2), 1.05)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 4])
+@pytest.mark.parametrize(
+    "model",
+    [
+        Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False),
+        Modelled(0.005, 0.020, FREE, NOTHING_LOST, computes=False),
+        Modelled(0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False),
+        Modelled(0.020, 0.010, PAID, NOTHING_LOST),
+        Modelled(0.030, 0.015, FREE, MUCH_LOST),
+    ],
+    ids=["data-bound", "step-bound", "waits for files", "the loop's own time", "shared cores"],
+)
+def test_a_job_is_foretold_as_the_thing_that_was_measured(model: Modelled, workers: int) -> None:
+    job = model.job()
+    for stay in (False, True) if workers else (False,):
+        for factor in (1, 2, 4) if workers else (2,):
+            truth = model.trace(workers, step=True, factor=factor, size=1, stay=stay, epochs=2)
+            told = job.forecast(num_workers=workers, prefetch_factor=factor, persistent_workers=stay)
+            for said, epoch in zip(told, truth.epochs, strict=True):
+                assert abs(said / epoch.duration - 1) < 0.02, (factor, stay, told, truth.epochs)
