@@ -379,7 +379,9 @@ def library(device: Device | None = None) -> types.ModuleType:
     torch.cuda = types.ModuleType("torch.cuda")
     torch.cuda.is_available = torch.cuda.is_initialized = lambda: device is not None
     torch.cuda.synchronize = device.synchronize if device else None
-    state = {"threads": 2, "drawn": 1}
+    state: dict[str, Any] = {"threads": 2, "drawn": 1, "gpus": [1]}
+    torch.cuda.get_rng_state_all = lambda: state["gpus"]
+    torch.cuda.set_rng_state_all = lambda drawn: state.update(gpus=drawn)
     torch.get_num_threads = lambda: state["threads"]
     torch.set_num_threads = lambda count: state.update(threads=count)
     torch.get_rng_state = lambda: state["drawn"]

@@ -8,6 +8,7 @@ import lessonkit
 from lessonkit import Dataset, Handling, Machine, benchmark, work
 from lessonkit.engine.machine import Sharing
 from lessonkit.job import numbers
+from lessonkit.job.device import OnDevice
 from lessonkit.job.job import Job
 from lessonkit.job.watching import MadeBatch, Taken, Watch
 
@@ -21,6 +22,7 @@ class Modelled:
         self.fetch, self.step, self.handling, self.sharing = fetch, step, handling, sharing
         self.wait, self.computes = more.get("wait", 0.0), more.get("computes", True)
         self.start = more.get("start", (0.004, 0.006))
+        self.device: OnDevice | None = more.get("device")
         self.batches = [[*range(4 * number, 4 * number + 4)] for number in range(60)]
 
     def trace(
@@ -34,17 +36,24 @@ class Modelled:
             more |= {"prefetch_factor": factor, "persistent_workers": stay, "start": self.start}
         else:
             more["handling"] = Handling()
-        return benchmark(
-            lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more),
-            epochs,
-            step=lambda number: work(size * self.step, kind=kind) if step else None,
-            machine=Machine(2, self.sharing),
-        )
+        loader = lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more)
+        options: dict[str, Any] = {"machine": Machine(2, self.sharing)}
+        options["step"] = lambda number: work(size * self.step, kind=kind) if step else None
+        if self.device and step:
+            options |= {"train": self.device.train, "queue": self.device.queue}
+        return benchmark(loader, epochs, **options)
+
+    def on_device(self) -> OnDevice | None:
+        return self.device
 
     def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
         trace = self.trace(workers, step=step, factor=factor, size=size)
         arrivals = trace.epochs[0].arrivals
-        stepped = {span.sample: span.end for span in trace.work if span.stage == "Train"}
+        stage = "Launch" if self.device and step else "Train"
+        stepped = {span.sample: span.end for span in trace.work if span.stage == stage}
+        for span in trace.spans:  # a step goes on until there is room for it in the queue
+            if span.kind == "buffer full" and span.place == "the accelerator's queue":
+                stepped |= {number: span.end for number, end in stepped.items() if end == span.start}
         made: dict[int, MadeBatch] = {}
         for number in range(len(arrivals)):
             spans = [one for one in trace.spans if one.sample == number and one.stage in ("Wait", "Fetch")]
@@ -90,8 +99,18 @@ MUCH_LOST = Sharing(2.0, (1.6, 1.8), (1.1, 1.2), 1.05)
         Modelled(0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False),
         Modelled(0.020, 0.010, PAID, NOTHING_LOST),
         Modelled(0.030, 0.015, FREE, MUCH_LOST),
+        Modelled(0.008, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 3)),
+        Modelled(0.014, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 1)),
     ],
-    ids=["data-bound", "step-bound", "waits for files", "the loop's own time", "shared cores"],
+    ids=[
+        "data-bound",
+        "step-bound",
+        "waits for files",
+        "the loop's own time",
+        "shared cores",
+        "device",
+        "idle device",
+    ],
 )
 def test_a_job_is_foretold_as_the_thing_that_was_measured(model: Modelled, workers: int) -> None:
     job = model.job()

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import stand_in_torch
+from stand_in_torch import Device
 
 import lessonkit
 from lessonkit import Dataset
@@ -209,6 +211,34 @@ def test_the_step_runs_on_the_thread_that_asks(library: Any) -> None:
         library.utils.data.DataLoader(Samples(), 8), lambda batch: threads.add(threading.current_thread())
     )
     assert threads == {threading.current_thread()}
+
+
+def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(launch=0, busy=0.003)
+    torch: Any = stand_in_torch.library(device)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    loader = torch.utils.data.DataLoader(Samples(80), 8)
+
+    def draws(batch: Any) -> None:
+        torch.cuda.set_rng_state_all([2])
+        device.launch()
+
+    job = measured(loader, draws)
+    assert torch.cuda.get_rng_state_all() == [1]
+    assert job.runs.device.train > 0.003
+    assert job.runs.device.queue > 1
+    assert job.forecast()[1] > 10 * 0.003
+
+    def waits(batch: Any) -> None:
+        device.launch()
+        device.synchronize()
+
+    assert measured(loader, waits).runs.device is None
+    torch.cuda.is_initialized = lambda: False
+    assert measured(loader, draws).runs.device is None
+    assert measure(loader, step=draws, synchronise=device.synchronize).runs.device is not None
+    with pytest.raises(TypeError, match="synchronise=3"):
+        measure(loader, step=draws, synchronise=3)  # type: ignore[arg-type]
 
 
 def test_what_is_no_loader_is_refused(library: Any) -> None:

@@ -15,6 +15,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from lessonkit.engine.element import size_of
+from lessonkit.job.device import OnDevice, on_device
 
 MOST_ASKED = 100_000  # that are asked of a sampler: one may never end
 NEVER = 8.0  # s; a worker that has given nothing for so long never will
@@ -160,6 +161,8 @@ class Subject:
     """A loader and a step that are watched: all runs go over the same samples in the same order."""
 
     nbytes = 0  # of a batch, as far as its parts know
+    batch: Any = None  # the last one
+    synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
 
     def __init__(self, loader: Any, step: Callable[[Any], Any]) -> None:
         kinds = [kind for kind in type(loader).__mro__ if kind.__name__ == "DataLoader"]
@@ -190,6 +193,12 @@ class Subject:
         else:
             said["batch_sampler"] = self.grouped(size)
         return self.watch(self.kind(self.dataset, **said), workers, limit, self.step if step else None)
+
+    def on_device(self) -> OnDevice | None:
+        """Time the step on the last batch; None if it leaves nothing to a device."""
+        if self.synchronise is None or self.batch is None:
+            return None
+        return on_device(self.step, self.batch, self.synchronise)
 
     @property
     def usual(self) -> dict[str, Any]:
@@ -229,8 +238,11 @@ class Subject:
                 seen.taken.append(Taken(seen.ended or seen.opened, got, asked, process_time() - before))
                 seen.ended = asked
                 seen.made.append(made)
+                self.batch = batch
             seen.core = process_time() - core - sum(one.core for one in seen.taken)
-            seen.ended = asked
+            if self.synchronise:
+                self.synchronise()
+            seen.ended = perf_counter()
         except Exception as error:
             raise RuntimeError(f"{where} raised after {len(seen.made)} batches: {error!r}") from error
         finally:
@@ -253,6 +265,7 @@ def restored() -> Iterator[Any]:
     drawn = random.getstate()
     drawn_by_numpy = numpy and numpy.random.get_state()
     by_torch: Any = torch and (torch.get_rng_state(), torch.get_num_threads())
+    by_gpus: Any = torch and torch.cuda.is_initialized() and torch.cuda.get_rng_state_all()
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "This DataLoader will create")
@@ -264,3 +277,5 @@ def restored() -> Iterator[Any]:
         if torch:
             torch.set_rng_state(by_torch[0])
             torch.set_num_threads(by_torch[1])
+        if by_gpus:
+            torch.cuda.set_rng_state_all(by_gpus)
