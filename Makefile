@@ -3,7 +3,7 @@ PYTHON ?= python3
 START = @$(PYTHON) -m tools.start
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab demo site test test-site bench notebooks coverage wheel clean
+.PHONY: help setup lab demo site test test-site test-torch bench notebooks coverage wheel clean
 
 ## help: list the targets
 help:
@@ -28,6 +28,10 @@ test:
 ## test-site: walk through all lessons on that site, also on a narrow screen
 test-site:
 	$(START) test-site $(ARGS)
+
+## test-torch: test with PyTorch itself what works on its loaders
+test-torch:
+	$(START) test-torch $(ARGS)
 
 ## notebooks: run the notebooks again, and write them back
 notebooks:

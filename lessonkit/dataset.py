@@ -72,13 +72,14 @@ class Dataset(Description):
         machine: Machine | None = None,
         max_elements: int | None = None,
         ahead: bool = False,
+        queue: int = 0,
         whole: bool = True,
     ) -> str:
         """Write the program as text, in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
 
-        *train*, *num_epochs*, *step*, *load*, *machine*, *max_elements* and *ahead* are those of `benchmark`;
-        a comment says which of them has no counterpart. A pipeline that never ends gets a *max_elements* of
-        100 if none is given. If not *whole*, the text is the pipeline alone.
+        *train*, *num_epochs*, *step*, *load*, *machine*, *max_elements*, *ahead* and *queue* are those of
+        `benchmark`; a comment says which of them has no counterpart. A pipeline that never ends gets a
+        *max_elements* of 100 if none is given. If not *whole*, the text is the pipeline alone.
 
         For real libraries functions are called on a few elements, to see what they give. Raises TypeError or
         ValueError for arguments that `benchmark` refuses, and where tf.data has no such elements or operator.
@@ -92,13 +93,14 @@ class Dataset(Description):
         """
         check.one_of("language", language, tuple(LANGUAGES))
         options: dict[str, Any] = {"num_epochs": check.integer("num_epochs", num_epochs, least=0)}
-        if None not in (train, step):
+        queue = check.integer("queue", queue, least=0)
+        if None not in (train, step) and not queue:
             raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
-        if step is None:
+        if step is None or queue:
             options["train"] = USUAL if train is None else check.cost("train", train)
-        else:
+        if step is not None:
             options["step"] = check.function("step", step)
-        others = {"load": check.cost("load", load), "ahead": check.flag("ahead", ahead)}
+        others = {"load": check.cost("load", load), "ahead": check.flag("ahead", ahead), "queue": queue}
         others["machine"] = machine and check.instance("machine", machine, Machine)
         options |= {name: value for name, value in others.items() if value}
         if max_elements is None and cardinality(self.node) == inf:

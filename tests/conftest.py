@@ -2,12 +2,16 @@
 
 import _thread
 import gc
+import importlib
+import importlib.util
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
+import stand_in_torch
 from browser import Browser, Visit, missing
 from hypothesis import HealthCheck, settings
 from servers import LAB, SOCKETS, VOILA, Server, serve
@@ -15,6 +19,7 @@ from servers import LAB, SOCKETS, VOILA, Server, serve
 from lessonkit import ArtificialDataset, benchmark
 from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
+from lessonkit.engine.workers.forked import FORKS
 from lessonkit.widgets import sandbox
 
 WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
@@ -124,3 +129,18 @@ def cancelled() -> Trace:
 
     dataset = ArtificialDataset(9, open=0, read=0.001).prefetch(2)
     return benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)
+
+
+NO_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+
+
+@pytest.fixture(params=["stand-in", pytest.param("PyTorch", marks=NO_TORCH)])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What `import torch` gives: PyTorch, where it is installed, and in any case a stand-in for it."""
+    if not FORKS:
+        pytest.skip("data sets of tests cannot be sent to processes that are not forked")
+    if request.param == "PyTorch":
+        return importlib.import_module("torch")
+    made = stand_in_torch.library()
+    monkeypatch.setitem(sys.modules, "torch", made)
+    return made

@@ -2,7 +2,7 @@
 
 import random
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from random_pipelines import loaded, pipeline
 
@@ -42,11 +42,17 @@ def sharing(seed: int) -> Sharing:
 
 
 def run_of_loader(seed: int) -> Run:
-    """A run of a pipeline with a loader: some end early, and some copy ahead, on a second stream."""
+    """A run of a pipeline with a loader: some end early, copy ahead, or only launch their steps."""
     dataset = loaded(seed, COSTS)
     machine = Machine((1, 2, 4)[seed % 3], sharing(seed) if seed % 4 == 1 else None)
     load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
     early = (None, None, None, 5)[seed // 24 % 4]
     ahead = seed // 96 % 2 == 1
-    trace = benchmark(dataset, 1 + seed % 3, train, load, machine=machine, max_elements=early, ahead=ahead)
+    options: dict[str, Any] = {
+        "machine": machine,
+        "max_elements": early,
+        "ahead": ahead,
+        "queue": (0, 0, 1, 3)[seed // 48 % 4],
+    }
+    trace = benchmark(dataset, 1 + seed % 3, train, load, **options)
     return Run(seed, dataset, machine, trace)

@@ -108,7 +108,7 @@ def test_the_page_knows_three_numbers_of_each_and_nothing_else() -> None:
 
 def test_the_three_numbers_are_those_of_the_runs() -> None:
     loader = drawn("no overlap", Random(1))
-    alone, step, both, _ = loader.probe
+    alone, step, both, *_ = loader.probe
     assert alone + step == pytest.approx(both)
     assert (step, both) == (loader.costs["train"], loader.trace.per_sample)
 

@@ -5,9 +5,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
-from tools import start
+from tools import start, torch_tests
 
 ROOT = Path(__file__).parent.parent
 RENAMED = {"matplotlib-base": "matplotlib"}  # what a package is called for conda, and for pip
@@ -58,3 +59,21 @@ def test_the_site_is_walked_through_before_it_is_published() -> None:
 
 def workflow(name: str) -> Any:
     return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+
+
+def test_what_asks_for_pytorch_is_tested_with_it_and_its_absence_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert str(ROOT / "tests" / "test_stand_in_torch.py") in torch_tests.tests()
+    assert str(ROOT / "tests" / "test_packages.py") not in torch_tests.tests()
+    ran = list[list[str]]()
+
+    def fail(command: list[str], **_: Any) -> Any:
+        ran.append([*command])
+        return type("Ended", (), {"returncode": 1})
+
+    monkeypatch.setattr("subprocess.run", fail)
+    monkeypatch.setenv("LESSONKIT_TORCH", "torch==2.13.0")
+    assert torch_tests.main([]) == 1
+    assert "PyTorch cannot be installed" in capsys.readouterr().out
+    assert [command[-1] for command in ran if "install" in command] == ["torch==2.13.0"]

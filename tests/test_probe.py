@@ -90,7 +90,43 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
             spend("loader")
             yield 0
 
-    assert probe(loader, lambda batch: spend("step"), clock=clock).kind == "bursts or contention"
+    said = probe(loader, lambda batch: spend("step"), clock=clock)
+    assert said.kind == "both want the same cores"
+    assert "Give the step fewer threads" in said.sentence
+
+
+class Handed(Loader):
+    """A loader with workers: its loop needs *own* seconds for each batch that it takes, ready or not."""
+
+    num_workers = 2
+
+    def __init__(self, clock: Clock, times: list[float], own: float) -> None:
+        super().__init__(clock, times, depth=4)
+        self.own = own
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in super().__iter__():
+            self.clock.spend(self.own)
+            yield batch
+
+
+@pytest.mark.parametrize(
+    ("made", "own", "step", "kind"),
+    [
+        (0.001, 0.003, 0.001, "the loop's own time"),  # the step is short: it looked data-bound
+        (0.001, 0.004, 0.006, "the loop's own time"),  # and here as if nothing was made ahead
+        (0.020, 0.003, 0.001, "data-bound"),
+        (0.001, 0.003, 0.040, "compute-bound"),
+    ],
+)
+def test_what_the_loop_spends_on_ready_batches_is_told_from_waiting(
+    made: float, own: float, step: float, kind: str
+) -> None:
+    clock = Clock()
+    said = probe(Handed(clock, [made], own), lambda batch: clock.spend(step), clock=clock, pause=clock.spend)
+    assert said.ready == pytest.approx(own)
+    assert said.kind == kind
+    assert f"; {own * 1e3:.3g} to take one that is ready)" in said.sentence.replace("\n", " ")
 
 
 @pytest.mark.parametrize("run", range(1, 7))
@@ -217,3 +253,19 @@ def test_wrong_arguments_are_refused() -> None:
 def test_an_error_of_the_step_comes_through() -> None:
     with pytest.raises(ZeroDivisionError):
         probe(range(99), lambda batch: 1 / 0)
+
+
+@pytest.mark.parametrize(
+    ("measured", "kind"),
+    [
+        ((56.4, 16.8, 70.8, 16), "no overlap"),  # images, alone and with two workers
+        ((29.6, 14.3, 67.0, 16, 3.39), "both want the same cores"),
+        ((25.0, 22.6, 30.1, 8, 2.32), "data-bound"),  # lines of text, with two workers
+        ((0.368, 0.411, 0.846, 64), "no overlap"),  # tensors in memory
+        ((1.47, 0.408, 2.49, 64, 1.80), "the loop's own time"),
+    ],
+)
+def test_real_jobs_get_the_verdict_that_their_settings_bear_out(
+    measured: tuple[float, ...], kind: str
+) -> None:
+    assert Verdict(*measured).kind == kind

@@ -85,6 +85,9 @@ TARGETS = {
     "coverage": Target("All tests run now, and their coverage is measured.", (("pytest", "--cov"),)),
     "site": Target("The lessons become a site of static files, in build/site.", (("tools.site",),), None),
     "test-site": Target("All lessons are walked through on the site.", (SITE_WALK,)),
+    "test-torch": Target(
+        "What works on PyTorch's loaders is tested with PyTorch.", (("tools.torch_tests",),)
+    ),
     "wheel": Target("A wheel is built, and tried in an empty environment.", (("tools.wheel",),)),
     "bench": Target("All benchmarks run now; this takes more than eight minutes.", (("benchmarks",),)),
     "notebooks": Target("All notebooks run now, and are stored.", (("tools.notebooks",),)),

@@ -98,15 +98,17 @@ class RealProgram:
             steps.append(f"time.sleep({copy})  # the copy to the accelerator")
         if "step" in options:
             step = f"{called(self.functions.text(options['step'], 'step'))}({value})"
-        else:
+            steps.append(f"{step}  # {'launches ' * ('train' in options)}the training step")
+        if "train" in options:
             step = f"time.sleep({self.seconds(options['train'], node, 'train', value)})"
-        steps.append(f"{step}  # the training step")
+            steps.append(f"{step}  # the training step")
         if (most := options.get("max_elements")) is None:
             heads, margin = [f"{epochs}:", f"    for {element} in {elements}:"], 8
         else:
             heads, margin = [f"elements = ({element} {epochs} for {element} in {elements})"], 4
             heads.append(f"for {element} in islice(elements, {most}):")
         why = {"machine": "the program has the cores of its computer", "ahead": self.ahead}
+        why["queue"] = "the program waits for each step"
         left = [f"# {name}= is left out: {why[name]}." for name in why if name in options]
         body = [margin * " " + line for line in steps]
         first, last = "start = time.perf_counter()", 'print(f"{time.perf_counter() - start:.3f} s")'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import TELLER
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope, Stream, open_whole
-from lessonkit.engine.recorder import LOOP, TRAIN
+from lessonkit.engine.recorder import COPY, LOOP, TRAIN
 from lessonkit.engine.run import Gate, Run, Stopped, Task
 from lessonkit.engine.trace import Epoch
 
@@ -30,7 +31,7 @@ class LoopStep:
         self.price = price(cost, name.lower() or role, "; a function to call is step=")
         self.free = self.price == 0 and not function
         if not self.free or role == TRAIN:  # what takes no time leaves its name to others
-            self.stage = run.name(name or role.title(), LOOP, role)
+            self.stage = self.loop_stage = run.name(name or role.title(), LOOP, role)
 
     def take(self, element: Element) -> Awaitable[Any]:
         """Take the time that this takes for *element*."""
@@ -38,6 +39,48 @@ class LoopStep:
             return self.run.spend(self.run.charge(self.price, element), self.stage, element)
         # The element as one argument, where `apply` would take a tuple apart.
         return self.run.apply(lambda *parts: function(element.value), element, self.stage)
+
+    async def finish(self) -> None:
+        """Wait until all that was begun is done, at the end of an epoch."""
+
+    def close(self) -> None:
+        """End what is under way."""
+
+
+class QueuedStep(LoopStep):
+    """A step that the loop only launches: the accelerator takes one after the other from its queue."""
+
+    task: Task | None = None  # the accelerator's, when it has something to do
+
+    def __init__(self, run: Run, train: Cost, launch: Callable[[Any], Any] | None, depth: int) -> None:
+        super().__init__(run, TRAIN, train)
+        self.launch = LoopStep(run, COPY, 0, launch, name="Launch")
+        self.loop_stage = run.name("Launch", LOOP, COPY)  # it is the loop that waits, not the accelerator
+        self.depth, self.queue = depth, deque[Element]()  # with the step that is at work
+        self.gate = Gate(run, "the accelerator's queue")
+
+    async def take(self, element: Element) -> None:
+        """Launch the step for *element*, and wait until there is room for it in the queue."""
+        if not self.launch.free:
+            await self.launch.take(element)
+        await self.run.until(self.gate, lambda: len(self.queue) < self.depth, "buffer full")
+        self.queue.append(element)
+        if len(self.queue) == 1:
+            self.task = self.run.start(self.work(), self.stage)
+
+    async def work(self) -> None:
+        """Do what is in the queue."""
+        while self.queue:
+            await super().take(self.queue[0])
+            self.queue.popleft()
+            self.gate.changed()
+
+    async def finish(self) -> None:
+        await self.run.until(self.gate, lambda: not self.queue, "buffer full")
+
+    def close(self) -> None:
+        if self.task is not None:
+            self.run.cancel(self.task)
 
 
 class CopiedAhead:
@@ -138,12 +181,14 @@ class Loop:
                     await train.take(element)
                     if self.meet:
                         await self.meet(Turn(asked, got, run.time))
+                await train.finish()
                 if self.meet:
                     await self.meet(None)
             finally:
                 epoch.count, epoch.samples = max(0, count - max(before, self.skip)), samples
                 epoch.duration = run.time / 1e9 - epoch.start
                 give.close()
+                train.close()
             if before < count <= self.skip:  # all of it was before
                 self.epochs.pop()
                 if run.recorder is not None:

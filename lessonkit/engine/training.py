@@ -7,7 +7,7 @@ from typing import Any, overload
 
 from lessonkit import check
 from lessonkit.engine.costs import Cost
-from lessonkit.engine.loop import Loop, LoopStep, Progress
+from lessonkit.engine.loop import Loop, LoopStep, Progress, QueuedStep
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, cardinality, sites
 from lessonkit.engine.ranks import Rank, Ranks, refuse_what_is_shared, together
@@ -38,6 +38,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     *,
     step: Callable[[Any], Any] | None = None,
     ahead: bool = False,
+    queue: int = 0,
     record: bool = True,
     keep: bool = False,
     progress: Progress | None = None,
@@ -53,6 +54,9 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     element: its own time counts, and the work that it says by `work`; what it returns does not.
     With *ahead*, the next element is copied while this one trains, on a second stream. What comes from
     a `DataLoader` has to be in pinned memory for that: without, copies take turns with training.
+    With *queue* the loop only launches a step, and goes on while at most so many of them wait or are at
+    work on the accelerator; *train* is what that takes, *step* what launching does. An epoch ends when all
+    are done.
     *max_elements* ends the run after so many elements in all. *progress* is called after each
     element with how many there were and how long it took; the run ends early when *cancel* is
     set. With *keep* the trace holds on to the elements themselves.
@@ -75,18 +79,19 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     check.one_of("clock", clock, ("virtual", "real"))
     most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
     machine = check.instance("machine", machine or Machine(), Machine)
-    if None not in (train, step):
+    queue = check.integer("queue", queue, least=0)
+    if None not in (train, step) and not queue:
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
     for name, given in (("step", step), ("progress", progress)):
         if given is not None:
             check.function(name, given)
     if cancel is not None and not hasattr(cancel, "is_set"):
         raise TypeError(f"cancel={cancel!r}: must be a threading.Event")
-    if train is None and step is None:
+    if train is None and (queue or step is None):
         train = USUAL
     check.flag("keep", keep), check.flag("ahead", ahead), check.flag("record", record)
     options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
-    options |= {"max_elements": max_elements, "ahead": ahead}
+    options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue}
 
     def loop_over(pipeline: Any) -> Loop:
         """Make a run of *pipeline*, and its training loop."""
@@ -98,8 +103,10 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
         run.sites = {site: operator for operator, site in enumerate(sites(pipeline.node))}
         copies = ahead and pipeline.node.arguments.get("pin_memory", True)
-        training = LoopStep(run, TRAIN, train or 0, step)
-        loading = LoopStep(run, COPY if copies else LOAD, load, name="Load")
+        training = (
+            QueuedStep(run, train or 0, step, queue) if queue else LoopStep(run, TRAIN, train or 0, step)
+        )
+        loading = LoopStep(run, COPY if copies or queue else LOAD, load, name="Load")
         skip = 0
         if resume is not None:
             if check.instance("resume", resume, State).pipeline != fingerprint(pipeline.node):
@@ -119,6 +126,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         check.duration("allreduce", allreduce)
         if resume is not None:
             raise ValueError("resume: must not be given with ranks, resume each rank by itself")
+        if queue:
+            raise ValueError(f"queue={queue}: must not be given with ranks, whose steps end together")
         if clock == "real":
             raise ValueError("clock='real': must be virtual with ranks=, which are a model of other machines")
         numbers = range(check.integer("ranks", ranks, least=1))
@@ -134,7 +143,9 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     unknown = most == math.inf and cardinality(node) is None and clock == "virtual"
     cancelled = False
     try:
-        run.complete(loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), loop.train.stage)
+        run.complete(
+            loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), loop.train.loop_stage
+        )
     except Stopped:
         if run.crash:
             raise run.crash from None

@@ -246,10 +246,12 @@ def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[li
 
 
 def arrivals(epoch: Epoch, keys: list[int], spans: list[Span], start: int) -> list[Arrival]:
-    """List what arrived in an *epoch*, each with the accelerator's work that follows it."""
+    """List what arrived in an *epoch*, each with the accelerator's work on it, which may be queued."""
     times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
     work = [0] * len(times)
     for span in spans:
         if span.stage.role in ACCELERATOR and (number := bisect_right(times, span.start_ns) - 1) >= 0:
+            while number and keys[number] != span.element:
+                number -= 1
             work[number] += span.end_ns - span.start_ns
     return [Arrival(time - start, *who) for time, *who in zip(times, keys, work, strict=True)]

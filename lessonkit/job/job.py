@@ -17,6 +17,7 @@ from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.job.beside import sharing
+from lessonkit.job.device import synchroniser
 from lessonkit.job.here import allowed_cores
 from lessonkit.job.numbers import Beside, JobNumbers, Runs, numbers_of, run_all
 from lessonkit.job.own import OwnSubject
@@ -132,12 +133,21 @@ class Job:
             more = {"handling": Handling(ask=known.over)}
         return DataLoader(batches, batch_size=None, num_workers=workers, **more)
 
+    def slower(self, said: dict[str, Any]) -> float:
+        """Return how many times as long as with the loader's batches a step takes with others."""
+        grown = said["batch_size"] / self.batch_size
+        return float(max(0.1 * grown, 1 + (self.numbers.double["step"] - 1) * (grown - 1)))
+
+    def pace(self, threads: int) -> float:
+        """Return the seconds that a step takes at least, here or on a device."""
+        device = self.runs.device
+        return max(fmean(self.threads[threads].steps), device.train if device else 0.0)
+
     def step(self, **changes: Any) -> Callable[[Any], None]:
         """Return the step as a function for `benchmark`: it takes what was measured, and holds its cores."""
         said = self.setting(**changes)
-        beside, grown = self.threads[said["threads"]], said["batch_size"] / self.batch_size
-        slower = max(0.1 * grown, 1 + (self.numbers.double["step"] - 1) * (grown - 1))
-        steps = spread(beside.steps, SIMULATED, slower)
+        beside = self.threads[said["threads"]]
+        steps = spread(beside.steps, SIMULATED, 1.0 if self.runs.device else self.slower(said))
         kind = "native" if beside.computes else "wait"
         return lambda number: work(steps[number % len(steps)], kind=kind)
 
@@ -145,7 +155,10 @@ class Job:
         """Run the model on the virtual clock, with the arguments of `forecast`; a trace for every picture."""
         said = self.setting(**changes)
         machine = Machine(self.cores, self.threads[said["threads"]].sharing)
-        return benchmark(self.loader(most, **changes), num_epochs, step=self.step(**changes), machine=machine)
+        options: dict[str, Any] = {"step": self.step(**changes), "machine": machine}
+        if device := self.runs.device:
+            options |= {"train": device.train * self.slower(said), "queue": device.queue}
+        return benchmark(self.loader(most, **changes), num_epochs, **options)
 
     def forecast(
         self,
@@ -215,12 +228,18 @@ def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
     return mine
 
 
-def measure_job(loader: Any, step: Callable[[Any], Any]) -> Job:
-    """Measure a PyTorch *loader* and a *step* in short runs of both, about 13 seconds; return a `Job`."""
+def measure_job(loader: Any, step: Callable[[Any], Any], synchronise: Callable[[], Any] | None = None) -> Job:
+    """Measure a PyTorch *loader* and a *step* in short runs of both, about 13 seconds; return a `Job`.
+
+    *synchronise* waits for what the step only launched; it is found if PyTorch has initialised a GPU.
+    """
     check.function("step", step)
+    if synchronise is not None:
+        check.function("synchronise", synchronise)
     cores = allowed_cores()
     with restored():  # a sampler draws, too
         subject = (OwnSubject if isinstance(loader, DataLoader) else Subject)(loader, step)
+        subject.synchronise = synchronise or synchroniser()
         runs = run_all(subject, cores)
     said = subject.usual | {"prefetch_factor": subject.usual["prefetch_factor"] or 2}
     size = subject.batch_size or max(made.samples for made in runs.alone.made)

@@ -9,14 +9,21 @@ from lessonkit.job.job import measure_job
 from lessonkit.loops.measure import measure_functions
 
 
-def measure(loader: Any, elements: int = 32, *, step: Callable[[Any], Any] | None = None) -> Any:
+def measure(
+    loader: Any,
+    elements: int = 32,
+    *,
+    step: Callable[[Any], Any] | None = None,
+    synchronise: Callable[[], Any] | None = None,
+) -> Any:
     """Measure a job, a *loader* with its *step*; or what the functions of a pipeline cost, without a step.
 
     With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 13 seconds in short
     runs, without and with workers, alone and beside each other. The result is a `Job`: its `forecast` says
     what other settings would take, its `loader`, `step` and `run` are a model of it for every picture and
     analysis here. The step is really called: give it a model that may be trained. Random states and the
-    number of threads are restored.
+    number of threads are restored. Of a step that only launches work on a device, *synchronise* waits for it,
+    and the model has the device's queue; without it that is `torch.cuda.synchronize` if a GPU is in use.
 
     Without one, *loader* is one of our pipelines. Its functions are called on threads, one at a time, with
     nothing beside them, until each was called *elements* times or so many elements have come out. The result
@@ -35,7 +42,7 @@ def measure(loader: Any, elements: int = 32, *, step: Callable[[Any], Any] | Non
     map: 9 calls of ... ms, wait
     """
     if step is not None:
-        return measure_job(loader, check.function("step", step))
+        return measure_job(loader, check.function("step", step), synchronise)
     if not isinstance(loader, Dataset):
         raise TypeError(
             f"loader={loader!r}: must be a Dataset, or come with the step that it feeds, as step="

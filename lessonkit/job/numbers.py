@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 
 from lessonkit.engine.machine import Sharing
+from lessonkit.job.device import OnDevice
 from lessonkit.job.watching import MadeBatch, Subject, Watch, restored
 
 RUN = 1.5  # s; how long a run of a job goes on at most
@@ -58,6 +59,13 @@ class Runs:
     wide: Watch | None
     again: Watch
     shares: dict[int, list[int]]  # of an iterable: samples by worker, for numbers of workers
+    device: OnDevice | None = None  # if the step only launches what it does
+    device_double: OnDevice | None = None  # the same for batches twice as large
+
+    def __post_init__(self) -> None:
+        if self.device:
+            for beside in self.by_threads.values():  # what a step waits for the queue is none of its own time
+                beside.steps, beside.step_cores = [self.device.launch], 0.0
 
 
 def run_all(subject: Subject, cores: int) -> Runs:
@@ -66,11 +74,16 @@ def run_all(subject: Subject, cores: int) -> Runs:
     with restored() as torch:
         usual = torch.get_num_threads() if torch else 1
         go(0, 0.1 * RUN, step=True)  # warm
+        device = subject.on_device()
         alone = go(0, RUN, step=True)
         if not alone.made:
             raise ValueError("the loader gave no batch: there is nothing to measure")
         one, lazy, full = go(1, RUN), go(1, 0.5 * RUN, factor=1), go(cores, RUN)
-        computes = Beside(alone, one, full).computes
+        if not full.made:
+            raise ValueError(
+                f"with {cores} workers the loader gave no batch: each has too few samples for one"
+            )
+        computes = device is None and Beside(alone, one, full).computes
         by_threads = {}
         for threads in {1, usual} if torch and computes else {usual}:
             if torch:
@@ -79,9 +92,11 @@ def run_all(subject: Subject, cores: int) -> Runs:
             by_threads[threads] = Beside(own, go(1, 0.8 * RUN, step=True), go(cores, RUN, step=True))
         if torch:
             torch.set_num_threads(usual)
-        double = wide = None
+        double = wide = device_double = None
         if subject.batch_size and (subject.stream or len(subject.batches) > 1):
-            double, wide = go(0, 0.5 * RUN, step=True, size=2), go(1, 0.5 * RUN, size=2)
+            double = go(0, 0.5 * RUN, step=True, size=2)
+            device_double = device and subject.on_device()
+            wide = go(1, 0.5 * RUN, size=2)
         for workers in (cores, 2 * cores) if subject.stream else ():
             run = full if workers == cores and full.whole else go(workers, 1.5 * RUN)
             if run.whole:
@@ -90,7 +105,8 @@ def run_all(subject: Subject, cores: int) -> Runs:
                     by_pid[made.pid] += made.samples
                 shares[workers] = list(by_pid.values()) + [0] * (workers - len(by_pid))
         again = go(0, 0.4 * RUN, step=True)
-    return Runs(subject, usual, alone, one, lazy, full, by_threads, double, wide, again, shares)
+    runs = (alone, one, lazy, full, by_threads, double, wide, again, shares, device, device_double)
+    return Runs(subject, usual, *runs)
 
 
 @dataclass
@@ -177,6 +193,8 @@ def numbers_of(runs: Runs, cores: int) -> JobNumbers:
     if runs.double and runs.wide and runs.double.made and runs.wide.made:
         larger = runs.double
         double["step"] = fmean(larger.steps()) / fmean(alone.steps())
+        if runs.device and runs.device_double:
+            double["step"] = runs.device_double.train / runs.device.train
         double["collate"] = fmean([made.collate for made in larger.made[1:] or larger.made]) / max(
             1e-9, fmean(collate)
         )

@@ -86,7 +86,7 @@ class Recommendation:
         if self.most < WORTH:
             return [*found, ("Stop here.", [])]
         changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
-        found.append(("JobChange this:" if changes else "No change of a setting is worth it.", changes))
+        found.append(("Change this:" if changes else "No change of a setting is worth it.", changes))
         return [*found, ("This machine:", self.allows), ("Not seen:", self.unseen)]
 
     def rows(self) -> list[tuple[str, str, str, str]]:
@@ -141,7 +141,7 @@ def recommend(
     job = measure_job(loader, step)
     now = job.forecast()
     batches = sum(job.count(job.setting()))
-    ceiling = min(batches * fmean(beside.steps) for beside in job.threads.values())
+    ceiling = batches * min(map(job.pace, job.threads))
     found = Recommendation(job, "", job.numbers.noise, now, ceiling, [], [], [], [*NOT_SEEN, *job.notes])
     found.verdict = verdict(job, found, batches)
     if found.most < WORTH:
@@ -176,7 +176,7 @@ def verdict(job: Job, found: Recommendation, batches: int) -> str:
         return "step-bound"
     if found.most < found.error:
         return "cannot tell"
-    waited = found.now[1] - batches * fmean(beside.steps)
+    waited = found.now[1] - batches * job.pace(setting["threads"])
     if setting["num_workers"] and batches * max(known.take) > MOSTLY * waited:
         return "the loop's own time"
     work = fmean(known.works) + fmean(beside.steps) * beside.step_cores

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from lessonkit.engine.element import size_of
+from lessonkit.job.device import OnDevice, on_device
 
 MOST_ASKED = 100_000  # that are asked of a sampler: one may never end
 NEVER = 8.0  # s; a worker that has given nothing for so long never will
@@ -159,6 +161,8 @@ class Subject:
     """A loader and a step that are watched: all runs go over the same samples in the same order."""
 
     nbytes = 0  # of a batch, as far as its parts know
+    batch: Any = None  # the last one
+    synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
 
     def __init__(self, loader: Any, step: Callable[[Any], Any]) -> None:
         kinds = [kind for kind in type(loader).__mro__ if kind.__name__ == "DataLoader"]
@@ -190,6 +194,12 @@ class Subject:
             said["batch_sampler"] = self.grouped(size)
         return self.watch(self.kind(self.dataset, **said), workers, limit, self.step if step else None)
 
+    def on_device(self) -> OnDevice | None:
+        """Time the step on the last batch; None if it leaves nothing to a device."""
+        if self.synchronise is None or self.batch is None:
+            return None
+        return on_device(self.step, self.batch, self.synchronise)
+
     @property
     def usual(self) -> dict[str, Any]:
         """The arguments of the loader as it was written that a forecast may change."""
@@ -202,7 +212,10 @@ class Subject:
         return [[index for batch in group for index in batch] for group in groups]
 
     def watch(self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None) -> Watch:
-        """Go over *loader*; RuntimeError says what failed, the loader or the step."""
+        """Go over *loader*; RuntimeError says what failed, the loader or the step.
+
+        The *limit* holds from the first batch on: a worker may take longer than that to start.
+        """
         BEGUN[2], seen = 0, Watch(workers)
         where = "with a worker, the loader" if workers else "the loader"
         source = None
@@ -210,7 +223,7 @@ class Subject:
             source = iter(loader)
             seen.opened = asked = perf_counter()
             core = process_time()
-            while asked - seen.began < limit:
+            while not seen.made or asked - seen.taken[0].got < limit:
                 if (given := next(source, None)) is None:
                     seen.whole = True
                     break
@@ -225,8 +238,11 @@ class Subject:
                 seen.taken.append(Taken(seen.ended or seen.opened, got, asked, process_time() - before))
                 seen.ended = asked
                 seen.made.append(made)
+                self.batch = batch
             seen.core = process_time() - core - sum(one.core for one in seen.taken)
-            seen.ended = asked
+            if self.synchronise:
+                self.synchronise()
+            seen.ended = perf_counter()
         except Exception as error:
             raise RuntimeError(f"{where} raised after {len(seen.made)} batches: {error!r}") from error
         finally:
@@ -240,14 +256,20 @@ class Subject:
 
 @contextmanager
 def restored() -> Iterator[Any]:
-    """Restore random states and the number of threads; the block gets PyTorch, if that is imported."""
+    """Restore random states and the number of threads; the block gets PyTorch, if that is imported.
+
+    PyTorch warns of more workers than cores, which are only tried here: nobody has asked for them.
+    """
     torch: Any
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     drawn = random.getstate()
     drawn_by_numpy = numpy and numpy.random.get_state()
     by_torch: Any = torch and (torch.get_rng_state(), torch.get_num_threads())
+    by_gpus: Any = torch and torch.cuda.is_initialized() and torch.cuda.get_rng_state_all()
     try:
-        yield torch
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "This DataLoader will create")
+            yield torch
     finally:
         random.setstate(drawn)
         if numpy:
@@ -255,3 +277,5 @@ def restored() -> Iterator[Any]:
         if torch:
             torch.set_rng_state(by_torch[0])
             torch.set_num_threads(by_torch[1])
+        if by_gpus:
+            torch.cuda.set_rng_state_all(by_gpus)

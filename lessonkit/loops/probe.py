@@ -5,7 +5,7 @@ from contextlib import closing
 from itertools import islice, repeat
 from statistics import median
 from textwrap import fill
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 from lessonkit import check
@@ -14,6 +14,9 @@ ALL, NOTHING = 0.75, 0.25  # of the shorter run: if more is hidden it counts as 
 SMALL = 0.1  # of the longer run; it does not matter whether a run as short as this is hidden
 SLOWED = 1.25  # times both runs in a row; who takes longer is slowed down by company
 ROUNDS = 3  # of the three runs; the medians count
+OWN = 0.25  # of a batch's time in the loop; if taking one that is ready needs more, that decides
+WHEN_READY = 5  # batches that are taken so, each ...
+GRACE = 4  # ... after so many times what the loader needs for one
 COLUMN = 90  # characters of a line
 
 ADVICE = {
@@ -23,23 +26,40 @@ ADVICE = {
     "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
     "both want the same cores, disk or lock",
 }
+OF_PROCESSES = {
+    "the loop's own time": "the loop pays for each batch that it takes from a worker, though it is ready. "
+    "Hand over fewer and larger ones, or load without workers",
+    "both want the same cores": "together they take longer than in turns. Give the step fewer threads, "
+    "or the loader fewer workers; it may be a disk or a lock, too",
+}
 
 
 class Verdict(NamedTuple):
-    """The seconds that a batch took in each of the three runs, and how many samples it has."""
+    """The seconds that a batch took in each of the three runs, and how many samples it has.
+
+    *ready* is what the loop needs to take a batch that is ready from a worker; 0 if there are no workers.
+    """
 
     loader: float
     step: float
     both: float
     samples: float
+    ready: float = 0
 
     @property
     def kind(self) -> str:
-        """One of: no overlap, data-bound, compute-bound, bursts or contention."""
+        """One of: no overlap, data-bound, compute-bound, bursts or contention, and two of processes.
+
+        These are: the loop's own time, both want the same cores.
+        """
         shorter, longer = sorted((self.loader, self.step))
         apart = self.loader + self.step
         hidden = (apart - self.both) / shorter if shorter > SMALL * longer else 1
-        if NOTHING <= hidden < ALL or self.both > SLOWED * apart:
+        if self.ready > OWN * self.both:
+            return "the loop's own time"
+        if self.both > SLOWED * apart:
+            return "both want the same cores"
+        if NOTHING <= hidden < ALL:
             return "bursts or contention"
         if hidden < NOTHING:
             return "no overlap"
@@ -50,7 +70,8 @@ class Verdict(NamedTuple):
         """The verdict, and what to do about it; in lines that no notebook breaks within a word."""
         loader, step, both = (f"{seconds * 1e3:.3g}" for seconds in self[:3])
         measured = f"{loader} and {step} ms a batch alone, {both} together"
-        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", COLUMN)
+        measured += f"; {self.ready * 1e3:.3g} to take one that is ready" if self.ready else ""
+        return fill(f"{self.kind} ({measured}): {(ADVICE | OF_PROCESSES)[self.kind]}", COLUMN)
 
     def __str__(self) -> str:
         lines = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
@@ -67,13 +88,15 @@ def probe(
     batches: int = 20,
     skip: int = 2,
     clock: Callable[[], float] = perf_counter,
+    pause: Callable[[float], object] = sleep,
 ) -> Verdict:
     """Say which side of `for batch in loader: step(batch)` decides how long it takes.
 
     Three runs of *batches*, after *skip* that do not count: the loader alone, the step
     alone on one batch again and again, and both. What counts is the whole time of a run,
     for a loader that gives in bursts has no usual batch. Since the machine may hiccup, all
-    is done three times, and medians count. The step is really called each time: give it a
+    is done three times, and medians count. If the loader has workers, a few batches are taken at the end,
+    each when it has had time to become ready. The step is really called each time: give it a
     model that may be trained.
 
     *loader* is what a `for` loop goes over, more than once, or a function that makes it;
@@ -103,7 +126,17 @@ def probe(
         stepping, _ = run((same for same in repeat(batch)), step)
         both, _ = run(_batches(loader, skip + batches, again=True), step)
         rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
-    return Verdict(*map(median, zip(*rounds, strict=True)))
+    found = Verdict(*map(median, zip(*rounds, strict=True)))
+    if not getattr(loader, "num_workers", 0):
+        return found
+    times = []
+    with closing(_batches(loader, skip + batches, again=True)) as source:
+        for _ in range(min(WHEN_READY, batches)):
+            pause(GRACE * found.loader)
+            began = clock()
+            next(source)
+            times.append(clock() - began)
+    return found._replace(ready=median(times))
 
 
 def _samples(batch: Any) -> int:

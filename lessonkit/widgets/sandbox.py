@@ -22,7 +22,7 @@ STUCK = 10.0  # s; a question that takes longer, whatever is done, never ends
 MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is still to be seen
 MOST_SAID = 400  # characters of an error
 ONE_AT_A_TIME = threading.RLock()  # for what all threads share: standard output, and `input`
-OPTIONS = ("num_epochs", "train", "step", "load", "ahead", "machine", "max_elements")
+OPTIONS = ("num_epochs", "train", "step", "load", "ahead", "queue", "machine", "max_elements")
 
 
 class Printed(io.TextIOBase):

@@ -1,0 +1,281 @@
+"""Any loader and step can be measured as a job, or it is said why not; nothing is left changed.
+
+Each test runs on a stand-in for PyTorch, and on PyTorch where that is installed.
+"""
+
+import math
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import stand_in_torch
+from stand_in_torch import Device
+
+import lessonkit
+from lessonkit import Dataset
+from lessonkit.analysis import measure
+from lessonkit.job import numbers
+
+pytestmark = pytest.mark.usefixtures("to_the_end")
+
+
+@pytest.fixture
+def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each run come to the end of its loader, also on a busy machine: all of them are small."""
+    monkeypatch.setattr(numbers, "RUN", 20.0)
+
+
+class Samples:
+    """As many samples as *count* says, each of which *get* makes of its number."""
+
+    def __init__(self, count: int = 400, get: Callable[[int], Any] = lambda index: index) -> None:
+        self.count, self.get, self.prefix = count, get, ""
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> Any:
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        return self.get(index)
+
+
+def stream(library: Any, count: float) -> Any:
+    """An iterable data set that shares *count* numbers out among workers, by what it knows of them."""
+
+    class Stream(library.utils.data.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[int]:
+            info = library.utils.data.get_worker_info()
+            number, step = (info.id, info.num_workers) if info else (0, 1)
+            while number < info.dataset.count if info else number < count:
+                yield number
+                number += step
+
+    made = Stream()
+    made.count = count
+    return made
+
+
+def nothing(batch: Any) -> None:
+    """A step that takes no time."""
+
+
+def measured(loader: Any, step: Callable[[Any], Any] = nothing) -> Any:
+    """Measure, and see that nothing is left behind."""
+    before, state = {*threading.enumerate()}, random.getstate()
+    torch = sys.modules.get("torch")
+    kept = torch and (torch.get_num_threads(), str(torch.get_rng_state()))
+    try:
+        return measure(loader, step=step)
+    finally:
+        assert random.getstate() == state
+        assert not multiprocessing.active_children()
+        assert kept == (torch and (torch.get_num_threads(), str(torch.get_rng_state())))
+        # Threads that helpers of a loop have given back end by themselves, as do those of PyTorch's queues.
+        for thread in {*threading.enumerate()} - before:
+            thread.join(5)
+            assert not thread.is_alive(), thread
+
+
+def slow(index: int) -> int:
+    time.sleep(0.0005)
+    return index
+
+
+LOCK = threading.Lock()
+
+
+def locked(index: int) -> int:
+    """A sample that is made while a lock is held."""
+    with LOCK:
+        return index
+
+
+def spoken(index: int) -> int:
+    print("sample", index)
+    return index
+
+
+def started(index: int) -> int:
+    """A sample that a process of its own makes."""
+    return int(subprocess.run(["echo", str(index)], capture_output=True, check=True).stdout)
+
+
+def changed(kept: list[int]) -> Callable[[int], Any]:
+    """Samples that are one and the same list, which grows."""
+
+    def get(index: int) -> Any:
+        kept.append(index)
+        return kept[-2:]
+
+    return get
+
+
+def named(library: Any) -> Callable[[int], None]:
+    """A function for workers that changes their copy of the data set, as users are told to do."""
+
+    def init(number: int) -> None:
+        library.utils.data.get_worker_info().dataset.prefix = f"worker {number}"
+
+    return init
+
+
+KINDS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
+    "shuffled": (400, lambda load, library: load(Samples(), 8, shuffle=True)),
+    "six samples": (6, lambda load, library: load(Samples(6), 4)),
+    "one batch": (3, lambda load, library: load(Samples(3), 4)),
+    "batch sampler": (180, lambda load, library: load(Samples(), batch_sampler=[[1, 2, 3], [4, 5, 6]] * 30)),
+    "no batches": (30, lambda load, library: load(Samples(30), batch_size=None)),
+    "None": (400, lambda load, library: load(Samples(), 8, collate_fn=lambda samples: None)),
+    "workers": (400, lambda load, library: load(Samples(), 8, num_workers=2, worker_init_fn=named(library))),
+    "stay": (400, lambda load, library: load(Samples(), 8, num_workers=1, persistent_workers=True)),
+    "drop last": (400, lambda load, library: load(Samples(403), 8, drop_last=True)),
+    "stream": (90, lambda load, library: load(stream(library, 90), 4)),
+    "lock": (400, lambda load, library: load(Samples(get=locked), 8)),
+    "prints": (400, lambda load, library: load(Samples(get=spoken), 8)),
+    "starts processes": (40, lambda load, library: load(Samples(40, started), 4, collate_fn=list)),
+    "changes": (400, lambda load, library: load(Samples(get=changed([])), 8, collate_fn=list)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_loader_is_measured(library: Any, kind: str) -> None:
+    samples, made = KINDS[kind]
+    job = measured(made(library.utils.data.DataLoader, library))
+    assert job.samples == samples
+    for workers in (0, 2):
+        assert all(0 < seconds < math.inf for seconds in job.forecast(num_workers=workers))
+    assert job.run(1, 8, num_workers=2).epochs[0].count > 0
+
+
+@pytest.mark.parametrize(
+    ("loader", "samples"),
+    [
+        (lessonkit.DataLoader(Dataset.range(90).map(lambda number: number + 1), 4, shuffle=True), 90),
+        (lessonkit.DataLoader(Dataset.from_list([*range(90)]).filter(lambda number: True), 4), 180),
+    ],
+)
+def test_loaders_of_ours_are_measured_with_real_processes(loader: Any, samples: int) -> None:
+    job = measured(loader)
+    assert job.samples == samples
+    assert 0 < job.forecast(num_workers=2)[1] < math.inf
+
+
+def test_a_stream_that_never_ends_is_measured_for_what_was_seen(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numbers, "RUN", 0.1)
+    job = measured(library.utils.data.DataLoader(stream(library, math.inf), 4))
+    assert not job.whole
+    assert job.samples > 0
+
+
+def fails(index: int) -> Any:
+    return index if index < 8 else 1 / 0
+
+
+def in_a_worker(index: int) -> bool:
+    return multiprocessing.parent_process() is not None
+
+
+FAILING: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any], str]] = {
+    "here": (fails, nothing, "the loader raised after 2 batches: ZeroDivisionError"),
+    "the step": (lambda index: index, lambda batch: 1 / 0, "the step raised after 0 batches: ZeroDivision"),
+    "in a worker": (
+        lambda index: 1 / 0 if in_a_worker(index) and index >= 8 else index,
+        nothing,
+        "with a worker, the loader raised after 2 batches: ZeroDivisionError",
+    ),
+    "dies": (
+        lambda index: os._exit(3) if in_a_worker(index) else 0,
+        nothing,
+        "with a worker, the loader raised after 0 batches: RuntimeError",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_what_fails_is_named(library: Any, case: str) -> None:
+    get, step, said = FAILING[case]
+    with pytest.raises(RuntimeError, match=said):
+        measured(library.utils.data.DataLoader(Samples(get=get), 4), step)
+
+
+def test_the_step_runs_on_the_thread_that_asks(library: Any) -> None:
+    threads: set[Any] = set()
+    measured(
+        library.utils.data.DataLoader(Samples(), 8), lambda batch: threads.add(threading.current_thread())
+    )
+    assert threads == {threading.current_thread()}
+
+
+def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(launch=0, busy=0.003)
+    torch: Any = stand_in_torch.library(device)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    loader = torch.utils.data.DataLoader(Samples(80), 8)
+
+    def draws(batch: Any) -> None:
+        torch.cuda.set_rng_state_all([2])
+        device.launch()
+
+    job = measured(loader, draws)
+    assert torch.cuda.get_rng_state_all() == [1]
+    assert job.runs.device.train > 0.003
+    assert job.runs.device.queue > 1
+    assert job.forecast()[1] > 10 * 0.003
+
+    def waits(batch: Any) -> None:
+        device.launch()
+        device.synchronize()
+
+    assert measured(loader, waits).runs.device is None
+    torch.cuda.is_initialized = lambda: False
+    assert measured(loader, draws).runs.device is None
+    assert measure(loader, step=draws, synchronise=device.synchronize).runs.device is not None
+    with pytest.raises(TypeError, match="synchronise=3"):
+        measure(loader, step=draws, synchronise=3)  # type: ignore[arg-type]
+
+
+def test_what_is_no_loader_is_refused(library: Any) -> None:
+    load = library.utils.data.DataLoader
+    with pytest.raises(TypeError, match="must be a DataLoader"):
+        measure([1, 2, 3], step=nothing)
+    with pytest.raises(TypeError, match="or come with the step"):
+        measure([1, 2, 3])
+    with pytest.raises(TypeError, match="step=3"):
+        measure(load(Samples(), 4), step=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="the loader gave no batch: there is nothing to measure"):
+        measure(load(Samples(0), 4), step=nothing)
+    with pytest.raises(ValueError, match="workers the loader gave no batch: each has too few samples"):
+        measure(load(stream(library, 6), 6, drop_last=True), step=nothing)
+
+
+def test_a_setting_that_no_loader_takes_is_refused(library: Any) -> None:
+    job = measured(library.utils.data.DataLoader(Samples(), 8))
+    for wrong in ({"num_workers": -1}, {"prefetch_factor": 0}, {"batch_size": 0}, {"threads": 77}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            job.forecast(**wrong)
+    with pytest.raises(TypeError, match="num_workers"):
+        job.forecast(num_workers="two")
+
+
+@pytest.mark.parametrize("call", [3, 30, 60])
+def test_ctrl_c_leaves_all_as_it_was(library: Any, call: int) -> None:
+    calls: list[int] = []
+
+    def interrupted(batch: Any) -> None:
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+
+    samples = Samples(get=slow)
+    with pytest.raises(KeyboardInterrupt):
+        measured(library.utils.data.DataLoader(samples, 2), interrupted)
