@@ -21,7 +21,7 @@ from lessonkit.job.device import synchroniser
 from lessonkit.job.here import allowed_cores
 from lessonkit.job.numbers import Beside, JobNumbers, Runs, numbers_of, run_all
 from lessonkit.job.own import OwnSubject
-from lessonkit.job.watching import Subject, restored
+from lessonkit.job.watching import Subject, Watch, restored
 from lessonkit.loader import DataLoader
 
 SIMULATED = 96  # batches of an epoch; the rest goes on as these do
@@ -178,8 +178,7 @@ class Job:
         said = self.setting(**changes)
         total = sum(self.count(said))
         trace = self.run(2, SIMULATED, **changes)
-        beside = self.threads[said["threads"]]
-        rest = between(said["num_workers"], beside.rest, self.cores)
+        rest = self.rest(said)
         times = []
         for epoch in trace.epochs:
             half = epoch.count // 2
@@ -195,18 +194,24 @@ class Job:
         found.range = (times[0] * (1 - off), times[0] * (1 + off))
         return found
 
+    def rest(self, said: dict[str, Any]) -> float:
+        """Return what the model leaves unexplained of a setting, as a factor."""
+        return between(said["num_workers"], self.threads[said["threads"]].rest, self.cores)
+
     def fit(self, threads: int) -> None:
         """Find how step and workers slow each other down, and what the model leaves unexplained then."""
-        beside, rest = self.threads[threads], [1.0, 1.0]
+        beside = self.threads[threads]
         beside.sharing = sharing(self.numbers, beside)
-        for place, seen in enumerate((beside.one, beside.full)):
-            if count := min(len(seen.made), 2 * SIMULATED):
-                setting = {"num_workers": seen.workers, "prefetch_factor": 2, "persistent_workers": True}
-                most = count if seen.whole else count + 8 * seen.workers  # workers go on when a run is left
-                foretold = self.run(1, most, **setting, threads=threads).epochs[0].arrivals[:count][-1]
-                took = seen.taken[count - 1].got - seen.began
-                rest[place] = min(MOST_OFF, max(1 / MOST_OFF, took / foretold))
-        beside.rest = (rest[0], rest[1])
+        one, full = (self.off(seen, threads=threads) for seen in (beside.one, beside.full))
+        beside.rest = one, full
+
+    def off(self, seen: Watch, **setting: Any) -> float:
+        """Return how many times as long as in the model a run took that was *seen*, with other workers."""
+        count = min(len(seen.made), 2 * SIMULATED)
+        most = count if seen.whole else count + 8 * seen.workers  # workers go on when a run is left
+        trace = self.run(1, most, num_workers=seen.workers, persistent_workers=True, **setting)
+        took, foretold = seen.taken[count - 1].got - seen.began, trace.epochs[0].arrivals[:count][-1]
+        return float(min(MOST_OFF, max(1 / MOST_OFF, took / foretold)))
 
 
 def spread(costs: list[float], count: int, grown: float) -> list[float]:

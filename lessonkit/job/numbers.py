@@ -180,7 +180,8 @@ def numbers_of(runs: Runs, cores: int) -> JobNumbers:
         times = [run.closed - run.ended for run in [one, full, *beside] if run.workers == count and run.whole]
         ends[count] = min(times or [ENDED + ENDED_EACH * count])
     stop_each = max(0.0, (ends[cores] - ends[1]) / max(1, cores - 1))
-    hands = median(handed(lazy) or [HANDED]), median(handed(one) or [HANDED])
+    idle_hand = median(handed(lazy) or [HANDED])
+    hands = idle_hand, median(handed(one) or [idle_hand])
     ready: tuple[list[float], list[float]] = [], []
     for run in beside:
         for times, more in zip(ready, taken_ready(run, hands[1]), strict=True):

@@ -29,6 +29,10 @@ VERDICTS = {
     "both want the same cores": "Step and workers compute on the same cores, and slow each other down.",
     "cannot tell": "One and the same run differed from itself by more than any change could save.",
 }
+ENOUGH = {  # verdicts after which nothing else is said
+    "step-bound": "Stop here.",
+    "cannot tell": "Run this again when nothing else runs on this machine.",
+}
 NOT_SEEN = ("other ranks, and what they share", "files that nobody has read yet", "how well the model learns")
 
 Settings = dict[str, Any]
@@ -83,8 +87,8 @@ class Recommendation:
         found = [(f"{verdict} Measured within {percent(self.error)}.", list[str]())]
         most = f"No loader can save more than {percent(self.most)}."
         found.append((f"An epoch takes {first}, a later one {later}. {most}", []))
-        if self.most < WORTH:
-            return [*found, ("Stop here.", [])]
+        if self.verdict in ENOUGH:
+            return [*found, (ENOUGH[self.verdict], [])]
         changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
         found.append(("Change this:" if changes else "No change of a setting is worth it.", changes))
         return [*found, ("This machine:", self.allows), ("Not seen:", self.unseen)]
@@ -93,7 +97,7 @@ class Recommendation:
         """Return the table of forecasts in words, with what each setting saves."""
         return [
             (words, f"{told[0]:.3f} s", f"{told[1]:.3f} s", f"{100 * (1 - told[1] / self.now[1]):+.1f} %")
-            for words, told in (self.table if self.most >= WORTH else [])
+            for words, told in self.table
         ]
 
     def numbers(self) -> dict[str, Any]:
@@ -110,7 +114,7 @@ class Recommendation:
 
     def _repr_html_(self) -> str:
         """Write the page for a notebook or a browser, without scripts; each forecast has a bar."""
-        longest = max(told[1] for _, told in self.table)
+        longest = max((told[1] for _, told in self.table), default=1)
         text = "".join(
             f"<p>{html.escape(text)}</p><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in under)}</ul>"
             for text, under in self.sections
@@ -138,14 +142,13 @@ def recommend(
     how many batches there were when the loader or the step raised.
     """
     progress("measuring the loader and the step: 15 s")
-    job = measure_job(loader, step)
-    now = job.forecast()
-    batches = sum(job.count(job.setting()))
-    ceiling = batches * min(map(job.pace, job.threads))
-    found = Recommendation(job, "", job.numbers.noise, now, ceiling, [], [], [], [*NOT_SEEN, *job.notes])
-    found.verdict = verdict(job, found, batches)
-    if found.most < WORTH:
+    found = first_look(measure_job(loader, step))
+    if found.verdict == "cannot tell":
+        progress("the machine is busy: measuring again")
+        found = first_look(measure_job(loader, step))
+    if found.verdict in ENOUGH:
         return found
+    job, now = found.job, found.now
     told = {setting: job.forecast(**dict(setting)) for setting in combinations(job)}
     best = min(map(total, told.values()))
     ranked = sorted(told, key=lambda setting: worth(job, setting, told[setting], best))
@@ -165,6 +168,16 @@ def recommend(
     found.table.append((f"{as_arguments(job, larger)}: trains differently", job.forecast(**larger)))
     workers = max([job.said["num_workers"], *(one.settings.get("num_workers", 0) for one in changes)])
     found.allows = allowances(loader, workers, in_memory(job, job.setting(num_workers=workers)))
+    return found
+
+
+def first_look(job: Job) -> Recommendation:
+    """Say what decides how long an epoch takes, and what could be saved at most."""
+    batches = sum(job.count(job.setting()))
+    ceiling = batches * min(map(job.pace, job.threads))
+    unseen = [*NOT_SEEN, *job.notes]
+    found = Recommendation(job, "", job.numbers.noise, job.forecast(), ceiling, [], [], [], unseen)
+    found.verdict = verdict(job, found, batches)
     return found
 
 
@@ -233,8 +246,7 @@ def off(job: Job, said: Settings) -> float:
         if torch:
             torch.set_num_threads(said["threads"])
         run = job.runs.subject.go(said["num_workers"], TRY, step=True, factor=said["prefetch_factor"])
-    model = job.run(1, len(run.made), **said | {"persistent_workers": bool(said["num_workers"])})
-    return (run.ended - run.began) / model.duration
+    return job.off(run, prefetch_factor=said["prefetch_factor"], threads=said["threads"]) / job.rest(said)
 
 
 # ---- in words ----

@@ -1,0 +1,160 @@
+"""What is recommended for a job, held against all that the same thing takes in other settings."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from test_job import FREE, MUCH_LOST, NOTHING_LOST, PAID, Modelled
+
+import lessonkit.__main__
+from lessonkit.engine.workers.handling import Handling
+from lessonkit.job import recommend as module
+from lessonkit.job.device import OnDevice
+from lessonkit.job.job import Job
+from lessonkit.job.recommend import EPOCHS, VERDICTS, combinations, recommend
+
+TAKES_LONG = Handling(take=0.012, take_busy=0.012, take_core=0.011)
+MODELS = {
+    "data-bound": Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False),
+    "waits for files": Modelled(0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False),
+    "step-bound": Modelled(0.0004, 0.020, FREE, NOTHING_LOST, computes=False),
+    "taking": Modelled(0.020, 0.010, PAID, NOTHING_LOST, computes=False),
+    "takes long": Modelled(0.003, 0.005, TAKES_LONG, NOTHING_LOST, computes=False),
+    "shared cores": Modelled(0.030, 0.015, FREE, MUCH_LOST),
+    "device": Modelled(0.008, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 3)),
+}
+
+
+@pytest.fixture
+def recommended(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that recommends for a model, whose loader has so many workers."""
+
+    def of(model: Modelled, num_workers: int, noise: float = 0) -> Any:
+        def measured(loader: Any, step: Any) -> Job:
+            job = model.job()
+            job.said["num_workers"], job.numbers.noise = num_workers, noise
+            return job
+
+        monkeypatch.setattr(module, "measure_job", measured)
+        return recommend(SimpleNamespace(), lambda batch: None, progress=lambda line: None)
+
+    return of
+
+
+def seconds(model: Modelled, job: Job, settings: dict[str, Any]) -> float:
+    """How long an epoch of a training really takes, with other settings."""
+    said = job.setting(**settings)
+    stay, factor = said["persistent_workers"], said["prefetch_factor"]
+    trace = model.trace(said["num_workers"], step=True, factor=factor, size=1, stay=stay, epochs=EPOCHS)
+    return float(trace.duration) / EPOCHS
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("name", MODELS)
+def test_what_comes_first_is_as_good_as_the_best(recommended: Any, name: str, num_workers: int) -> None:
+    found = recommended(model := MODELS[name], num_workers)
+    job = found.job
+    now = seconds(model, job, {})
+    best = min([now, *(seconds(model, job, dict(setting)) for setting in combinations(job))])
+    first = found.changes[0].settings if found.changes else {}
+    assert seconds(model, job, first) <= 1.05 * best
+    for change in found.changes:
+        assert change.saves == pytest.approx(1 - seconds(model, job, change.settings) / now, abs=0.03)
+        assert 1 <= len(change.settings) <= 4
+    assert len(found.changes) <= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "num_workers", "verdict"),
+    [
+        ("data-bound", 0, "data-bound"),
+        ("waits for files", 0, "data-bound"),
+        ("waits for files", 2, "data-bound"),
+        ("step-bound", 0, "step-bound"),
+        ("step-bound", 2, "step-bound"),
+        ("takes long", 2, "the loop's own time"),
+        ("shared cores", 0, "data-bound"),
+        ("shared cores", 2, "both want the same cores"),
+    ],
+)
+def test_the_verdict_names_what_decides(recommended: Any, name: str, num_workers: int, verdict: str) -> None:
+    assert recommended(MODELS[name], num_workers).verdict == verdict
+
+
+def test_where_little_can_be_saved_it_says_stop_and_nothing_else(recommended: Any) -> None:
+    found = recommended(MODELS["step-bound"], 0)
+    assert str(found).endswith("Stop here.")
+    assert found.changes == [] == found.rows()
+
+
+def test_runs_that_differ_by_more_than_the_effect_tell_nothing(recommended: Any) -> None:
+    found = recommended(MODELS["data-bound"], 0, noise=0.9)
+    assert found.verdict == "cannot tell"
+    assert found.changes == []
+
+
+def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) -> None:
+    found = recommended(MODELS["waits for files"], 0)
+    text, page = str(found), found._repr_html_()
+    assert len(found.rows()) == len(list(combinations(found.job))) + 2  # as it is, and a larger batch
+    for row in found.rows():
+        assert all(cell in text for cell in row)
+    for change in found.changes:
+        assert change.line in text
+        assert change.line in page
+    assert "<script" not in page
+    numbers = json.loads(json.dumps(found.numbers()))
+    assert numbers["changes"][0]["settings"] == found.changes[0].settings
+    assert any(re.search("prefetch_factor=4$", words) and told[1] >= 0 for words, told in found.table)
+
+
+@pytest.mark.parametrize(("name", "code"), [("data-bound", 1), ("step-bound", 0)])
+def test_the_command_tells_programs_by_its_exit_code(
+    recommended: Any, name: str, code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    found, page = recommended(MODELS[name], 0), tmp_path / "page.html"
+    monkeypatch.setattr(lessonkit.__main__, "recommend", lambda *given, progress: found)
+    said = ["lessonkit", "recommend", "json:dumps", "json:loads", "--json", "--html", str(page)]
+    monkeypatch.setattr(sys, "argv", said)
+    assert lessonkit.__main__.main() == code
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.numbers()))
+    assert VERDICTS[found.verdict] in page.read_text("utf-8")
+
+
+JOB = """
+import time
+from lessonkit import DataLoader, Dataset
+
+loader = DataLoader(Dataset.range(160).map(lambda number: time.sleep(0.005)), 4)
+step = lambda batch: None
+wrong = [1, 2]
+"""
+
+
+def test_the_command_measures_what_a_module_has(tmp_path: Path) -> None:
+    (tmp_path / "my_module.py").write_text(JOB, "utf-8")
+    code = "from lessonkit.job import numbers, recommend; numbers.RUN, recommend.TRY = 0.3, 0.3;"
+    code += "from lessonkit.__main__ import main; raise SystemExit(main())"
+
+    def command(loader: str, step: str) -> subprocess.CompletedProcess[str]:
+        said = [sys.executable, "-c", code, "recommend", loader, step]
+        return subprocess.run(said, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    found = command("my_module:loader", "my_module:step")
+    assert found.returncode in (0, 1), found.stderr
+    assert "An epoch takes" in found.stdout
+    assert "measuring the loader" in found.stderr
+    for loader, said in (
+        ("my_module:wrong", "must be a DataLoader"),
+        ("my_module:no", "no attribute"),
+        ("gone:loader", "No module"),
+    ):
+        found = command(loader, "my_module:step")
+        assert (found.returncode, found.stdout) == (2, "")
+        assert said in found.stderr
+        assert "Traceback" not in found.stderr
