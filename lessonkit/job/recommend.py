@@ -29,7 +29,7 @@ VERDICTS = {
     "both want the same cores": "Step and workers compute on the same cores, and slow each other down.",
     "cannot tell": "One and the same run differed from itself by more than any change could save.",
 }
-ENOUGH = {  # verdicts after which nothing else is said
+LAST_WORDS = {  # verdicts after which nothing else is said
     "step-bound": "Stop here.",
     "cannot tell": "Run this again when nothing else runs on this machine.",
 }
@@ -87,8 +87,8 @@ class Recommendation:
         found = [(f"{verdict} Measured within {percent(self.error)}.", list[str]())]
         most = f"No loader can save more than {percent(self.most)}."
         found.append((f"An epoch takes {first}, a later one {later}. {most}", []))
-        if self.verdict in ENOUGH:
-            return [*found, (ENOUGH[self.verdict], [])]
+        if self.verdict in LAST_WORDS:
+            return [*found, (LAST_WORDS[self.verdict], [])]
         changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
         found.append(("Change this:" if changes else "No change of a setting is worth it.", changes))
         return [*found, ("This machine:", self.allows), ("Not seen:", self.unseen)]
@@ -109,7 +109,7 @@ class Recommendation:
     def __str__(self) -> str:
         lines = [line for text, under in self.sections for line in (text, *(f"    {one}" for one in under))]
         head = ("Forecasts", "first epoch", "later epoch", "saves")
-        rows = [f"{row[0]:<56}" + "".join(f"{cell:>13}" for cell in row[1:]) for row in (head, *self.rows())]
+        rows = [f"{row[0]:<72}" + "".join(f"{cell:>13}" for cell in row[1:]) for row in (head, *self.rows())]
         return "\n".join(lines + (rows if self.rows() else []))
 
     def _repr_html_(self) -> str:
@@ -146,7 +146,7 @@ def recommend(
     if found.verdict == "cannot tell":
         progress("the machine is busy: measuring again")
         found = first_look(measure_job(loader, step))
-    if found.verdict in ENOUGH:
+    if found.verdict in LAST_WORDS:
         return found
     job, now = found.job, found.now
     told = {setting: job.forecast(**dict(setting)) for setting in combinations(job)}
@@ -159,7 +159,10 @@ def recommend(
         took = total(told[setting]) * off(job, job.setting(**dict(setting)))
         if 1 - took / present > max(AS_GOOD, found.error / 2):
             changes.append(change(job, dict(setting), 1 - took / present))
-    found.changes = sorted(changes, key=lambda change: -round(change.saves / AS_GOOD))
+    changes.sort(key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)))
+    for one in changes:  # what adds to a better one gives no more
+        if not any(better.settings.items() <= one.settings.items() for better in found.changes):
+            found.changes.append(one)
     found.table = [
         ("as it is", now),
         *((as_arguments(job, dict(setting)), told[setting]) for setting in ranked),
@@ -268,7 +271,8 @@ def change(job: Job, settings: Settings, saves: float) -> JobChange:
     lines = [f"DataLoader(..., {as_arguments(job, given)})"] * bool(given)
     lines += [f"torch.set_num_threads({said['threads']})"] * ("threads" in settings)
     workers = said["num_workers"]
-    costs = f"{workers} processes and {size(in_memory(job, said))} for batches" if workers else "no process"
+    processes = f"{workers} process{'es' if workers > 1 else ''}"
+    costs = f"{processes} and {size(in_memory(job, said))} for batches" if workers else "no process"
     random = "workers draw other random numbers" if "num_workers" in settings else "it alters no sample"
     alters = "the order of the samples changes" if job.runs.subject.stream and workers else random
     return JobChange(settings, "; ".join(lines), saves, "as a real run confirmed", costs, alters)
