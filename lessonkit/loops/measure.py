@@ -1,5 +1,6 @@
 """What real functions cost: measured on threads, so that the virtual clock can foretell other settings."""
 
+import pickle
 import threading
 import time
 from bisect import bisect
@@ -20,10 +21,9 @@ from lessonkit.engine.machine import Meter, current
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.found import Found
 from lessonkit.loops.fitting import costing, fit
-from lessonkit.loops.remember import Remembered
+from lessonkit.loops.remember import Remembered, number_of, pickled
 from lessonkit.words import milliseconds
 
-REMEMBERED = ("map", "map_and_batch", "filter")
 NOTHING_AT_ONCE: dict[
     str, dict[str, Any]
 ] = {  # nothing goes on at once, and no time is spent that is known already
@@ -76,11 +76,11 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
 
     They are called on threads, one at a time, with nothing beside them, until each was
     called *elements* times or so many elements have come out. What has a cost already
-    keeps it, and so does what says it by `work`. Values stay what they are: the functions
-    are called on the virtual clock too. A `map` or a `filter` remembers what its function
-    returned, up to 1 GiB in all, and calls it once for each value; not so with
-    `random=True`, and not in what an `interleave` or a `flat_map` makes. On the real clock
-    the result would take what it costs and its own time: run what it was made of there.
+    keeps it, and so does what says it by `work`. On the virtual clock none that takes time is
+    called again: what was measured stays what it is, up to 1 GiB in all, and stands in for
+    what was not. Only a generator that had not ended is asked again, for nobody knows how many
+    elements it has. On the real clock the result would take what it costs and its own time:
+    run what it was made of there.
     Of a `DataLoader` the functions under it are measured without its workers, and its
     *collate_fn* gets a mean cost, *collate*; in what is returned it has its workers again.
 
@@ -90,7 +90,8 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
     check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)
     calls: dict[Route, list[Call]] = defaultdict(list)
-    watched = _changed(dataset.node, lambda node, place: _watched(node, calls, place))
+    memory = Remembered()
+    watched = _changed(dataset.node, lambda node, place: _watched(node, calls, memory, place))
     given = 0
     with _ticking() as ticks, iter(Dataset(watched)) as run:
         for _ in islice(run, elements):
@@ -99,7 +100,7 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
                 break
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
-    priced = partial(_priced, calls=calls, ticks=ticks, memory=Remembered())
+    priced = partial(_priced, calls=calls, ticks=ticks, memory=memory)
     steps = [Measured(place[-1], took, kind(took, ticks)) for place, took in calls.items() if is_worth(took)]
     return Found(Dataset(_changed(dataset.node, priced)), steps, "no function takes time worth a cost")
 
@@ -127,7 +128,7 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
 # ---- taking down ----
 
 
-def _watched(node: Node, calls: dict[Route, list[Call]], place: Route) -> dict[str, Any]:
+def _watched(node: Node, calls: dict[Route, list[Call]], memory: Remembered, place: Route) -> dict[str, Any]:
     """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
     changes = NOTHING_AT_ONCE.get(node.method, {})
     name = function_in(node)
@@ -135,7 +136,7 @@ def _watched(node: Node, calls: dict[Route, list[Call]], place: Route) -> dict[s
     if function is None or node.arguments.get("collate" if name == "collate_fn" else "cost"):
         return changes
     watch = _read if node.method == "from_generator" else _call
-    return changes | {name: partial(watch, calls[place], function)}
+    return changes | {name: partial(watch, calls[place], memory, place, function)}
 
 
 def function_in(node: Node) -> str:
@@ -143,28 +144,39 @@ def function_in(node: Node) -> str:
     return "collate_fn" if node.method == "DataLoader" else name_of_function(node)
 
 
-def _call(calls: list[Call], fn: Callable[..., Any], *args: Any) -> Any:
-    number = identity(whole(args))  # before the call, which may change what it is given
-    value, call = _timed(fn, *args)
+def _call(calls: list[Call], memory: Remembered, place: Route, fn: Callable[..., Any], *args: Any) -> Any:
+    given, number = (
+        number_of(place, fn, args),
+        identity(whole(args)),
+    )  # before the call, which may change them
+    value, call = _timed(memory, place, fn, *args)
+    memory.keep(place, given, value)
     calls.append(call._replace(number=number))
     return value
 
 
-def _read(calls: list[Call], fn: Callable[..., Any], *args: Any) -> Iterator[Any]:
+def _read(
+    calls: list[Call], memory: Remembered, place: Route, fn: Callable[..., Any], *args: Any
+) -> Iterator[Any]:
+    read, given = list[bytes](), number_of(place, fn, args)
+
     def begun() -> Iterator[Any]:  # a function that returns a list works before its first element
         yield from fn(*args)
 
     elements, opens = begun(), True
     while True:
-        value, call = _timed(next, elements, END)
+        value, call = _timed(memory, place, next, elements, END)
         if value is END:
+            if all(read):
+                memory.keep(place, given, [*map(pickle.loads, read)])
             return
+        read.append(pickled(value))
         calls.append(call._replace(number=identity(value), opens=opens))
         yield value
         opens = False
 
 
-def _timed(fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
+def _timed(memory: Remembered, place: Route, fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
     """Call *fn*, and return its value and its times; what it says by `work` takes none."""
     outside, current.worker = current.worker, Meter()
     try:
@@ -172,6 +184,8 @@ def _timed(fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
         value = fn(*args)
         return value, Call(began, perf_counter(), thread_time() - on_core)
     finally:
+        if current.worker:
+            memory.saying.add(place)
         current.worker = outside
 
 
@@ -205,12 +219,9 @@ def _priced(
     if not is_worth(took):
         return {}
     name = function_in(node)
+    function = memory.standing_in(place, node.arguments[name], random=bool(node.arguments.get("random")))
     if name == "collate_fn":
-        return {"collate": round(fmean(call.seconds for call in took), 6)}
-    function = node.arguments[name]
-    in_sight = len(place) == 2  # what a `map_func` makes may have captured other values each time
-    if in_sight and node.method in REMEMBERED and not node.arguments.get("random"):
-        function = memory.remembering(place, function)
+        return {"collate": round(fmean(call.seconds for call in took), 6), name: function}
     later = [(call.number, call.seconds) for call in took if not call.opens] or [(0, 0.0)]
     opened = [call.seconds for call in took if call.opens]
     cost, held = fit(later), kind(took, ticks)

@@ -1,47 +1,64 @@
-"""What functions returned, kept so that a pipeline can run again without calling them again."""
+"""What functions returned while they were measured: a model of their pipeline calls none of them again."""
 
 import pickle
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, update_wrapper
-from hashlib import blake2b
+from random import Random
 from typing import Any
 
+from lessonkit.engine.costs import identity
+from lessonkit.engine.element import whole
 from lessonkit.engine.machine import Meter, current
 
 MOST_BYTES = 2**30  # bytes
+IN_SIGHT = 2  # parts of the place of a step that nothing else makes
 
 
 class Remembered:
-    """What functions returned on the virtual clock for each value that they got: at most *room* bytes.
+    """What functions returned, by their *place* and what they got: at most *room* bytes.
 
     It gives copies, so nobody can change what is kept. It keeps nothing that cannot be
-    pickled, and nothing of a call that says its cost by `work`, for that has to be said again.
+    pickled, and nothing of a function that says its cost by `work`, for that has to be said again.
     """
 
     def __init__(self, room: int = MOST_BYTES) -> None:
         self.room = room  # that is left
-        self.kept: dict[bytes, bytes] = {}
+        self.kept: dict[Any, dict[int, bytes]] = defaultdict(dict)
+        self.saying: set[Any] = set()  # places of functions that say their cost
+        self.random = Random(0)
 
-    def remembering(self, name: Any, fn: Callable[..., Any]) -> Callable[..., Any]:
-        """Return *fn* so that it is called once for each value; *name* tells it from other functions."""
-        return update_wrapper(partial(self.call, name, fn), fn)
-
-    def call(self, name: Any, fn: Callable[..., Any], *args: Any) -> Any:
-        """Return what *fn* returned for *args*, or call it."""
-        meter = current.worker
-        given = pickled((name, args)) if isinstance(meter, Meter) else b""
-        if not given:
-            return fn(*args)
-        key, said = blake2b(given).digest(), len(meter)
-        if key in self.kept:
-            return pickle.loads(self.kept[key])
-        value = fn(*args)
-        kept = pickled(value) if len(meter) == said else b""
-        if kept and len(kept) <= self.room:
+    def keep(self, place: Any, number: int, value: Any) -> None:
+        """Keep the *value* that a function in *place* returned for what has this *number*."""
+        kept = pickled(value)
+        if kept and len(kept) <= self.room and number not in self.kept[place]:
             self.room -= len(kept)
-            self.kept[key] = kept
-        return value
+            self.kept[place][number] = kept
+
+    def standing_in(self, place: Any, fn: Callable[..., Any], *, random: bool) -> Callable[..., Any]:
+        """Return what stands in for *fn* on the virtual clock; if it is *random*, each call may differ."""
+        return update_wrapper(partial(self.call, place, random, fn), fn)
+
+    def call(self, place: Any, random: bool, fn: Callable[..., Any], *args: Any) -> Any:
+        """Return what *fn* returned for *args*, or for something else if nobody has measured these."""
+        kept = self.kept.get(place)
+        if not kept or place in self.saying or not isinstance(current.worker, Meter):
+            return fn(*args)
+        number = self.random.getrandbits(32) if random else number_of(place, fn, args)
+        return pickle.loads(kept.get(number) or [*kept.values()][number % len(kept)])
+
+
+def number_of(place: Any, fn: Callable[..., Any], args: tuple[Any, ...]) -> int:
+    """Return a number that tells what *fn* gets from others: its arguments, and what it has captured.
+
+    Only in what a `map_func` makes there are several functions in one *place*.
+    """
+    captured = []
+    for cell in (getattr(fn, "__closure__", None) or ()) if len(place) > IN_SIGHT else ():
+        with suppress(ValueError):  # nothing is in it yet
+            captured.append(cell.cell_contents)
+    return identity((whole(args), captured))
 
 
 def pickled(value: Any) -> bytes:
