@@ -9,6 +9,7 @@ from lessonkit.improve.advise import advise
 from lessonkit.improve.knobs import curve, knobs, turned
 from lessonkit.job.measure import measure
 from lessonkit.job.recommend import recommend
+from lessonkit.job.stored import load_job, save_job
 from lessonkit.loops.probe import probe
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "data_quality",
     "knobs",
     "limits",
+    "load_job",
     "measure",
     "memory",
     "probe",
     "recommend",
+    "save_job",
     "turned",
 ]
 

@@ -79,9 +79,12 @@ class Modelled:
         return seen
 
     def job(self) -> Job:
-        runs = numbers.run_all(self, 2)  # type: ignore[arg-type]
+        runs: Any = numbers.run_all(self, 2)  # type: ignore[arg-type]
         said = {"num_workers": 0, "prefetch_factor": 2, "persistent_workers": False}
-        return Job(runs, 2, said, 4, 240, whole=True)
+        job = Job(numbers.numbers_of(runs, 2), said, 4, 240, whole=True, subject=runs.subject)
+        for threads, beside in runs.by_threads.items():
+            job.fit(threads, beside)
+        return job
 
 
 FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)

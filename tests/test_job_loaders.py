@@ -228,18 +228,18 @@ def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytes
 
     job = measured(loader, draws)
     assert torch.cuda.get_rng_state_all() == [1]
-    assert job.runs.device.train > 0.003
-    assert job.runs.device.queue > 1
+    assert job.numbers.device.train > 0.003
+    assert job.numbers.device.queue > 1
     assert job.forecast()[1] > 10 * 0.003
 
     def waits(batch: Any) -> None:
         device.launch()
         device.synchronize()
 
-    assert measured(loader, waits).runs.device is None
+    assert measured(loader, waits).numbers.device is None
     torch.cuda.is_initialized = lambda: False
-    assert measured(loader, draws).runs.device is None
-    assert measure(loader, step=draws, synchronise=device.synchronize).runs.device is not None
+    assert measured(loader, draws).numbers.device is None
+    assert measure(loader, step=draws, synchronise=device.synchronize).numbers.device is not None
     with pytest.raises(TypeError, match="synchronise=3"):
         measure(loader, step=draws, synchronise=3)  # type: ignore[arg-type]
 

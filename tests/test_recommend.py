@@ -12,6 +12,7 @@ import pytest
 from test_job import FREE, MUCH_LOST, NOTHING_LOST, PAID, Modelled
 
 import lessonkit.__main__
+from lessonkit.analysis import load_job, save_job
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.job import recommend as module
 from lessonkit.job.device import OnDevice
@@ -111,6 +112,27 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
     numbers = json.loads(json.dumps(found.numbers()))
     assert numbers["changes"][0]["settings"] == found.changes[0].settings
     assert any(re.search("prefetch_factor=4$", words) and told[1] >= 0 for words, told in found.table)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_stored_job_foretells_the_same(name: str, tmp_path: Path) -> None:
+    job, file = MODELS[name].job(), tmp_path / "job.json"
+    save_job(job, file)
+    stored = load_job(file)
+    for setting in combinations(job):
+        told, again = (one.forecast(**dict(setting)) for one in (job, stored))
+        assert again == pytest.approx(told, rel=0.01)
+        assert again.range == pytest.approx(told.range, rel=0.01)
+    found = recommend(stored)
+    assert found.verdict == recommend(job).verdict
+    assert all("not tried" in str(change) for change in found.changes)
+
+
+def test_another_file_is_no_job(tmp_path: Path) -> None:
+    for text in ("", "{}", '{"numbers": {"threads": 3}}', "[1]"):
+        (tmp_path / "job.json").write_text(text, "utf-8")
+        with pytest.raises(ValueError, match="must be a file that save_job wrote"):
+            load_job(tmp_path / "job.json")
 
 
 @pytest.mark.parametrize(("name", "code"), [("data-bound", 1), ("step-bound", 0)])

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from lessonkit.engine.machine import Sharing
 from lessonkit.engine.slices import between
-from lessonkit.job.numbers import Beside, JobNumbers
+from lessonkit.job.numbers import Beside, JobNumbers, StepNumbers
 from lessonkit.job.watching import Watch
 
 MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but a mistake
@@ -17,15 +17,15 @@ NO_PROGRESS = 1e-3  # a rate below this is one of a mistake
 AtOnce = dict[tuple[bool, int], float]  # seconds: whether a step went on, and beside how many workers
 
 
-def sharing(known: JobNumbers, beside: Beside) -> Sharing:
+def sharing(known: JobNumbers, step: StepNumbers, beside: Beside) -> Sharing:
     """Work out what is lost on shared cores beyond each one's part of them.
 
     A step that makes progress at rate 1 by itself, and at rate r beside workers, has done all its work in the
     times that it spent so: that gives r. Likewise for the workers.
     """
-    cores, step_cores = known.cores, min(max(1.0, beside.step_cores), known.cores)
+    cores, step_cores = known.cores, min(max(1.0, step.cores), known.cores)
     steps, others = [1.0, 1.0], [1.0, known.workers]
-    for place, run in enumerate((beside.one, beside.full) if beside.computes else ()):
+    for place, run in enumerate((beside.one, beside.full) if step.computes else ()):
         times, done_steps, done_batches = at_once(run, *seen_whole(run))
         both = sum(time for (stepping, many), time in times.items() if stepping and many)
         if done_steps < FEW_STEPS or not both:
@@ -35,7 +35,7 @@ def sharing(known: JobNumbers, beside: Beside) -> Sharing:
         off = sum(many * time for (stepping, many), time in times.items() if not stepping)
         many = on / both
         share = min(1.0, cores / (many + step_cores))
-        rate = (done_steps * fmean(beside.steps) - times[True, 0]) / both
+        rate = (done_steps * fmean(step.steps) - times[True, 0]) / both
         steps[place] = in_bounds(share / max(NO_PROGRESS, rate))
         computing = max(0.0, 1 - done_batches * fmean(known.waits) / (on + off))
         alone = min(1.0, cores / many) / between(round(many), (1.0, known.workers), cores)

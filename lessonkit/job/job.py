@@ -19,7 +19,7 @@ from lessonkit.engine.workers.handling import Handling
 from lessonkit.job.beside import sharing
 from lessonkit.job.device import synchroniser
 from lessonkit.job.here import allowed_cores
-from lessonkit.job.numbers import Beside, JobNumbers, Runs, numbers_of, run_all
+from lessonkit.job.numbers import Beside, JobNumbers, numbers_of, run_all
 from lessonkit.job.own import OwnSubject
 from lessonkit.job.watching import Subject, Watch, restored
 from lessonkit.loader import DataLoader
@@ -43,49 +43,34 @@ class Job:
     else as many as were seen. *notes* say what could not be measured.
     """
 
-    runs: Runs = field(repr=False)
-    cores: int
+    numbers: JobNumbers
     said: dict[str, Any]  # the arguments of the loader as it was written
     batch_size: int
     samples: int
     whole: bool
     notes: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.numbers: JobNumbers = numbers_of(self.runs, self.cores)
-        for threads in self.runs.by_threads:
-            self.fit(threads)
-
-    @property
-    def threads(self) -> dict[int, Beside]:
-        """What was measured with each number of threads of the step."""
-        return self.runs.by_threads
+    subject: Subject | None = None  # for more runs, where it was measured
 
     def setting(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `forecast` as the loader has them, with *changes*; they are checked."""
-        known = self.said | {"batch_size": self.batch_size, "threads": self.runs.usual}
+        known = self.said | {"batch_size": self.batch_size, "threads": self.numbers.usual}
         for name in changes:
             check.one_of("setting", name, tuple(known))
         said = known | {name: value for name, value in changes.items() if value is not None}
         for name, least in (("num_workers", 0), ("prefetch_factor", 1), ("batch_size", 1), ("threads", 1)):
             check.integer(name, said[name], least=least)
-        if said["threads"] not in self.threads:
-            raise ValueError(f"threads={said['threads']}: must be one of {sorted(self.threads)}, as measured")
+        if said["threads"] not in (timed := self.numbers.threads):
+            raise ValueError(f"threads={said['threads']}: must be one of {sorted(timed)}, as measured")
         return said
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of a batch."""
-        return self.runs.subject.nbytes
 
     # ---- the model ----
 
     def count(self, said: dict[str, Any]) -> list[int]:
         """Return how many batches each worker makes of an iterable, or one number for all."""
         workers, size = said["num_workers"], said["batch_size"]
-        if not (self.runs.subject.stream and workers):
+        if not (self.numbers.stream and workers):
             return [math.ceil(self.samples / size)]
-        shares = self.runs.shares.get(workers) or [self.samples / workers] * workers
+        shares = self.numbers.shares.get(workers) or [self.samples / workers] * workers
         return [math.ceil(share / size) for share in shares]
 
     def loader(self, most: int | None = None, **changes: Any) -> DataLoader:
@@ -110,7 +95,7 @@ class Job:
             batches = Dataset.from_generator(shared_out(each))
         if any(rests):
             batches = batches.map(cost=lambda number: rests[number % len(rests)], stage="Wait")
-        fetch = {"kind": "native", "stage": "Fetch", "nbytes": round(self.nbytes * grown)}
+        fetch = {"kind": "native", "stage": "Fetch", "nbytes": round(known.nbytes * grown)}
         batches = batches.map(cost=lambda number: computes[number % len(computes)], **fetch)
         more: dict[str, Any] = {}
         if workers:
@@ -140,23 +125,23 @@ class Job:
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
-        device = self.runs.device
-        return max(fmean(self.threads[threads].steps), device.train if device else 0.0)
+        device = self.numbers.device
+        return max(fmean(self.numbers.threads[threads].steps), device.train if device else 0.0)
 
     def step(self, **changes: Any) -> Callable[[Any], None]:
         """Return the step as a function for `benchmark`: it takes what was measured, and holds its cores."""
         said = self.setting(**changes)
-        beside = self.threads[said["threads"]]
-        steps = spread(beside.steps, SIMULATED, 1.0 if self.runs.device else self.slower(said))
-        kind = "native" if beside.computes else "wait"
+        known = self.numbers.threads[said["threads"]]
+        steps = spread(known.steps, SIMULATED, 1.0 if self.numbers.device else self.slower(said))
+        kind = "native" if known.computes else "wait"
         return lambda number: work(steps[number % len(steps)], kind=kind)
 
     def run(self, num_epochs: int = 2, most: int | None = None, **changes: Any) -> Trace:
         """Run the model on the virtual clock, with the arguments of `forecast`; a trace for every picture."""
         said = self.setting(**changes)
-        machine = Machine(self.cores, self.threads[said["threads"]].sharing)
+        machine = Machine(self.numbers.cores, self.numbers.threads[said["threads"]].sharing)
         options: dict[str, Any] = {"step": self.step(**changes), "machine": machine}
-        if device := self.runs.device:
+        if device := self.numbers.device:
             options |= {"train": device.train * self.slower(said), "queue": device.queue}
         return benchmark(self.loader(most, **changes), num_epochs, **options)
 
@@ -196,14 +181,13 @@ class Job:
 
     def rest(self, said: dict[str, Any]) -> float:
         """Return what the model leaves unexplained of a setting, as a factor."""
-        return between(said["num_workers"], self.threads[said["threads"]].rest, self.cores)
+        return between(said["num_workers"], self.numbers.threads[said["threads"]].rest, self.numbers.cores)
 
-    def fit(self, threads: int) -> None:
+    def fit(self, threads: int, beside: Beside) -> None:
         """Find how step and workers slow each other down, and what the model leaves unexplained then."""
-        beside = self.threads[threads]
-        beside.sharing = sharing(self.numbers, beside)
-        one, full = (self.off(seen, threads=threads) for seen in (beside.one, beside.full))
-        beside.rest = one, full
+        step = self.numbers.threads[threads]
+        step.sharing = sharing(self.numbers, step, beside)
+        step.rest = self.off(beside.one, threads=threads), self.off(beside.full, threads=threads)
 
     def off(self, seen: Watch, **setting: Any) -> float:
         """Return how many times as long as in the model a run took that was *seen*, with other workers."""
@@ -253,7 +237,10 @@ def measure_job(loader: Any, step: Callable[[Any], Any], synchronise: Callable[[
         whole = bool(runs.shares or runs.alone.whole)
     else:
         samples, whole = sum(map(size_of_batch, subject.batches)), True
-    return Job(runs, cores, said, size, samples, whole)
+    job = Job(numbers_of(runs, cores), said, size, samples, whole, subject=subject)
+    for threads, beside in runs.by_threads.items():
+        job.fit(threads, beside)
+    return job
 
 
 def size_of_batch(indices: Any) -> int:

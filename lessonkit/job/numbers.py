@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import fmean, median
+from typing import NamedTuple
 
 from lessonkit.engine.machine import Sharing
 from lessonkit.job.device import OnDevice
@@ -21,32 +22,31 @@ READY_FOR = 0.002  # s; a batch that was made so long before the loop asked for 
 PartOf = Callable[[MadeBatch], float]
 
 
-@dataclass
-class Beside:
-    """The step with one number of threads: its times, the cores that it holds, the runs beside workers."""
+class Beside(NamedTuple):
+    """Runs of the step with one number of threads: *alone*, beside one worker and beside many."""
 
     alone: Watch
     one: Watch
     full: Watch
-    steps: list[float] = field(init=False)
-    step_cores: float = field(init=False)
+
+
+@dataclass
+class StepNumbers:
+    """What the model of a step needs to know: its times, with one number of threads."""
+
+    steps: list[float]
+    cores: float  # that it holds
     sharing: Sharing = field(default_factory=Sharing)
     rest: tuple[float, float] = (1.0, 1.0)  # what the model leaves unexplained, as factors
-
-    def __post_init__(self) -> None:
-        self.steps = self.alone.steps()
-        taken = self.alone.taken[1:] or self.alone.taken
-        self.step_cores = sum(one.core for one in taken) / max(1e-9, sum(one.step for one in taken))
 
     @property
     def computes(self) -> bool:
         """Whether the step holds cores of this computer."""
-        return self.step_cores > COMPUTES
+        return self.cores > COMPUTES
 
 
-@dataclass
-class Runs:
-    """All short runs of a job; *double* and *wide* have batches twice as large, without and with a worker."""
+class Runs(NamedTuple):
+    """All short runs of a job; batches of *double* and *wide* (with a worker) are twice as large."""
 
     subject: Subject
     usual: int  # threads
@@ -62,10 +62,14 @@ class Runs:
     device: OnDevice | None = None  # if the step only launches what it does
     device_double: OnDevice | None = None  # the same for batches twice as large
 
-    def __post_init__(self) -> None:
-        if self.device:
-            for beside in self.by_threads.values():  # what a step waits for the queue is none of its own time
-                beside.steps, beside.step_cores = [self.device.launch], 0.0
+
+def step_numbers(alone: Watch, device: OnDevice | None) -> StepNumbers:
+    """Work out the numbers of a step from a run without workers."""
+    if device:  # what a step waits for the queue is none of its own time
+        return StepNumbers([device.launch], 0.0)
+    taken = alone.taken[1:] or alone.taken
+    core, seconds = sum(one.core for one in taken), sum(one.step for one in taken)
+    return StepNumbers(alone.steps(), core / max(1e-9, seconds))
 
 
 def run_all(subject: Subject, cores: int) -> Runs:
@@ -83,7 +87,7 @@ def run_all(subject: Subject, cores: int) -> Runs:
             raise ValueError(
                 f"with {cores} workers the loader gave no batch: each has too few samples for one"
             )
-        computes = device is None and Beside(alone, one, full).computes
+        computes = step_numbers(alone, device).computes
         by_threads = {}
         for threads in {1, usual} if torch and computes else {usual}:
             if torch:
@@ -128,10 +132,14 @@ class JobNumbers:
     way: tuple[float, float]  # of a batch to the loop: from a worker that is idle, or at work
     take: tuple[float, float]  # the loop's time for a batch, likewise
     take_core: float  # how much of it is work
-    double: dict[
-        str, float
-    ]  # what a batch of twice the size takes, over twice what one takes ... of each part
+    double: dict[str, float]  # what a batch of twice the size takes, over what one takes, of each part
     noise: float  # the share by which the same run differed from itself
+    usual: int  # threads of the step
+    threads: dict[int, StepNumbers]
+    stream: bool  # no sample can be asked for
+    shares: dict[int, list[int]]
+    nbytes: int  # of a batch
+    device: OnDevice | None
 
 
 def ratio(part: PartOf, run: Watch, base: Watch) -> float:
@@ -219,6 +227,12 @@ def numbers_of(runs: Runs, cores: int) -> JobNumbers:
         take_core=one.core / max(1, len(one.made)),
         double=double | {"share of collate": fmean(collate) / max(1e-9, fmean(fetch) + fmean(collate))},
         noise=abs(whole_ratio(runs.again, alone) - 1),
+        usual=runs.usual,
+        threads={many: step_numbers(run.alone, runs.device) for many, run in runs.by_threads.items()},
+        stream=runs.subject.stream,
+        shares=runs.shares,
+        nbytes=runs.subject.nbytes,
+        device=runs.device,
     )
 
 

@@ -129,36 +129,39 @@ class Recommendation:
         return text + (f"<table>{head}{rows}</table>" if rows else "")
 
 
-def recommend(
-    loader: Any, step: Callable[[Any], Any], *, progress: Callable[[str], object] = print
-) -> Recommendation:
+def recommend(loader: Any, step: Any = None, *, progress: Callable[[str], object] = print) -> Recommendation:
     """Measure a PyTorch *loader* with a *step*, and say what to change, what that saves, and when to stop.
 
     It takes about 25 seconds: 15 to measure, and two for each of the best settings, which are really run.
     *step* is really called, with batches of the loader: give it a model that may be trained. *progress* is
-    called with a line of text as it goes on. Random states and the number of threads are restored.
+    called with a line of text as it goes on. Random states and the number of threads are restored. In place
+    of both, *loader* may be a `Job`, one that `measure` gave or that was stored: then nothing is run.
 
     Raises TypeError for what is no loader, ValueError for one that gives nothing, and RuntimeError that says
     how many batches there were when the loader or the step raised.
     """
-    progress("measuring the loader and the step: 15 s")
-    found = first_look(measure_job(loader, step))
-    if found.verdict == "cannot tell":
-        progress("the machine is busy: measuring again")
+    if isinstance(loader, Job):
+        found = first_look(loader)
+    else:
+        progress("measuring the loader and the step: 15 s")
         found = first_look(measure_job(loader, step))
+        if found.verdict == "cannot tell":
+            progress("the machine is busy: measuring again")
+            found = first_look(measure_job(loader, step))
     if found.verdict in LAST_WORDS:
         return found
-    job, now = found.job, found.now
+    job, now, runs = found.job, found.now, not isinstance(loader, Job)
     told = {setting: job.forecast(**dict(setting)) for setting in combinations(job)}
     best = min(map(total, told.values()))
     ranked = sorted(told, key=lambda setting: worth(job, setting, told[setting], best))
-    progress(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
-    present = total(now) * off(job, job.setting())
+    if runs:
+        progress(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
+    present = total(now) * (off(job, job.setting()) if runs else 1)
     changes = []
     for setting in best_of_each(ranked):
-        took = total(told[setting]) * off(job, job.setting(**dict(setting)))
+        took = total(told[setting]) * (off(job, job.setting(**dict(setting))) if runs else 1)
         if 1 - took / present > max(AS_GOOD, found.error / 2):
-            changes.append(change(job, dict(setting), 1 - took / present))
+            changes.append(change(job, dict(setting), 1 - took / present, runs))
     changes.sort(key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)))
     for one in changes:  # what adds to a better one gives no more
         if not any(better.settings.items() <= one.settings.items() for better in found.changes):
@@ -177,7 +180,7 @@ def recommend(
 def first_look(job: Job) -> Recommendation:
     """Say what decides how long an epoch takes, and what could be saved at most."""
     batches = sum(job.count(job.setting()))
-    ceiling = batches * min(map(job.pace, job.threads))
+    ceiling = batches * min(map(job.pace, job.numbers.threads))
     unseen = [*NOT_SEEN, *job.notes]
     found = Recommendation(job, "", job.numbers.noise, job.forecast(), ceiling, [], [], [], unseen)
     found.verdict = verdict(job, found, batches)
@@ -187,7 +190,7 @@ def first_look(job: Job) -> Recommendation:
 def verdict(job: Job, found: Recommendation, batches: int) -> str:
     """Say in one word or two what decides how long an epoch takes."""
     setting = job.setting()
-    beside, known = job.threads[setting["threads"]], job.numbers
+    beside, known = job.numbers.threads[setting["threads"]], job.numbers
     if found.most < WORTH:
         return "step-bound"
     if found.most < found.error:
@@ -195,7 +198,7 @@ def verdict(job: Job, found: Recommendation, batches: int) -> str:
     waited = found.now[1] - batches * job.pace(setting["threads"])
     if setting["num_workers"] and batches * max(known.take) > MOSTLY * waited:
         return "the loop's own time"
-    work = fmean(known.works) + fmean(beside.steps) * beside.step_cores
+    work = fmean(known.works) + fmean(beside.steps) * beside.cores
     wanted = batches * work / known.cores
     if setting["num_workers"] and beside.computes and wanted > FULL * MOSTLY * found.now[1]:
         return "both want the same cores"
@@ -209,10 +212,18 @@ Differing = tuple[tuple[str, Any], ...]  # what differs from the loader as it is
 
 def combinations(job: Job) -> Iterator[Differing]:
     """Give all settings that are compared, without the one that the loader has."""
-    present, shares = job.setting(), job.runs.shares
-    counts = sorted({0, 1, *range(2, job.cores + 1, max(1, job.cores // 4)), job.cores, 2 * job.cores})
-    counts = [count for count in counts if not job.runs.subject.stream or count in (0, 1, *shares)]
-    for workers, threads in product(counts, sorted(job.threads)):
+    present, shares = job.setting(), job.numbers.shares
+    counts = sorted(
+        {
+            0,
+            1,
+            *range(2, job.numbers.cores + 1, max(1, job.numbers.cores // 4)),
+            job.numbers.cores,
+            2 * job.numbers.cores,
+        }
+    )
+    counts = [count for count in counts if not job.numbers.stream or count in (0, 1, *shares)]
+    for workers, threads in product(counts, sorted(job.numbers.threads)):
         for factor, stay in (
             product(DEPTHS, (False, True)) if workers else [(present["prefetch_factor"], False)]
         ):
@@ -245,10 +256,11 @@ def best_of_each(ranked: list[Differing]) -> list[Differing]:
 
 def off(job: Job, said: Settings) -> float:
     """Run a setting for real for a moment; return how many times as long as foretold it took."""
+    assert job.subject is not None, "a job that was measured just now"
     with restored() as torch:
         if torch:
             torch.set_num_threads(said["threads"])
-        run = job.runs.subject.go(said["num_workers"], TRY, step=True, factor=said["prefetch_factor"])
+        run = job.subject.go(said["num_workers"], TRY, step=True, factor=said["prefetch_factor"])
     return job.off(run, prefetch_factor=said["prefetch_factor"], threads=said["threads"]) / job.rest(said)
 
 
@@ -262,11 +274,11 @@ def as_arguments(job: Job, settings: Settings) -> str:
 
 def in_memory(job: Job, said: Settings) -> int:
     """Return the bytes of all batches that workers may hold."""
-    return int(said["num_workers"] * said["prefetch_factor"] * job.nbytes)
+    return int(said["num_workers"] * said["prefetch_factor"] * job.numbers.nbytes)
 
 
-def change(job: Job, settings: Settings, saves: float) -> JobChange:
-    """Describe a change that was really tried."""
+def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:
+    """Describe a change, which was *tried* in a real run or not."""
     said, given = job.setting(**settings), {k: v for k, v in settings.items() if k != "threads"}
     lines = [f"DataLoader(..., {as_arguments(job, given)})"] * bool(given)
     lines += [f"torch.set_num_threads({said['threads']})"] * ("threads" in settings)
@@ -274,5 +286,6 @@ def change(job: Job, settings: Settings, saves: float) -> JobChange:
     processes = f"{workers} process{'es' if workers > 1 else ''}"
     costs = f"{processes} and {size(in_memory(job, said))} for batches" if workers else "no process"
     random = "workers draw other random numbers" if "num_workers" in settings else "it alters no sample"
-    alters = "the order of the samples changes" if job.runs.subject.stream and workers else random
-    return JobChange(settings, "; ".join(lines), saves, "as a real run confirmed", costs, alters)
+    alters = "the order of the samples changes" if job.numbers.stream and workers else random
+    sure = "as a real run confirmed" if tried else "as foretold, not tried"
+    return JobChange(settings, "; ".join(lines), saves, sure, costs, alters)
