@@ -34,8 +34,9 @@ def copy_lessons(folder: Path) -> list[str]:
         missing = not copy.exists()  # asked first: somebody else may be copying
         there, ours = version(copy), version(lesson)
         renewed = missing or there == known != ours
-        if answers(lesson).exists() and (renewed or not answers(copy).exists()):
-            put(answers(copy), answers(lesson).read_bytes())
+        for file in beside(lesson):
+            if renewed or not (folder / file.name).exists():
+                put(folder / file.name, file.read_bytes())
         if renewed:
             put(copy, lesson.read_bytes())  # without its mode: an installation may be read-only
         elif there != ours:
@@ -53,22 +54,21 @@ def put(path: Path, content: bytes) -> None:
     half.replace(path)
 
 
-def answers(notebook: Path) -> Path:
-    """Name the module beside a *notebook* that has the answers to its questions; there may be none."""
-    return notebook.with_name(f"answers_{notebook.name[:2]}.py")
+def beside(notebook: Path) -> list[Path]:
+    """List what belongs to a *notebook*: the answers to its questions, what it measured."""
+    return sorted(notebook.parent.glob(f"*_{notebook.name[:2]}.*"))
 
 
 def version(notebook: Path) -> str:
     """Return a digest of what is written in the cells of a *notebook*; of a file that is none, nothing.
 
-    Its answers belong to it. JupyterLab saves outputs, counts and widgets even if nobody wrote
+    What is beside it belongs to it. JupyterLab saves outputs, counts and widgets even if nobody wrote
     anything, and an empty cell after the last one that was run.
     """
     cells = read(notebook).get("cells", [])
     written = [(cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in cells]
     written = [(kind, source) for kind, source in written if source.strip()]
-    if answers(notebook).exists():
-        written.append(("answers", answers(notebook).read_text(encoding="utf-8")))
+    written += [(file.name, file.read_text(encoding="utf-8")) for file in beside(notebook)]
     return sha256(repr(written).encode()).hexdigest() if cells else ""
 
 

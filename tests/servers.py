@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
-from lessonkit.lessons import answers
+from lessonkit.lessons import beside
 from tools import targets
 
 START, STOP = 60, 10  # s, for a server or a browser
@@ -108,8 +108,8 @@ class Server:
             if cell["cell_type"] == "code":
                 cell["execution_count"] = None  # so that a page shows which cells were run in it
         (self.folder / "notebooks" / path.name).write_text(json.dumps(kept), encoding="utf-8")
-        if answers(path).exists():
-            shutil.copy(answers(path), self.folder / "notebooks")
+        for file in beside(path):
+            shutil.copy(file, self.folder / "notebooks")
         return self.url + self.program.page.format(path.name)
 
     def settings(self, chosen: dict[str, dict[str, Any]]) -> None:

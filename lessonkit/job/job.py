@@ -23,6 +23,7 @@ from lessonkit.job.numbers import Beside, JobNumbers, numbers_of, run_all
 from lessonkit.job.own import OwnSubject
 from lessonkit.job.watching import Subject, Watch, restored
 from lessonkit.loader import DataLoader
+from lessonkit.words import milliseconds
 
 SIMULATED = 96  # batches of an epoch; the rest goes on as these do
 MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
@@ -50,6 +51,11 @@ class Job:
     whole: bool
     notes: list[str] = field(default_factory=list)
     subject: Subject | None = None  # for more runs, where it was measured
+
+    def __repr__(self) -> str:
+        usual = self.setting()
+        fetch, step = milliseconds(fmean(self.numbers.alone)), milliseconds(self.pace(usual["threads"]))
+        return f"<Job: {self.samples} samples, batches of {self.batch_size}: {fetch}, a step: {step}>"
 
     def setting(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `forecast` as the loader has them, with *changes*; they are checked."""
@@ -79,7 +85,7 @@ class Job:
         *changes* are the arguments of `forecast`; an epoch has at most *most* batches.
         """
         said, known = self.setting(**changes), self.numbers
-        workers, grown = said["num_workers"], said["batch_size"] / self.batch_size
+        workers, grown, rest = said["num_workers"], said["batch_size"] / self.batch_size, self.rest(said)
         each = self.count(said)
         each = [min(count, math.ceil((most or count) / len(each))) for count in each]
         share = known.double["share of collate"]
@@ -87,35 +93,36 @@ class Job:
             0.1 * grown, 1 + (known.double["collate"] - 1) * (grown - 1)
         )
         if workers:
-            computes, rests = spread(known.works, sum(each), larger), spread(known.waits, sum(each), grown)
+            computes = spread(known.works, sum(each), rest * larger)
+            waits = spread(known.waits, sum(each), rest * grown)
         else:
-            computes, rests = spread(known.alone, sum(each), larger), []
+            computes, waits = spread(known.alone, sum(each), rest * larger), []
         batches = Dataset.range(each[0])
         if len(each) > 1:
             batches = Dataset.from_generator(shared_out(each))
-        if any(rests):
-            batches = batches.map(cost=lambda number: rests[number % len(rests)], stage="Wait")
+        if any(waits):
+            batches = batches.map(cost=lambda number: waits[number % len(waits)], stage="Wait")
         fetch = {"kind": "native", "stage": "Fetch", "nbytes": round(known.nbytes * grown)}
         batches = batches.map(cost=lambda number: computes[number % len(computes)], **fetch)
         more: dict[str, Any] = {}
         if workers:
-            hand = 1 + (known.double["hand"] - 1) * (grown - 1)
+            hand = rest * (1 + (known.double["hand"] - 1) * (grown - 1))
             times = dict(
                 zip(("way", "way_busy", "take", "take_busy"), (*known.way, *known.take), strict=True)
             )
             handling = Handling(
-                begin=known.begin,
-                first=known.cold,
-                resume=RESUME,
-                stop=known.stop,
-                stop_each=known.stop_each,
+                begin=known.begin * rest,
+                first=known.cold * rest,
+                resume=RESUME * rest,
+                stop=known.stop * rest,
+                stop_each=known.stop_each * rest,
                 take_core=known.take_core * hand,
                 **{name: time * hand for name, time in times.items()},
             )
             more = {name: said[name] for name in ("prefetch_factor", "persistent_workers")}
-            more |= {"start": (known.iter, known.boot), "handling": handling}
+            more |= {"start": (known.iter * rest, known.boot * rest), "handling": handling}
         else:
-            more = {"handling": Handling(ask=known.over)}
+            more = {"handling": Handling(ask=known.over * rest)}
         return DataLoader(batches, batch_size=None, num_workers=workers, **more)
 
     def slower(self, said: dict[str, Any]) -> float:
@@ -132,18 +139,25 @@ class Job:
         """Return the step as a function for `benchmark`: it takes what was measured, and holds its cores."""
         said = self.setting(**changes)
         known = self.numbers.threads[said["threads"]]
-        steps = spread(known.steps, SIMULATED, 1.0 if self.numbers.device else self.slower(said))
+        slower = 1.0 if self.numbers.device else self.slower(said)
+        steps = spread(known.steps, SIMULATED, self.rest(said) * slower)
         kind = "native" if known.computes else "wait"
         return lambda number: work(steps[number % len(steps)], kind=kind)
 
-    def run(self, num_epochs: int = 2, most: int | None = None, **changes: Any) -> Trace:
-        """Run the model on the virtual clock, with the arguments of `forecast`; a trace for every picture."""
+    def model(self, most: int | None = None, **changes: Any) -> tuple[DataLoader, dict[str, Any]]:
+        """Return the loader and the options of `benchmark`, for all that takes both; see `loader`."""
         said = self.setting(**changes)
         machine = Machine(self.numbers.cores, self.numbers.threads[said["threads"]].sharing)
         options: dict[str, Any] = {"step": self.step(**changes), "machine": machine}
         if device := self.numbers.device:
-            options |= {"train": device.train * self.slower(said), "queue": device.queue}
-        return benchmark(self.loader(most, **changes), num_epochs, **options)
+            train = device.train * self.slower(said) * self.rest(said)
+            options |= {"train": train, "queue": device.queue}
+        return self.loader(most, **changes), options
+
+    def run(self, num_epochs: int = 2, most: int | None = None, **changes: Any) -> Trace:
+        """Run the model on the virtual clock, with the arguments of `forecast`; a trace for every picture."""
+        loader, options = self.model(most, **changes)
+        return benchmark(loader, num_epochs, **options)
 
     def forecast(
         self,
@@ -163,7 +177,6 @@ class Job:
         said = self.setting(**changes)
         total = sum(self.count(said))
         trace = self.run(2, SIMULATED, **changes)
-        rest = self.rest(said)
         times = []
         for epoch in trace.epochs:
             half = epoch.count // 2
@@ -173,9 +186,9 @@ class Job:
                 if late > 0
                 else 0
             )
-            times.append((epoch.duration + late * rate) * rest)
+            times.append(epoch.duration + late * rate)
         found = Forecast(times)
-        off = math.hypot(self.numbers.noise, rest - 1)
+        off = math.hypot(self.numbers.noise, self.rest(said) - 1)
         found.range = (times[0] * (1 - off), times[0] * (1 + off))
         return found
 

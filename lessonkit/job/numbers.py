@@ -11,7 +11,7 @@ from lessonkit.engine.machine import Sharing
 from lessonkit.job.device import OnDevice
 from lessonkit.job.watching import MadeBatch, Subject, Watch, restored
 
-RUN = 1.5  # s; how long a run of a job goes on at most
+RUN = 1.25  # s; how long a run of a job goes on at most
 WAITS_ABOVE = 0.06  # of the time of fetching; who waits less does not wait
 COMPUTES = 0.3  # of a core; a step that holds less waits for an accelerator
 TOO_FEW = 4  # batches; a median of fewer says nothing

@@ -86,12 +86,15 @@ class Recommendation:
         verdict = f"{self.verdict.capitalize()}. {VERDICTS[self.verdict]}"
         found = [(f"{verdict} Measured within {percent(self.error)}.", list[str]())]
         most = f"No loader can save more than {percent(self.most)}."
-        found.append((f"An epoch takes {first}, a later one {later}. {most}", []))
+        epochs = (
+            f"An epoch takes {first}" if first == later else f"The first epoch takes {first}, others {later}"
+        )
+        found.append((f"{epochs}. {most}", []))
         if self.verdict in LAST_WORDS:
             return [*found, (LAST_WORDS[self.verdict], [])]
         changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
         found.append(("Change this:" if changes else "No change of a setting is worth it.", changes))
-        return [*found, ("This machine:", self.allows), ("Not seen:", self.unseen)]
+        return [*found, *[("This machine:", self.allows)] * bool(self.allows), ("Not seen:", self.unseen)]
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table of forecasts in words, with what each setting saves."""
@@ -173,7 +176,8 @@ def recommend(loader: Any, step: Any = None, *, progress: Callable[[str], object
     larger: Settings = {"batch_size": 2 * job.batch_size}
     found.table.append((f"{as_arguments(job, larger)}: trains differently", job.forecast(**larger)))
     workers = max([job.said["num_workers"], *(one.settings.get("num_workers", 0) for one in changes)])
-    found.allows = allowances(loader, workers, in_memory(job, job.setting(num_workers=workers)))
+    if runs:
+        found.allows = allowances(loader, workers, in_memory(job, job.setting(num_workers=workers)))
     return found
 
 
@@ -213,17 +217,12 @@ Differing = tuple[tuple[str, Any], ...]  # what differs from the loader as it is
 def combinations(job: Job) -> Iterator[Differing]:
     """Give all settings that are compared, without the one that the loader has."""
     present, shares = job.setting(), job.numbers.shares
-    counts = sorted(
-        {
-            0,
-            1,
-            *range(2, job.numbers.cores + 1, max(1, job.numbers.cores // 4)),
-            job.numbers.cores,
-            2 * job.numbers.cores,
-        }
-    )
-    counts = [count for count in counts if not job.numbers.stream or count in (0, 1, *shares)]
-    for workers, threads in product(counts, sorted(job.numbers.threads)):
+    cores, known = job.numbers.cores, job.numbers
+    counts = {0, 1, *range(2, cores + 1, max(1, cores // 4)), cores, 2 * cores}
+    if fmean(known.waits) > fmean(known.works):  # then a core serves many workers
+        counts |= {4 * cores, 8 * cores}
+    offered = [count for count in sorted(counts) if not job.numbers.stream or count in (0, 1, *shares)]
+    for workers, threads in product(offered, sorted(job.numbers.threads)):
         for factor, stay in (
             product(DEPTHS, (False, True)) if workers else [(present["prefetch_factor"], False)]
         ):
@@ -261,7 +260,7 @@ def off(job: Job, said: Settings) -> float:
         if torch:
             torch.set_num_threads(said["threads"])
         run = job.subject.go(said["num_workers"], TRY, step=True, factor=said["prefetch_factor"])
-    return job.off(run, prefetch_factor=said["prefetch_factor"], threads=said["threads"]) / job.rest(said)
+    return job.off(run, prefetch_factor=said["prefetch_factor"], threads=said["threads"])
 
 
 # ---- in words ----

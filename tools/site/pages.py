@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+SHOWN = (".ipynb", ".json", ".py")
 APPS = ("notebooks", "tree")  # the lessons one by one, and the list of files
 UNUSED = re.compile(
     r"\.map$|^build/(lab|consoles|edit|repl)/|^(lab|consoles|edit|repl|doc)/|^rspack|^package.json$"
@@ -129,7 +130,7 @@ def copy_lessons(folder: Path) -> None:
     empty = dict.fromkeys(("content", "format", "hash", "hash_algorithm", "mimetype", "size"))
     empty |= {"created": DATE, "last_modified": DATE, "writable": True}
     listed = []
-    for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in (".ipynb", ".py")):
+    for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in SHOWN):
         copy = folder / "files" / path.name
         if path.suffix == ".ipynb":
             write(copy, with_whole_texts(json.loads(path.read_bytes())))

@@ -57,8 +57,8 @@ def pack(wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: 
         for path in sorted((ROOT / "lessonkit").rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 add(packed, path.relative_to(ROOT).as_posix(), path.read_bytes())
-        # Answers are beside the lessons; stubs are in the place of what is not here.
-        for path in sorted([*(HERE / "stubs").glob("*.py"), *(ROOT / "notebooks").glob("*.py")]):
+        # What lessons need is beside them; stubs are in the place of what is not here.
+        for path in sorted([*(HERE / "stubs").glob("*.py"), *(ROOT / "notebooks").glob("*_[0-9][0-9].*")]):
             if path.stem not in packages:
                 add(packed, path.name, path.read_bytes())
     shutil.copy(HERE / "page" / "start.mjs", folder)
