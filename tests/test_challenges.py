@@ -289,3 +289,13 @@ def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() ->
         dataset, options = kitchen(workers, 1, True, False)
         found = judged("09_workers", "challenge-task", dataset, **options)
         assert {name for name, goal in found.items() if not goal.met} == {"worker processes", "memory"}
+
+
+# ---- 11 your own job ----
+
+
+def test_11_four_workers_are_needed_and_fewer_never_do() -> None:
+    found = passing(lesson("11_your_own_job").values["challenge-task"])
+    assert {one["num_workers"] for one in found} == {4}
+    kept = [one for one in found if one["persistent_workers"] and one["threads"] == 1]
+    assert [one["prefetch_factor"] for one in kept] == [1, 2, 3, 4]

@@ -2,8 +2,10 @@
 
 from random_runs import MS, runs
 
-from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Trace, benchmark, work
+from lessonkit.engine.machine import Sharing
 from lessonkit.engine.recorder import ACCELERATOR
+from lessonkit.engine.trace import NO_CORE, WAITING, Span
 from lessonkit.explain.idle import idle_stretches
 
 
@@ -15,14 +17,32 @@ def idle(trace: Trace) -> list[tuple[float, float, dict[str, float]]]:
     ]
 
 
+def in_a_step(span: Span) -> bool:
+    """Whether the accelerator had something to do, though it may have waited for a core."""
+    return span.role in ACCELERATOR and (span.kind == NO_CORE or span.kind not in WAITING)
+
+
 def test_blame_adds_up_to_the_idle_time_to_the_nanosecond() -> None:
     for seed, dataset, _, trace in runs():
         gaps = idle_stretches(trace)
         time = sum(gap.end_ns - gap.start_ns for gap in gaps)
-        trained = sum(span.end_ns - span.start_ns for span in trace.work if span.role in ACCELERATOR)
+        trained = sum(span.end_ns - span.start_ns for span in trace.spans if in_a_step(span))
         assert time == round(trace.duration * 1e9) - trained, seed
         assert sum(sum(gap.blame.values()) for gap in gaps) == time, seed
         assert all("runtime" not in gap.blame for gap in gaps) or "handling" in repr(dataset), seed
+
+
+def test_a_step_that_waits_for_a_core_is_not_idle() -> None:
+    """Two workers and the step share one core: from then on steps take longer, and nobody waits for data."""
+    machine = Machine(cores=1, sharing=Sharing())
+    loader = DataLoader(Dataset.range(8).map(cost=0.010, kind="native"), num_workers=2)
+    trace = benchmark(loader, 1, step=lambda _: work(0.010, kind="native"), machine=machine)
+    waits = [span for span in trace.spans if span.role in ACCELERATOR and span.kind == NO_CORE]
+    gaps = idle_stretches(trace)
+    assert waits
+    assert not any(
+        gap.start_ns < wait.end_ns and wait.start_ns < gap.end_ns for gap in gaps for wait in waits
+    )
 
 
 def test_the_stage_that_is_late_is_to_blame() -> None:

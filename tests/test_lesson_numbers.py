@@ -51,6 +51,12 @@ def arrivals(dataset: Dataset, **options: Any) -> list[float]:
     return [round(time * 1e3, 6) for time in benchmark(dataset, **options).epochs[0].arrivals]
 
 
+def epoch_of_images(**changes: Any) -> float:
+    """Foretell the first epoch of the images in lesson 11, in milliseconds."""
+    seconds: float = lesson("11_your_own_job").names["images"].forecast(**changes)[0]
+    return round(seconds * 1e3)
+
+
 def mapped(dataset: Dataset, calls: int | None = None) -> Dataset:
     return dataset.map(cost=0.030, num_parallel_calls=calls)
 
@@ -188,6 +194,12 @@ PAGES: dict[str, list[Claim]] = {
         ),
         ("Four workers save 20.3 s", lambda: [(told := tutorial("TOLD"))[0] - told[1]]),
         ("and 1.1 when they come fourth", lambda: [(other := tutorial("OTHER"))[3] - other[4]]),
+    ],
+    "docs/teaching/11.md": [
+        ("takes 1652 ms", lambda: [epoch_of_images(threads=1)]),
+        ("from 1310 to", lambda: [epoch_of_images()]),
+        ("two workers alone 1417", lambda: [epoch_of_images(num_workers=2)]),
+        ("both 1030", lambda: [epoch_of_images(num_workers=2, threads=1)]),
     ],
 }
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
 # Of worker processes: how one starts, a task in its queue, a batch that is ready, and pinned.
 START, QUEUE, READY, PIN = "start", "queue", "ready", "pin"
+TAKE = "take"  # the loop's own time for each batch
 MEET = "meet"  # to wait for other ranks, and for the all-reduce
 COPY = "copy"  # to the accelerator, while it trains on something else
 ACCELERATOR = (LOAD, TRAIN)

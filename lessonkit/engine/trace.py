@@ -29,7 +29,7 @@ WAITS = (
     *("buffer empty", "buffer full", "no core", "interpreter lock held", "in the queue", "out of turn"),
     "storage busy",
 )
-EMPTY = WAITS[0]
+EMPTY, NO_CORE = WAITS[0], WAITS[2]
 WAITING = frozenset(WAITS)  # to look it up
 NS = 1e9  # nanoseconds in a second
 Named = TypeVar("Named", bound=tuple[Any, ...])

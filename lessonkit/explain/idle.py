@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from lessonkit.engine.recorder import ACCELERATOR
-from lessonkit.engine.trace import Trace
+from lessonkit.engine.trace import NO_CORE, WAITING, Trace
 from lessonkit.explain.critical_path import chain, ended, last_work, times
 
 
@@ -21,7 +21,14 @@ class Idle(NamedTuple):
 def idle_stretches(trace: Trace) -> list[Idle]:
     """Find the gaps between the steps of the accelerator, each with what led to the step after it."""
     spans, end = trace.spans, ended(trace)
-    steps = [span for span in trace.work if span.stage.role in ACCELERATOR and span.end_ns <= end]
+    # A step that others slow down, for they compute on the same cores, is a wait for a core and then work.
+    steps = [
+        span
+        for span in spans
+        if span.stage.role in ACCELERATOR
+        and (span.kind == NO_CORE or span.kind not in WAITING)
+        and span.end_ns <= end
+    ]
     stops = [(step.start_ns, step.end_ns, step.cause) for step in steps]
     found, reached = [], 0
     for start, until, cause in [*stops, (end, end, last_work(spans, end))]:

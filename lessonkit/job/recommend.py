@@ -56,7 +56,7 @@ class JobChange:
         return f"{self.line}: saves {percent(self.saves)}, {self.sure}. It costs {self.costs}; {self.alters}."
 
 
-@dataclass
+@dataclass(repr=False)
 class Recommendation:
     """A page on a job: the verdict, what is to be had at most, changes in their order, all forecasts.
 
@@ -114,6 +114,8 @@ class Recommendation:
         head = ("Forecasts", "first epoch", "later epoch", "saves")
         rows = [f"{row[0]:<72}" + "".join(f"{cell:>13}" for cell in row[1:]) for row in (head, *self.rows())]
         return "\n".join(lines + (rows if self.rows() else []))
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Write the page for a notebook or a browser, without scripts; each forecast has a bar."""

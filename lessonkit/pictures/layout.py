@@ -17,12 +17,13 @@ from lessonkit.engine.recorder import (
     QUEUE,
     READY,
     START,
+    TAKE,
     TRAIN,
     Identity,
     Name,
     Site,
 )
-from lessonkit.engine.trace import EMPTY, WAITING, Span, Trace
+from lessonkit.engine.trace import EMPTY, NO_CORE, WAITING, Span, Trace
 from lessonkit.explain.critical_path import Step, chain, ended, last_work
 from lessonkit.explain.idle import Idle, idle_stretches
 
@@ -112,12 +113,12 @@ def layout(trace: Trace) -> Layout:
     if crew:
         work += sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start"))
     # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
-    # waits are shown as idle time.
+    # waits are shown as idle time, but for those within a step.
     waits = [
         index
         for index, span in enumerate(spans)
         if span.kind in WAITING
-        and span.stage.role not in ACCELERATOR
+        and (span.stage.role not in ACCELERATOR or span.kind == NO_CORE)
         and span.stage not in crew
         and span.stage not in of_workers
         and (span.stage in stages or span.kind != EMPTY)
@@ -162,7 +163,7 @@ def made_by_workers(trace: Trace) -> RowsOf:
     crew: RowsOf = {}
     for stage in trace.stages:
         for site, found in loaders.items():
-            inside = stage.place.site[: len(site)] == site
+            inside = stage.place.site[: len(site)] == site and stage.role != TAKE
             if inside and (stage.place.site != site or stage.role in (START, CALL)):
                 crew[stage] = tuple(found[role] for role in (QUEUE, FILL, READY))
     return crew
@@ -176,7 +177,7 @@ def bars_of_workers(trace: Trace, crew: RowsOf, rows: dict[Name, int], names: li
         if span.role in (QUEUE, READY) and span.stage in rows:  # not where its workers did no work
             row, label = rows[span.stage], names[span.element]
             yield Bar(row, 0, span.start_ns, span.end_ns, span.kind, label, index, span.place)
-        elif span.stage in crew and span.kind not in WAITING:
+        elif span.stage in crew and (span.kind == NO_CORE or span.kind not in WAITING):
             row = rows[crew[span.stage][1]]
             if span.role == START:
                 yield Bar(row, span.lane, span.start_ns, span.end_ns, START, "", index, "")

@@ -13,7 +13,7 @@ from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of, cardinality, one_call
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
-from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START
+from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START, TAKE
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
@@ -147,7 +147,7 @@ class Loader(Sampled):
         self.stage, self.start_stage = scope.name("Worker", FILL), scope.name("Start", START)
         self.transfer_stage, self.pin_stage = scope.name("Transfer", CALL), scope.name("Pin", PIN)
         self.queue_stage, self.ready_stage = scope.name("Queue", QUEUE), scope.name("Ready", READY)
-        self.take_stage = scope.name("Take", CALL)
+        self.take_stage = scope.name("Take", TAKE)
         name = scope.name(f"DataLoader: {count} workers", AHEAD)
         self.news = Gate(self.run, name)
         self.buffer = self.holds(name, self.most)

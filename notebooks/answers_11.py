@@ -1,0 +1,63 @@
+"""The answers to the questions of lesson 11, and the jobs that were measured for it."""
+
+from functools import lru_cache
+from pathlib import Path
+from statistics import fmean as mean
+from typing import Any
+
+from lessonkit import Trace
+from lessonkit.analysis import load_job
+
+__all__ = ["epoch", "mean", "stored", "together", "workers"]
+
+
+@lru_cache
+def stored(room: str) -> Any:
+    """Return the job of a *room*, as it was measured."""
+    return load_job(Path(__file__).with_name(f"{room}_11.json"))
+
+
+def epoch(job: Any, **changes: Any) -> tuple[Any, dict[str, Any]]:
+    """Return one epoch of a *job*, with other settings, as a question wants it."""
+    loader, options = job.model(**changes)
+    return loader, options | {"num_epochs": 1}
+
+
+HALF, SOME, SAME, LONGER = (
+    "it takes half the time",
+    "it takes a fifth less",
+    "it takes as long as before",
+    "it takes longer",
+)
+CHOICES = [HALF, SOME, SAME, LONGER]
+
+
+def answer(before: Trace, after: Trace) -> str:
+    """Say in words how long an epoch takes, over what it took before."""
+    share = after.duration / before.duration
+    return LONGER if share > 1.04 else SAME if share > 0.96 else SOME if share > 0.65 else HALF
+
+
+def workers() -> dict[str, Any]:
+    """Explain what workers do on cores that the step has already."""
+    wrong = [
+        (HALF, "You gave each worker a core of its own. But the step computes on both cores already."),
+        (
+            SOME,
+            "You let both go on at once. They do, but on the same two cores.",
+        ),
+        (SAME, "You counted the work, which is the same. But what shares cores is slowed down beyond that."),
+    ]
+    why = "Two threads of the step and two workers want four cores. Each step now takes three times as long."
+    return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}
+
+
+def together() -> dict[str, Any]:
+    """Explain why two changes help that do harm alone."""
+    wrong = [
+        (HALF, "You let loader and step go on as fast as alone. A step with one thread takes 16 ms, not 9."),
+        (SAME, "You let one harm cancel the other. But each was harmful because of the other."),
+        (LONGER, "You added two harms. But with one thread the step leaves a core to the workers."),
+    ]
+    why = "The step has one core, the workers the other: both go on at once, and nobody takes a core away."
+    return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}
