@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
 from lessonkit.code.expression import code
-from lessonkit.code.program import program
+from lessonkit.code.program import measured, program
 from lessonkit.code.real import ENOUGH
 from lessonkit.code.tfdata import tfdata
 from lessonkit.code.torch import torch
@@ -79,7 +79,8 @@ class Dataset(Description):
 
         *train*, *num_epochs*, *step*, *load*, *machine*, *max_elements*, *ahead* and *queue* are those of
         `benchmark`; a comment says which of them has no counterpart. A pipeline that never ends gets a
-        *max_elements* of 100 if none is given. If not *whole*, the text is the pipeline alone.
+        *max_elements* of 100 if none is given. If not *whole*, the text is the pipeline alone. Of the model
+        of a measured job, whose program the learner has, it has only the arguments.
 
         For real libraries functions are called on a few elements, to see what they give. Raises TypeError or
         ValueError for arguments that `benchmark` refuses, and where tf.data has no such elements or operator.
@@ -107,7 +108,7 @@ class Dataset(Description):
             max_elements = ENOUGH
         if max_elements is not None:
             options["max_elements"] = check.integer("max_elements", max_elements, least=0)
-        chain, text = LANGUAGES[language](self.node, options)
+        chain, text = (measured if machine and machine.sharing else LANGUAGES[language])(self.node, options)
         return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:

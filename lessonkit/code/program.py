@@ -34,3 +34,11 @@ def program(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     body = "\n\n".join([*writer.functions.definitions.values(), f"{chain}\nprint(benchmark(dataset{given}))"])
     imports = [*sorted(writer.functions.imports), *imports_from("lessonkit", NAMES, body)]
     return chain, "\n".join([*imports, "", body, ""])
+
+
+def measured(node: Node, _: dict[str, Any]) -> tuple[str, str]:
+    """Write the arguments of the loader of a measured job, and where they go."""
+    names = ("num_workers", "prefetch_factor", "persistent_workers")
+    given = "".join(f", {name}={node.arguments[name]!r}" for name in names if node.arguments["num_workers"])
+    line = f"DataLoader(...{given or ', num_workers=0'})"
+    return line, f"# What was measured is your own program. This model has it with:\n{line}\n"

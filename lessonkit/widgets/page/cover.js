@@ -45,7 +45,7 @@ class Cover {
     for (const section of this.sections.filter(isTold)) this.turn(section, false);
   }
 
-  turn({ node, inside, asked }, covered) {
+  turn({ node, inside }, covered) {
     const { classList } = node;
     if (this.models && classList.contains(FOLDED) !== covered) node.querySelector(".jp-collapseHeadingButton")?.click();
     if (!this.models) {
@@ -54,14 +54,16 @@ class Cover {
     }
     if (!covered || node.querySelector(".lk-note")) return;
     const show = button("show it now", "Show this section without an answer", () => this.turn({ node, inside }, false));
-    const answers = `answer${asked.length > 1 ? "s" : ""}`;
-    node.append(div("lk lk-note", `Covered until you commit to your ${answers}. `, show));
+    node.append(div("lk lk-note", "Covered until you are right or ask. ", show));
   }
 
-  // After Run All Cells the last cell is chosen: lead the reader back to the first question.
+  // A cell that was run on its own has chosen the one after it: lead the reader back to its question. After Run All
+  // Cells the last one is chosen: lead to the first question.
   lead() {
     const first = this.notebook.querySelector(".lk-predict:not([data-answered])");
-    const ranAll = this.cells.at(-1)?.node.matches(".jp-mod-active");
-    if (ranAll && first === this.el) first.querySelector("[tabindex], input").focus();
+    const chosen = this.cells.findIndex(({ node }) => node.matches(".jp-mod-active"));
+    const justRan = this.cells[chosen - 1]?.node.contains(this.el) && !document.activeElement?.closest(".cm-editor");
+    const ranAll = chosen === this.cells.length - 1 && first === this.el;
+    if (justRan || ranAll) this.el.querySelector("[tabindex], input").focus();
   }
 }

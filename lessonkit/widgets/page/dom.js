@@ -59,6 +59,20 @@ function giveBack(event) {
   for (const end of ["keyup", "blur"]) addEventListener(end, keep, { once: true });
 }
 
+// Shift+Enter in a widget chooses the next cell, but does not run this one again: that would ask everything anew.
+function moveOn(event) {
+  if (event.key !== "Enter" || !event.shiftKey) return;
+  take(event);
+  goOn(event.currentTarget);
+}
+
+function goOn(el) {
+  const cells = [...document.querySelectorAll(".jp-Cell")].filter((cell) => cell.offsetParent);
+  const next = cells[cells.indexOf(el.closest(".jp-Cell")) + 1];
+  next?.scrollIntoView({ block: "nearest" });
+  attributes(next ?? el, { tabindex: -1 }).focus({ preventScroll: true });
+}
+
 function button(text, title, act, given = {}) {
   return named(html("button", { type: "button", onclick: act, ...KEYS, ...given }, text), title);
 }

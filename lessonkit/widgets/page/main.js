@@ -10,7 +10,8 @@ export default {
   render({ model, el }) {
     el.classList.add("lk");
     el.classList.toggle("lk-large", model.get("large"));
-    el.addEventListener("keydown", (event) => giveBack(event), true);
+    el.addEventListener("keydown", giveBack, true);
+    el.addEventListener("keydown", moveOn, true);
     new ROLES[model.get("role")](model, el);
   },
 };

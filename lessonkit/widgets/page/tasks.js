@@ -13,6 +13,7 @@ class Predict {
     this.tools = div("lk-tools", commit, button("show me anyway", "Show the run without an answer", reveal));
     this.said = spoken("lk-verdict");
     this.tries = div("lk-tries");
+    this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
     Object.assign(this, { model, el, height });
     const asked = [question("Predict ", text), this.answer.node, this.sure.node];
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.tries);
@@ -68,12 +69,16 @@ class Predict {
       this.said.textContent = said < 0 ? "Say what you expect first." : "Say how sure you are.";
       return;
     }
-    this.ask({ do: "commit", said, sure });
+    const all = JSON.stringify([said, sure]);
+    if (all !== this.committed) this.ask({ do: "commit", said, sure }); // the same again is not one more try
+    this.committed = all;
   }
 
   hear(verdict) {
     if (verdict.scene && this.card.dataset.answered === undefined) this.keep(verdict);
+    const isHere = this.card.contains(document.activeElement);
     this.conclude(verdict);
+    if (verdict.scene && isHere) this.on.focus({ preventScroll: true });
   }
 
   conclude({ right, tries, text, scene, pinned, ...more }) {
@@ -82,6 +87,7 @@ class Predict {
     if (tried.length) this.tries.replaceChildren("Your tries: ", ...tried);
     if (!scene) return;
     this.card.dataset.answered = "";
+    this.card.append(this.on);
     this.settle();
     if (this.answer.correct) {
       this.answer.correct(more);

@@ -1,0 +1,93 @@
+"""A lesson in JupyterLab by keyboard alone, with the keys that it names."""
+
+from typing import Any
+
+import pytest
+from browser import Visit, open_notebook
+from lesson import Lesson, lesson
+from servers import Server
+
+from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.questions.placing import Placing
+from lessonkit.widgets.questions.prediction import SCALES, Question
+
+CHOSEN = "() => document.querySelector('.jp-Notebook .jp-mod-active').dataset.windowedListIndex"
+MOVED = f"(before) => ({CHOSEN})() !== before"
+IN_QUESTION = "() => Boolean(document.activeElement.closest('.lk-predict:not([data-answered])'))"
+IS_ASKED = """(place) => {
+  const cell = document.querySelector(`.jp-Cell[data-windowed-list-index="${place}"]`);
+  return cell?.querySelector(".lk-predict")?.contains(document.activeElement);
+}"""
+TRIES = """(many) => {
+  const asked = document.activeElement.closest(".lk-predict");
+  return asked.querySelectorAll(".lk-tries span").length === many;
+}"""
+GO_ON = "() => document.activeElement.textContent === 'go on'"
+
+
+@pytest.mark.parametrize("name", ["00_start_here", "01_prefetch", "09_workers"])
+def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
+    visit: Visit, lab: Server, name: str
+) -> None:
+    page, found = visit.page, lesson(name)
+    page.emulate_media(reduced_motion="reduce")
+    open_notebook(page, lab.store(found.path))
+    asked = dict(questions(found))
+    page.locator(".jp-Notebook .jp-Cell").first.click()
+    page.keyboard.press("Escape")
+    while (here := int(page.evaluate(CHOSEN))) <= max(asked):
+        page.keyboard.press("Shift+Enter")
+        if here in asked:
+            page.wait_for_function(IS_ASKED, arg=here)
+            answer(page, asked[here])
+            page.wait_for_function(GO_ON)
+            page.keyboard.press("Enter")
+        page.wait_for_function(MOVED, arg=str(here))
+    assert page.locator(".lk-predict").count() == page.locator(".lk-predict[data-answered]").count()
+    assert not visit.errors
+
+
+def questions(found: Lesson) -> list[tuple[int, Question]]:
+    """The questions of the main path, with the number of their cells."""
+    numbers = {cell.id: place for place, cell in enumerate(found.cells)}
+    further = next(place for place, cell in enumerate(found.cells) if cell.source.startswith("## Further"))
+    asked = [(numbers[cell], question) for cell, question in found.widgets(Question)]
+    return [(place, question) for place, question in asked if place < further]
+
+
+def answer(page: Any, asked: Question) -> None:
+    """Answer by keyboard, wherever the focus is, and commit."""
+    if isinstance(asked, Placing):
+        for place, last in zip(asked.right, asked.last, strict=True):
+            to = round(min(place, last))
+            for key in ["Enter", *["Shift+ArrowRight"] * (to // 5), *["ArrowRight"] * (to % 5), "Enter"]:
+                page.keyboard.press(key)
+            page.keyboard.press("Tab")
+    elif isinstance(asked, Marks):
+        for _ in asked.right:
+            page.keyboard.press("Enter")
+            page.keyboard.press("Tab")
+    elif asked.choices:
+        page.keyboard.press("Space")
+        for _ in range(asked.choices.index(asked.right)):
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Tab")
+    else:
+        wrong_first(page)
+        page.keyboard.type(f"{asked.right * SCALES.get(asked.unit, 1):.6g}")
+        page.keyboard.press("Tab")
+    page.keyboard.press("Space")  # how sure
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+
+def wrong_first(page: Any) -> None:
+    """Commit to a wrong number three times; the same answer is no second try."""
+    page.keyboard.type("7")
+    for key in "Tab", "Space", "Tab", "Enter":
+        page.keyboard.press(key)
+    page.wait_for_function(TRIES, arg=1)
+    for key in "Enter", "Enter", "Shift+Tab", "Shift+Tab":
+        page.keyboard.press(key)
+    assert page.evaluate(TRIES, 1)
+    page.keyboard.press("ControlOrMeta+a")
