@@ -263,3 +263,22 @@ def test_a_path_that_is_no_pyodide_says_so(
     with pytest.raises(SystemExit, match=f"{name} is neither a folder nor an archive"):
         command.main()
     assert not (tmp_path / "site").exists()
+
+
+def test_what_a_browser_cannot_do_shows_what_was_measured_and_is_not_run() -> None:
+    """No lesson looks for an installation there, and none measures what a browser has not."""
+    for path in sorted((pages.ROOT / "notebooks").glob("*.ipynb")):
+        kept, shown = json.loads(path.read_bytes()), pages.for_browser(json.loads(path.read_bytes()))
+        text = json.dumps(shown)
+        assert "install_check" not in text
+        real = [cell for cell in kept["cells"] if "not-in-browser" in cell["metadata"].get("tags", ())]
+        real = [cell for cell in real if "real-clock" in cell["metadata"]["tags"]]
+        by_id = {cell["id"]: cell for cell in shown["cells"]}
+        for cell in real:
+            told = by_id[cell["id"]]
+            assert told["cell_type"] == "markdown"
+            assert pages.MEASURED in told["source"]
+            assert "".join(cell["outputs"][0]["text"]).rstrip() in told["source"]
+        for cell in shown["cells"]:
+            is_real = cell["cell_type"] == "code" and "real-clock" in cell["metadata"].get("tags", ())
+            assert not (is_real and "import numpy" in "".join(cell["source"])), cell["id"]

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import IO, Any
 
 from lessonkit.engine.machine import Sharing
 from lessonkit.job.device import OnDevice
@@ -20,13 +21,14 @@ def save_job(job: Job, path: str | Path) -> None:
     Path(path).write_text(json.dumps(rounded, indent=None), encoding="utf-8")
 
 
-def load_job(path: str | Path) -> Job:
+def load_job(path: str | Path | IO[Any]) -> Job:
     """Return the job that `save_job` wrote to the file at *path*: it forecasts, and nothing is run.
 
-    Raises ValueError if the file holds something else.
+    *path* may be an open file as well. Raises ValueError if the file holds something else.
     """
+    text = Path(path).read_bytes() if isinstance(path, (str, Path)) else path.read()
     try:
-        told = json.loads(Path(path).read_text(encoding="utf-8"))
+        told = json.loads(text)
         known = told.pop("numbers")
         known["threads"] = {int(count): step_of(**step) for count, step in known["threads"].items()}
         known["shares"] = {int(workers): shares for workers, shares in known["shares"].items()}

@@ -35,6 +35,7 @@ STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorage
 STORES = ("asyncStorage", "memoryStorageDriver")
 BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as in page/site.js
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
+MEASURED = "*Measured on a computer with two cores. A browser has not what it needs.*"
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -133,7 +134,7 @@ def copy_lessons(folder: Path) -> None:
     for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in SHOWN):
         copy = folder / "files" / path.name
         if path.suffix == ".ipynb":
-            write(copy, with_whole_texts(json.loads(path.read_bytes())))
+            write(copy, with_whole_texts(for_browser(json.loads(path.read_bytes()))))
         else:
             shutil.copy(path, copy)
         kind = "notebook" if path.suffix == ".ipynb" else "file"
@@ -141,6 +142,30 @@ def copy_lessons(folder: Path) -> None:
         listed.append(empty | about)
     root = {"name": "", "path": "", "type": "directory", "format": "json", "content": listed}
     write(folder / "api" / "contents" / "all.json", empty | root)
+
+
+def for_browser(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a *notebook* in which what a browser cannot do shows what was measured, and is not run.
+
+    Cells with the tag `not-in-browser` need cores, processes or NumPy; what they have not measured goes.
+    """
+    cells = []
+    for cell in notebook["cells"]:
+        tags = cell["metadata"].get("tags", ())
+        if "not-in-browser" not in tags:
+            cells.append(cell)
+        elif "real-clock" in tags:
+            cells.append(as_measured(cell))
+    return notebook | {"cells": cells}
+
+
+def as_measured(cell: dict[str, Any]) -> dict[str, Any]:
+    """Return the text of a *cell* that was run elsewhere, with what it printed there."""
+    printed = "".join(line for output in cell["outputs"] for line in output.get("text", ()))
+    source = "".join(cell["source"])
+    text = f"```python\n{source}\n```\n\n{MEASURED}\n\n```\n{printed.rstrip()}\n```"
+    about = {name: value for name, value in cell["metadata"].items() if name == "tags"}
+    return {"cell_type": "markdown", "id": cell["id"], "metadata": about, "source": text}
 
 
 def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
