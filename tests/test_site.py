@@ -1,12 +1,17 @@
 """Building the site: what is fetched and held against its sum, and the sentence for all that can go wrong."""
 
+import functools
+import gzip
 import hashlib
 import http.server
 import json
+import random
 import subprocess
 import sys
 import tarfile
+import threading
 import urllib.error
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -282,3 +287,31 @@ def test_what_a_browser_cannot_do_shows_what_was_measured_and_is_not_run() -> No
         for cell in shown["cells"]:
             is_real = cell["cell_type"] == "code" and "real-clock" in cell["metadata"].get("tags", ())
             assert not (is_real and "import numpy" in "".join(cell["source"])), cell["id"]
+
+
+def test_a_server_sends_what_is_compressed_to_those_who_take_it(tmp_path: Path) -> None:
+    large, small = b"text " * 1000, b"text"
+    (tmp_path / "large.js").write_bytes(large)
+    (tmp_path / "small.js").write_bytes(small)
+    (tmp_path / "noise.wasm").write_bytes(random.Random(0).randbytes(5000))
+    pages.compress(tmp_path)
+    assert [path.name for path in tmp_path.glob("*.gz")] == ["large.js.gz"]
+
+    handler = functools.partial(command.Files, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        try:
+            for name, takes, comes in [
+                ("large.js", "gzip", True),
+                ("large.js", "", False),
+                ("small.js", "gzip", False),
+            ]:
+                asked = urllib.request.Request(f"{address}/{name}", headers={"Accept-Encoding": takes})
+                with urllib.request.urlopen(asked) as answer:
+                    content, told = answer.read(), answer.headers
+                assert (told["Content-Encoding"] == "gzip") == comes
+                assert told["Content-Type"] == "text/javascript"
+                assert (gzip.decompress(content) if comes else content) == (tmp_path / name).read_bytes()
+        finally:
+            server.shutdown()

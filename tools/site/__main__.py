@@ -16,6 +16,7 @@ import os
 import shutil
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from tools import targets
 from tools.site import fetch, pages, python
@@ -51,6 +52,7 @@ def build(to: Path = SITE, full: Path | None = None) -> None:
         (new / "python").rename(new / f"python-{pages.sum_of(new / 'python')}")
         targets.say("Putting the pages together.")
         pages.assemble(wheels, new)
+        pages.compress(new)
         (new / "built.json").write_text(json.dumps(inputs), encoding="utf-8")
         if to.exists():
             to.rename(old)
@@ -58,7 +60,8 @@ def build(to: Path = SITE, full: Path | None = None) -> None:
     finally:
         for left in (new, old):
             shutil.rmtree(left, ignore_errors=True)
-    size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file())
+    files = [path for path in to.rglob("*") if path.is_file() and path.suffix != ".gz"]
+    size = sum(path.stat().st_size for path in files)
     targets.say(f"The site is in {shown(to)}: {size / 1e6:.0f} MB, after {perf_counter() - began:.0f} s.")
 
 
@@ -68,7 +71,21 @@ def shown(path: Path) -> str:
 
 
 class Files(http.server.SimpleHTTPRequestHandler):
-    """Serves files, and says nothing of each."""
+    """Serves files, compressed where the browser takes that, and says nothing of each."""
+
+    def send_head(self) -> Any:
+        """Send the headers of a file; return what is to follow them, and nothing if nothing is."""
+        path = self.translate_path(self.path)
+        packed = Path(f"{path}.gz")
+        if "gzip" not in self.headers.get("Accept-Encoding", "") or not packed.is_file():
+            return super().send_head()
+        self.send_response(http.HTTPStatus.OK)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(packed.stat().st_size))
+        self.send_header("Vary", "Accept-Encoding")
+        self.end_headers()
+        return packed.open("rb")
 
     def log_message(self, *_: object) -> None:
         pass

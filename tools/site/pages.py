@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -34,6 +35,7 @@ SETTINGS = {
 STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorageDrivers")
 STORES = ("asyncStorage", "memoryStorageDriver")
 BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as in page/site.js
+SMALL, WORTH_IT = 1000, 0.9  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 MEASURED = "*Measured on a computer with two cores. A browser has not what it needs.*"
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
@@ -209,6 +211,15 @@ def add_ours(folder: Path, python: str) -> None:
     page.write_text(text, encoding="utf-8")
     worker = folder / "service-worker.js"
     worker.write_text(worker.read_text(encoding="utf-8").replace("VERSION", sum_of(folder)), encoding="utf-8")
+
+
+def compress(folder: Path) -> None:
+    """Write a compressed file beside each that is large and then much smaller, for servers that send it."""
+    for path in [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > SMALL]:
+        content = path.read_bytes()
+        packed = gzip.compress(content, mtime=0)
+        if len(packed) < WORTH_IT * len(content):
+            path.with_name(f"{path.name}.gz").write_bytes(packed)
 
 
 def title(lesson: Path) -> str:
