@@ -22,6 +22,10 @@ TRIES = """(many) => {
   const asked = document.activeElement.closest(".lk-predict");
   return asked.querySelectorAll(".lk-tries span").length === many;
 }"""
+UNDERLINED = """() => {
+  const links = [...document.querySelectorAll(".jp-RenderedMarkdown :is(p, li) a[href]")];
+  return links.every((link) => getComputedStyle(link).textDecorationLine === "underline");
+}"""
 GO_ON = "() => document.activeElement.textContent === 'go on'"
 
 
@@ -44,6 +48,7 @@ def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
             page.keyboard.press("Enter")
         page.wait_for_function(MOVED, arg=str(here))
     assert page.locator(".lk-predict").count() == page.locator(".lk-predict[data-answered]").count()
+    assert page.evaluate(UNDERLINED), "colour alone does not tell a link from the text"
     assert not visit.errors
 
 
