@@ -229,7 +229,6 @@ def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytes
     job = measured(loader, draws)
     assert torch.cuda.get_rng_state_all() == [1]
     assert job.numbers.device.train > 0.003
-    assert job.numbers.device.queue > 1
     assert job.forecast()[1] > 10 * 0.003
 
     def waits(batch: Any) -> None:

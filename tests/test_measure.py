@@ -200,11 +200,13 @@ def test_what_is_under_a_loader_is_measured_and_its_workers_stay() -> None:
         prefetch_factor=1,
         collate_fn=collate,
     )
+    began = time.perf_counter()
     found = measure(loader)
+    took = time.perf_counter() - began  # on a busy machine a sleep of 4 ms takes much longer
     assert [step.step for step in found.steps] == ["map", "DataLoader"]
     (root,) = (node for node in walk(found.dataset.node) if node.method == "DataLoader")
     assert (root.arguments["num_workers"], root.arguments["persistent_workers"]) == (2, True)
-    assert 0.004 <= root.arguments["collate"] < 0.008
+    assert 0.004 <= root.arguments["collate"] < took
     trace = benchmark(found.dataset, 1, 0)
     assert trace.epochs[0].elements == [1, 5, 9, 13]
     assert trace.duration >= 2 * (2 * 0.002 + 0.004)  # each worker makes two batches

@@ -144,6 +144,7 @@ class Trace:
     dataset: Any  # the pipeline that ran
     machine: Machine
     options: dict[str, Any]  # how it was run: the keywords of `benchmark`
+    ranks: Any = None  # what all ranks did, if this is the trace of one of several
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("dataset", "options")}

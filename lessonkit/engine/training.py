@@ -137,7 +137,10 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         crew = [Rank(number, loop, num_epochs, most) for number, loop in zip(numbers, loops, strict=True)]
         steps, uneven = together(crew, allreduce)
         traces = [trace(pipeline, loop) for pipeline, loop in zip(pipelines, loops, strict=True)]
-        return Ranks(traces, steps, [rank.turns for rank in crew], allreduce, uneven)
+        result = Ranks(traces, steps, [rank.turns for rank in crew], allreduce, uneven)
+        for one in traces:
+            one.ranks = result
+        return result
     loop = loop_over(dataset)
     run, node = loop.run, dataset.node
     unknown = most == math.inf and cardinality(node) is None and clock == "virtual"

@@ -74,7 +74,7 @@ class Explore(Page):
 
     def code(self, values: Any) -> None:
         """Send the pipeline of these *values* as programs: of each its text, or why there is none."""
-        made = described(self.pipeline, **self.values(values))
+        made = described(self.pipeline, **self.values(values)).one
         programs = {}
         for language in ("lessonkit", "torch" if has_loader(made.dataset.node) else "tf.data"):
             try:
@@ -197,10 +197,10 @@ def explore(
 def show(dataset: Any, *, pinned: Any = None, height: int = VIEW_HEIGHT, **options: Any) -> Explore:
     """Show the run of the `Dataset` *dataset*, and below it that of another one if it is *pinned*.
 
-    *height* is that of a timeline, in pixels; *options* are keywords of `benchmark`. Raise TypeError if
-    *dataset* is none.
+    *height* is that of a timeline, in pixels; *options* are keywords of `benchmark`. With *ranks* among them,
+    *dataset* is a function that makes the pipeline of a rank. Raise TypeError if it is neither.
     """
-    if not isinstance(dataset, Dataset):
+    if not isinstance(dataset, Dataset) and "ranks" not in options:
         raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")
 
     def pipeline(made: Any = dataset) -> Any:

@@ -11,6 +11,7 @@ from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.pictures.layout import Bar, Layout, ink_on, layout
+from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
 MOST_BARS = 5000  # that a page draws well, and anybody can see
@@ -57,6 +58,7 @@ def page_data(trace: Trace) -> dict[str, Any]:
         "note": note,
         "data": ", ".join(data_quality(trace).words),
         "perSample": trace.per_sample if trace.samples else None,
+        "strip": strip_scene(trace.ranks) if trace.ranks else None,
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TextIO
 
 from lessonkit.code.functions import INSTALLED, OURS
 from lessonkit.dataset import Dataset
+from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time, is_limited
@@ -23,6 +24,7 @@ MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is sti
 MOST_SAID = 400  # characters of an error
 ONE_AT_A_TIME = threading.RLock()  # for what all threads share: standard output, and `input`
 OPTIONS = ("num_epochs", "train", "step", "load", "ahead", "queue", "machine", "max_elements")
+OF_RANKS = ("ranks", "allreduce")
 
 
 class Printed(io.TextIOBase):
@@ -78,30 +80,45 @@ def bounded(what: str, function: Callable[[], Result]) -> Result:
 
 
 class Recipe(NamedTuple):
-    """What a pipeline function returns: a pipeline, and how to run it."""
+    """What a pipeline function returns: a pipeline, or a function of the rank, and how to run it."""
 
-    dataset: Dataset
+    dataset: Any
     options: dict[str, Any]
 
+    @property
+    def one(self) -> "Recipe":
+        """The pipeline itself; of several ranks that of the first, which then trains alone."""
+        if isinstance(self.dataset, Dataset):
+            return self
+        return Recipe(self.dataset(0), {name: self.options[name] for name in self.options if name in OPTIONS})
+
     def simulate(self) -> Trace:
-        """Run it on the virtual clock; raise TookTooLongError or ValueError if it is too much to look at."""
-        trace = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **self.options))
+        """Run it on the virtual clock; raise TookTooLongError or ValueError if it is too much to look at.
+
+        Of several ranks the trace is that of the first; it knows the others.
+        """
+        made = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **self.options))
+        trace = made.traces[0] if isinstance(made, Ranks) else made
         if len(trace.spans) > MOST_SPANS:
             raise ValueError(f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it")
         return trace
 
 
 def recipe_of(returned: Any) -> Recipe:
-    """Take what a pipeline function *returned*, a `Dataset` or one and options; raise TypeError otherwise."""
+    """Take what a pipeline function *returned*, a `Dataset` or one and options; raise TypeError otherwise.
+
+    With *ranks* among the options, it is a function that makes the pipeline of a rank, by its number.
+    """
     dataset, options = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, {})
     if dataset is None:
         raise TypeError("the pipeline function returned nothing: it must return a Dataset (return dataset)")
-    if not isinstance(dataset, Dataset) or not isinstance(options, dict):
+    of_ranks = isinstance(options, dict) and "ranks" in options
+    if not (callable(dataset) if of_ranks else isinstance(dataset, Dataset)) or not isinstance(options, dict):
         wrong = returned if isinstance(dataset, Dataset) else dataset
         raise TypeError(f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options")
     for name in options:
-        if name not in OPTIONS:
-            raise TypeError(f"{name}={options[name]!r}: must be one of {', '.join(OPTIONS)}")
+        if name not in (known := OPTIONS + OF_RANKS * of_ranks):
+            raise TypeError(f"{name}={options[name]!r}: must be one of {', '.join(known)}")
     return Recipe(dataset, options)
 
 

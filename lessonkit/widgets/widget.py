@@ -11,6 +11,7 @@ import traitlets
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Large
+from lessonkit.pictures.strip import plot_ranks
 from lessonkit.pictures.style import Picture
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
@@ -19,8 +20,8 @@ from lessonkit.widgets.sandbox import sentence_of
 
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
-SCRIPTS = "dom words timeline plumbing view controls pictures formula placing drawing cover tasks explore"
-SCRIPTS += " heat_map mystery chart installation saved main"
+SCRIPTS = "dom words timeline plumbing strip view controls pictures formula placing drawing cover tasks"
+SCRIPTS += " explore heat_map mystery chart installation saved main"
 
 
 class Page(anywidget.AnyWidget):
@@ -73,6 +74,9 @@ class Page(anywidget.AnyWidget):
 
     def stored(self) -> Picture | None:
         """The picture that a notebook keeps beside the widget."""
+        first = next(iter(self.runs.values()), None)
+        if first is not None and first.ranks:
+            return plot_ranks(first.ranks)
         return plot_timelines(self.runs) if self.runs else None
 
     def __repr__(self) -> str:

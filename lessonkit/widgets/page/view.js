@@ -23,9 +23,12 @@ class View {
     this.tools = div("lk-tools", this.playButton, first, back, on, this.slower, ...switches);
     this.words = div("lk-words"); // the picture, for screen readers
     this.frame = watched(this.timeline.svg, (width) => {
-      if (this.scene && width !== this.timeline.width) this.timeline.draw(this.scene, width);
+      if (!this.scene || width === this.timeline.width) return;
+      this.timeline.draw(this.scene, width);
+      this.strip.draw(this.scene.strip, this.timeline.width, this.scene.end);
     });
-    this.nodes = [this.figures, this.plumbing.node, this.frame, this.said, this.words, this.tools];
+    this.strip = new Strip();
+    this.nodes = [this.figures, this.strip.node, this.plumbing.node, this.frame, this.said, this.words, this.tools];
   }
 
   toggle(name) {
@@ -59,6 +62,7 @@ class View {
     this.timeline.other = this.real ?? this.pinned;
     this.plumbing.draw(scene);
     this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
+    this.strip.draw(scene.strip, this.timeline.width, scene.end);
     this.drawFigures();
     if (this.timeline.bar < 0) this.say(-1);
     this.words.textContent = scene.summary;

@@ -1,0 +1,90 @@
+"""What several ranks did, as a strip: a row for each, and in each step what it worked and waited for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from lessonkit.engine.ranks import Ranks
+from lessonkit.pictures.panels import Panel, compose, name, time_axis
+from lessonkit.pictures.style import INK, Picture
+from lessonkit.words import milliseconds, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHARES = {"works": "#228833", "waits for its own data": "#ee8866", "waits for other ranks": "#d0d7de"}
+HIGHEST, THICKEST = 2.4, 0.25  # inches: of the strip, and of a row
+MOST_RANKS = 16  # ranks; of more the rows are too thin for names
+
+Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
+
+
+def plot_ranks(ranks: Ranks) -> Picture:
+    """Draw *ranks* as a strip; a mark at the end of each step is at the rank that was waited for.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> plot_ranks(benchmark(lambda rank: ArtificialDataset(2), ranks=2, num_epochs=1))
+    2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
+    """
+    row, words = min(THICKEST, HIGHEST / len(ranks.traces)), ranks_in_words(ranks)
+
+    def draw(axes: Axes) -> None:
+        from matplotlib.collections import PolyCollection
+
+        scale = time_axis(axes, ranks.duration) / 1e9
+        for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
+            sides = [(start * scale, end * scale, rank * row) for rank, start, end in stretches]
+            corners = [[(x, y), (to, y), (to, y + row), (x, y + row)] for x, to, y in sides]
+            axes.add_collection(PolyCollection(corners, facecolors=colour, linewidths=0))
+        for rank, end in late_ranks(ranks):
+            axes.vlines(end * scale, rank * row, (rank + 1) * row, INK)
+        for rank in range(len(ranks.traces) if len(ranks.traces) <= MOST_RANKS else 0):
+            name(axes, (rank + 0.5) * row, f"rank {rank}", 8.5)
+
+    keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]
+    keys.append({"label": "was waited for", "facecolor": INK})
+    names = ["rank 00"] if len(ranks.traces) <= MOST_RANKS else []
+    panel = Panel(row * len(ranks.traces), "", words, names, draw)
+    return Picture(words, {"strip": strip_scene(ranks)}, lambda: compose([panel], keys))
+
+
+def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
+    """Return when each rank works, waits for its own data, and waits for others."""
+    works, own, others = Stretches(), Stretches(), Stretches()
+    for rank, turns in enumerate(ranks.turns):
+        for turn, step in zip(turns, ranks.steps, strict=False):
+            own.append((rank, turn.asked, turn.got))
+            works.append((rank, turn.got, turn.trained))
+            others.append((rank, turn.trained, step.end_ns))
+    return works, own, others
+
+
+def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
+    """Return which rank was waited for, and until when, in each step in which others waited."""
+    gradients = zip(*([turn.trained for turn in turns] for turns in ranks.turns), strict=False)
+    steps = zip(ranks.steps, gradients, strict=False)
+    return [(step.slowest, step.end_ns) for step, trained in steps if min(trained) < max(trained)]
+
+
+def strip_scene(ranks: Ranks) -> dict[str, Any]:
+    """Return what a page draws of *ranks*; times in microseconds."""
+    shares = [
+        [label, colour, [[rank, start // 1000, end // 1000] for rank, start, end in stretches if end > start]]
+        for (label, colour), stretches in zip(SHARES.items(), times_of_ranks(ranks), strict=True)
+    ]
+    late = [[rank, end // 1000] for rank, end in late_ranks(ranks)]
+    return {"ranks": len(ranks.traces), "shares": shares, "late": late, "words": ranks_in_words(ranks)}
+
+
+def ranks_in_words(ranks: Ranks) -> str:
+    """Put in words how the time of all ranks is shared, who was waited for most, and an uneven end."""
+    count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
+    shares = [sum(end - start for _, start, end in each) / whole for each in times_of_ranks(ranks)]
+    works, own, others = map(percent, shares)
+    who = f"{count} rank{'s' * (count > 1)}"
+    words = f"{who} take {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
+    words += f"They work {works} of the time, wait for data {own}, for others {others}."
+    for rank, times in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
+        words += f" Rank {rank} was waited for most often, in {times} of them."
+    return f"{words} {ranks.uneven}".rstrip()

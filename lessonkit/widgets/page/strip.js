@@ -1,0 +1,41 @@
+// What several ranks did: a row for each, in the time of the run. On a canvas, for there may be 150,000 stretches.
+
+const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1; // pixels
+
+class Strip {
+  constructor() {
+    this.canvas = html("canvas", { role: "img" });
+    this.keys = div("lk-keys");
+    this.said = html("p", { class: "lk-said" });
+    this.node = div("lk-strip", this.canvas, this.keys, this.said);
+    this.node.hidden = true;
+  }
+
+  draw(strip, width, end) {
+    this.node.hidden = !strip;
+    if (!strip) return;
+    const { ranks, shares, late, words } = strip;
+    const row = Math.max(LEAST_ROW, Math.min(THICKEST_ROW, Math.floor(HIGHEST_STRIP / ranks)));
+    const sharp = window.devicePixelRatio || 1, high = row * ranks, gap = row > 4 ? 1 : 0;
+    attributes(this.canvas, { width: width * sharp, height: high * sharp, "aria-label": words });
+    this.canvas.style.cssText = `width: ${width}px; height: ${high}px`;
+    const pen = this.canvas.getContext("2d"), ink = getComputedStyle(this.node).color;
+    const x = (micros) => LEFT + (micros / Math.max(1, end)) * (width - LEFT - RIGHT);
+    pen.scale(sharp, sharp);
+    for (const [, colour, stretches] of shares) {
+      pen.fillStyle = colour;
+      for (const [rank, from, to] of stretches) {
+        pen.fillRect(x(from), rank * row, Math.max(0.5, x(to) - x(from)), row - gap);
+      }
+    }
+    pen.fillStyle = ink;
+    for (const [rank, at] of late) pen.fillRect(x(at) - 2, rank * row, 2, Math.max(2, row - gap));
+    pen.textAlign = "right";
+    pen.font = "12px system-ui, sans-serif";
+    const named = row < 12 ? [] : Array.from({ length: ranks }, (_, rank) => rank);
+    for (const rank of named) pen.fillText(`rank ${rank}`, LEFT - 10, (rank + 0.7) * row);
+    const key = ([text, colour]) => html("span", {}, html("i", { style: `background: ${colour}` }), text);
+    this.keys.replaceChildren(...[...shares, ["was waited for", ink]].map(key));
+    this.said.textContent = words;
+  }
+}

@@ -1,0 +1,72 @@
+"""What is drawn of several ranks: the same times as in their traces."""
+
+from lessonkit import Dataset, benchmark
+from lessonkit.engine.ranks import Ranks
+from lessonkit.pictures.strip import late_ranks, plot_ranks, strip_scene, times_of_ranks
+from lessonkit.widgets import explore, show
+from lessonkit.widgets.sandbox import recipe_of
+
+STEPS = 20
+
+
+def pipeline(rank: int) -> Dataset:
+    """Rank 1 is late in every fourth step."""
+    return Dataset.range(STEPS).map(cost=lambda step: 0.030 if rank == 1 and step % 4 == 3 else 0.005)
+
+
+def run(ranks: int) -> Ranks:
+    return benchmark(pipeline, ranks=ranks, num_epochs=1, train=0.010, allreduce=0.001)
+
+
+def of(rank: int, stretches: list[tuple[int, int, int]]) -> float:
+    """The seconds of a rank's stretches."""
+    return sum(end - start for who, start, end in stretches if who == rank) / 1e9
+
+
+def test_all_shares_add_up_to_what_each_rank_waits_and_works() -> None:
+    for count in (1, 2, 5):
+        ranks = run(count)
+        works, own, others = times_of_ranks(ranks)
+        for rank in range(count):
+            data, theirs = ranks.waits(rank)
+            took = [
+                sum(end - start for who, start, end in each if who == rank) / 1e9 for each in (own, others)
+            ]
+            assert round(took[0] - data, 9) == 0
+            reduced = ranks.allreduce * len(ranks.steps)
+            assert round(took[1] - sum(theirs.values()) - reduced, 9) == 0
+        assert (
+            sum(end - start for _, start, end in works + own + others) == round(ranks.duration * 1e9) * count
+        )
+
+
+def test_only_who_was_waited_for_is_marked() -> None:
+    assert [rank for rank, _ in late_ranks(run(3))] == [1] * (STEPS // 4)
+    assert late_ranks(run(1)) == []
+    assert "Rank 1 was waited for most often, in 5 of them." in repr(plot_ranks(run(3)))
+
+
+def test_a_page_gets_the_strip_and_the_trace_of_the_first_rank() -> None:
+    shown = show(pipeline, ranks=3, num_epochs=1, train=0.010, allreduce=0.001)
+    trace, drawn = shown.picture({"made": pipeline})
+    assert drawn["strip"] == strip_scene(run(3))
+    assert trace.duration == run(3).duration
+    assert "image/png" in shown._repr_mimebundle_()[0]
+
+    def job(ranks: int = 2) -> object:
+        return pipeline, {"ranks": ranks, "num_epochs": 1}
+
+    found = explore(job, ranks=(1, 4))
+    assert found.picture({"ranks": 4})[1]["strip"]["ranks"] == 4
+    assert recipe_of(job()).one.dataset.code() == pipeline(0).code()
+
+
+def test_one_pipeline_has_no_strip() -> None:
+    assert show(pipeline(0)).picture({})[1]["strip"] is None
+
+
+def test_512_ranks_and_an_uneven_end_are_drawn() -> None:
+    many = benchmark(lambda rank: Dataset.range(4 + rank % 2), ranks=512, num_epochs=1)
+    assert "Rank 0 ran out of batches after step 4" in repr(plot_ranks(many))
+    assert plot_ranks(many).figure
+    assert len(strip_scene(many)["shares"][0][2]) == 512 * 4
