@@ -32,6 +32,7 @@ SERIES = (
     "07_optimisers",
     "08_put_it_together",
     "09_workers",
+    "10_many_machines",
     "11_your_own_job",
 )
 WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]

@@ -291,6 +291,14 @@ def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() ->
         assert {name for name, goal in found.items() if not goal.met} == {"worker processes", "memory"}
 
 
+# ---- 10 many machines ----
+
+
+def test_10_only_all_three_together_are_in_time() -> None:
+    found = passing(lesson("10_many_machines").values["challenge-task"])
+    assert found == [{"places": 1, "gigabytes": 0.8, "keep": True}]
+
+
 # ---- 11 your own job ----
 
 

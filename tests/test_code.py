@@ -159,7 +159,7 @@ def test_options_that_benchmark_refuses_are_refused(options: dict[str, Any], sen
 @pytest.mark.parametrize("name", WRITTEN_LESSONS)
 def test_every_live_view_of_a_lesson_has_programs_without_gaps(name: str) -> None:
     for _, view in lesson(name).widgets(Explore):
-        dataset, options = described(view.pipeline, **view.start)
+        dataset, options = described(view.pipeline, **view.start).one
         shown: list[Any] = []
         if options.get("machine") and options["machine"].sharing:
             assert "What was measured is your own program." in dataset.code(**options)

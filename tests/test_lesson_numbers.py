@@ -57,6 +57,13 @@ def epoch_of_images(**changes: Any) -> float:
     return round(seconds * 1e3)
 
 
+def step_of(ranks: int, places: int = 0) -> float:
+    """The milliseconds that a step of several machines takes in lesson 10."""
+    names = lesson("10_many_machines").names
+    seconds: float = names["answers_10"].step_of(names["job"](ranks, places))
+    return seconds * 1e3
+
+
 def mapped(dataset: Dataset, calls: int | None = None) -> Dataset:
     return dataset.map(cost=0.030, num_parallel_calls=calls)
 
@@ -125,6 +132,11 @@ PAGES: dict[str, list[Claim]] = {
         ("operator would give 18.5", lambda: [sample_ms(BETTER)]),
         ("13.35 s become 5.05", lambda: [guide().duration, guide(**BEST).duration]),
         ("328 ms instead of 1080", lambda: [ms(workers(count), num_epochs=1) for count in (4, 0)]),
+        ("takes 29.2 ms instead of 17.2", lambda: [step_of(8), step_of(1)]),
+        ("buffer bring it to 16.8", lambda: [step_of(8, 2)]),
+        ("epoch 107 ms longer", lambda: [epoch_of_images(num_workers=2) - epoch_of_images()]),
+        ("one thread 342", lambda: [epoch_of_images(threads=1) - epoch_of_images()]),
+        ("make it 280 ms", lambda: [epoch_of_images() - epoch_of_images(num_workers=2, threads=1)]),
         ("batch comes 48 ms later", lambda: [arrivals(workers(4))[0] - arrivals(workers(0))[0]]),
     ],
     "docs/teaching/00.md": [
