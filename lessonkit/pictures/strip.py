@@ -82,8 +82,8 @@ def ranks_in_words(ranks: Ranks) -> str:
     count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
     shares = [sum(end - start for _, start, end in each) / whole for each in times_of_ranks(ranks)]
     works, own, others = map(percent, shares)
-    who = f"{count} rank{'s' * (count > 1)}"
-    words = f"{who} take {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
+    who = f"{count} ranks take" if count > 1 else "1 rank takes"
+    words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
     words += f"They work {works} of the time, wait for data {own}, for others {others}."
     for rank, times in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
         words += f" Rank {rank} was waited for most often, in {times} of them."
