@@ -6,7 +6,7 @@ class Strip {
   constructor() {
     this.canvas = html("canvas", { role: "img" });
     this.keys = div("lk-keys");
-    this.said = html("p", { class: "lk-said" });
+    this.said = html("p", { class: "lk-ranks" });
     this.node = div("lk-strip", this.canvas, this.keys, this.said);
     this.node.hidden = true;
   }
