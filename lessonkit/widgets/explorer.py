@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +14,7 @@ from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
+from lessonkit.widgets.by_itself import page_by_itself
 from lessonkit.widgets.challenges.task import Attempt, ChallengeTask
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.formula import Formula
@@ -58,6 +60,14 @@ class Explore(Page):
             state["error"] = sentence_of(error)
         self.shown = state["scene"]["summary"] if state["scene"] else state["error"]  # at first, in words
         super().__init__("explore", state, runs)
+
+    def save(self, path: str | Path) -> None:
+        """Write one file to *path* that is alive without Python, a server or a network.
+
+        All settings of its controls are run now. An address such as `workers.html#workers=4` opens it there.
+        Raises ValueError for cards, and for more than 500 settings.
+        """
+        Path(path).write_text(page_by_itself(self), encoding="utf-8")
 
     # ---- what the page asks ----
 

@@ -14,12 +14,12 @@ class Explore {
     this.error = html("div", { class: "lk-error", role: "alert" });
     this.panel = div("lk-panel");
     this.runButton = button("run for real", RUN, () => this.run());
+    const code = button("code", "Show this pipeline as a program", () => this.ask("code"));
     this.view.tools.append(
       html("span", { class: "lk-space" }),
       button("pin", "Pin this run as the baseline", () => this.pin()),
       button("reset", "Back to the start", () => this.reset()),
-      button("code", "Show this pipeline as a program", () => this.ask("code")),
-      this.runButton,
+      ...(state.alone ? [] : [code, this.runButton]), // alone there is nobody to ask
     );
     if (state.task) this.task = new Task(state.task);
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);

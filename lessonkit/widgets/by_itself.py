@@ -1,0 +1,71 @@
+"""An `explore` as one file that is alive without Python: all its settings are run when it is written."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from itertools import product
+from math import prod
+from string import Template
+from typing import Any
+
+from lessonkit.widgets.page_data import packed
+from lessonkit.widgets.widget import HERE
+
+MOST_SETTINGS = 500
+PAGE = Template("""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$TITLE</title>
+<style>
+:root { color-scheme: light dark; }
+body { margin: 8px; background: Canvas; color: CanvasText; font: 14px / 1.5 system-ui, sans-serif; }
+$STYLE
+</style>
+</head>
+<body>
+<div id="picture" class="lk"></div>
+<noscript><p>$WORDS</p></noscript>
+<script type="text/plain" id="answers">$ANSWERS</script>
+<script type="module">
+$SCRIPT
+</script>
+</body>
+</html>
+""")
+
+
+def page_by_itself(explore: Any) -> str:
+    """Return *explore* as a page; ValueError if it has cards, or too many settings."""
+    controls = list(explore.controls.values())
+    if cards := [control.name for control in controls if control.kind == "order"]:
+        raise ValueError(f"{cards[0]}: cards cannot be saved, for they have too many orders")
+    numbers = [[False, True] if one.kind == "flag" else range(len(one.values)) for one in controls]
+    if (count := prod(map(len, numbers))) > MOST_SETTINGS:
+        widest = max(controls, key=lambda control: len(control.values))
+        most = f"{count:,} settings are more than {MOST_SETTINGS}"
+        raise ValueError(f"{most}: give {widest.name}, which has {len(widest.values)}, fewer values")
+    state = json.loads(explore.state) | {"alone": True}
+    answers = {}
+    for chosen in product(*numbers):
+        values = dict(zip(explore.controls, chosen, strict=True))
+        key = ",".join(str(number).lower() for number in chosen)
+        answers[key] = explore.picture(explore.values(values))[1]
+    values = {
+        one.name: ["False", "True"] if one.kind == "flag" else [str(value) for value in one.values]
+        for one in controls
+    }
+    content = packed({"state": state, "values": values, "answers": answers}).encode()
+    parts = {
+        "TITLE": html.escape(getattr(explore.pipeline, "__name__", "A run").replace("_", " ")),
+        "STYLE": explore._css,
+        "WORDS": html.escape(explore.in_words()),
+        "ANSWERS": base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),
+        "SCRIPT": explore._esm.replace("export default", "const lessonkit =", 1)
+        + (HERE / "by_itself.js").read_text(encoding="utf-8"),
+    }
+    return PAGE.substitute(parts)

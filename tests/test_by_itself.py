@@ -1,0 +1,90 @@
+"""A picture in a file of its own: all settings, and nothing that is asked for anywhere."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Browser
+
+from lessonkit import DataLoader, Dataset
+from lessonkit.widgets import cards, explore, slider
+from lessonkit.widgets.explorer import Explore
+
+LARGEST = 400_000  # bytes, for two sliders of ten
+
+
+def workers(workers: int = 4, prefetch_factor: int = 2, persistent: bool = False) -> Any:
+    images = Dataset.range(48).map(cost=0.020, stage="Decode")
+    more: dict[str, Any] = (
+        {"prefetch_factor": prefetch_factor, "persistent_workers": persistent} if workers else {}
+    )
+    return DataLoader(images, batch_size=4, num_workers=workers, **more), {"num_epochs": 1}
+
+
+def shown(**controls: Any) -> Explore:
+    return explore(workers, **controls)
+
+
+def content(path: Path) -> dict[str, Any]:
+    """What is in a file that was saved."""
+    (packed,) = re.findall(r'id="answers">([^<]+)<', path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return found
+
+
+def test_a_file_has_the_run_of_every_setting(tmp_path: Path) -> None:
+    one = shown(workers=slider(0, 9, unit="workers"), prefetch_factor=slider(1, 10))
+    one.save(tmp_path / "workers.html")
+    assert (tmp_path / "workers.html").stat().st_size < LARGEST
+    answers = content(tmp_path / "workers.html")["answers"]
+    assert len(answers) == 100
+    for key, answer in answers.items():
+        first, second = map(int, key.split(","))
+        drawn = one.picture({"workers": first, "prefetch_factor": second + 1})[1]
+        assert answer == json.loads(json.dumps(drawn))
+
+
+def test_a_switch_has_both_its_values(tmp_path: Path) -> None:
+    shown(persistent=False).save(str(tmp_path / "switch.html"))
+    found = content(tmp_path / "switch.html")
+    assert list(found["answers"]) == ["false", "true"]
+    assert found["values"] == {"persistent": ["False", "True"]}
+
+
+def test_too_many_settings_and_cards_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    many = shown(workers=slider(0, 99), prefetch_factor=slider(1, 10))
+    said = "1,000 settings are more than 500: give workers, which has 100, fewer values"
+    with pytest.raises(ValueError, match=said):
+        many.save(tmp_path / "many.html")
+    steps = cards(cache=Dataset.cache, batch=lambda made: made.batch(2))
+    ordered = explore(lambda order: Dataset.range(4), order=steps)
+    with pytest.raises(ValueError, match="order: cards cannot be saved"):
+        ordered.save(tmp_path / "cards.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_it_lives_from_a_folder_and_a_setting_has_an_address(browser: Browser, tmp_path: Path) -> None:
+    one = shown(workers=slider(0, 9, unit="workers"), prefetch_factor=[1, 2, 4])
+    one.save(tmp_path / "workers.html")
+    with browser.visit() as visit:
+        page: Any = visit.page
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{(tmp_path / 'workers.html').as_uri()}#workers=2&prefetch_factor=1&nonsense=7")
+        page.locator("rect.lk-bar").first.wait_for()
+
+        def figure(**values: int) -> str:
+            return str(one.picture(values)[1]["figures"][1][0])
+
+        assert page.locator(".lk-figures b").nth(1).inner_text() == figure(workers=2, prefetch_factor=1)
+        page.locator("[data-name=workers]").press("ArrowRight")
+        wanted = figure(workers=3, prefetch_factor=1)
+        page.locator(".lk-figures b", has_text=wanted).wait_for()
+        assert page.url.endswith("#workers=3&prefetch_factor=1")
+        assert not page.get_by_role("button", name="Run this pipeline").count()
+        assert len(asked) == 1
+    assert not visit.errors
