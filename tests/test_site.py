@@ -6,6 +6,7 @@ import hashlib
 import http.server
 import json
 import random
+import re
 import subprocess
 import sys
 import tarfile
@@ -315,3 +316,31 @@ def test_a_server_sends_what_is_compressed_to_those_who_take_it(tmp_path: Path) 
                 assert (gzip.decompress(content) if comes else content) == (tmp_path / name).read_bytes()
         finally:
             server.shutdown()
+
+
+def test_every_symptom_leads_to_a_section_that_is_there() -> None:
+    rows = pages.symptoms()
+    assert len(rows) == len({seen for seen, *_ in rows}) >= 20
+    for _, _, name, section in rows:
+        cells = json.loads((pages.ROOT / "notebooks" / f"{name}.ipynb").read_bytes())["cells"]
+        headings = ["".join(cell["source"]).lstrip("# ") for cell in cells if cell["cell_type"] == "markdown"]
+        assert not section or section in headings, (name, section)
+
+
+def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> None:
+    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
+    page = pages.first_page(lessons)
+    for path in lessons:
+        assert page.count(f'path={path.name}"') >= 1
+        assert pages.ideas()[path.name[:2]].split(",")[0] in page
+        assert f"{pages.minutes(path)} minutes" in page
+    assert f"{sum(map(pages.minutes, lessons)) / 60:.0f} hours" in page
+    assert not re.search(r"\b(WAY_|SYMPTOMS|LESSONS|HOURS)", page)
+
+
+def test_the_picture_on_the_first_page_is_small_enough_for_a_slow_line(tmp_path: Path) -> None:
+    pages.picture_of_workers(tmp_path)
+    pages.compress(tmp_path)
+    first = pages.first_page(sorted((pages.ROOT / "notebooks").glob("*.ipynb"))).encode()
+    assert (tmp_path / "workers.html.gz").stat().st_size + len(first) < 300_000
+    assert (tmp_path / "preview.png").read_bytes().startswith(b"\x89PNG")

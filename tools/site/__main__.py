@@ -32,7 +32,11 @@ MADE_OF = ("lessonkit", "notebooks", "tools/site")
 def build(to: Path = SITE, full: Path | None = None) -> None:
     """Build the site in *to*, with a *full* Pyodide if one is given; not if it is there, made of the same."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    inputs = {"inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)), "node": shutil.which("node")}
+    inputs: dict[str, Any] = {
+        "inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)),
+        "node": shutil.which("node"),
+    }
+    inputs["ideas"] = pages.ideas()
     if full:
         inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"
     if (to / "built.json").exists() and json.loads((to / "built.json").read_text()) == inputs:

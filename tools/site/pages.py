@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from lessonkit import DataLoader, Dataset
+from lessonkit.pictures.style import png
+from lessonkit.widgets import explore, slider
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 SHOWN = (".ipynb", ".json", ".py")
@@ -38,6 +42,7 @@ BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as
 SMALL, WORTH_IT = 1000, 0.9  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 MEASURED = "*Measured on a computer with two cores. A browser has not what it needs.*"
+WAYS = {"WAY_TORCH": ("00", "01", "09", "11"), "WAY_SHORT": ("00", "01", "03", "04", "08")}
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -189,12 +194,10 @@ def add_ours(folder: Path, python: str) -> None:
     icons.mkdir(parents=True)
     for name in ICONS:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
-    entries = "\n".join(
-        f'<li><a href="notebooks/index.html?path={quote(path.name)}">{escape(title(path))}</a></li>'
-        for path in sorted((folder / "files").glob("*.ipynb"))
+    (folder / "index.html").write_text(
+        first_page(sorted((folder / "files").glob("*.ipynb"))), encoding="utf-8"
     )
-    first = (HERE / "page" / "index.html").read_text(encoding="utf-8")
-    (folder / "index.html").write_text(first.replace("LESSONS", entries), encoding="utf-8")
+    picture_of_workers(folder)
     page = folder / "notebooks" / "index.html"
     text = page.read_text(encoding="utf-8")
     style = '<link rel="stylesheet" href="../site.css">'
@@ -220,6 +223,66 @@ def compress(folder: Path) -> None:
         packed = gzip.compress(content, mtime=0)
         if len(packed) < WORTH_IT * len(content):
             path.with_name(f"{path.name}.gz").write_bytes(packed)
+
+
+def first_page(lessons: list[Path]) -> str:
+    """Return the first page: ways in, what people see and where it is explained, and all *lessons*."""
+    idea, by_number = ideas(), {path.name[:2]: path for path in lessons}
+    entries = [
+        f"<li>{link(path)}: {escape(idea[path.name[:2]])} <small>{minutes(path)} minutes</small></li>"
+        for path in lessons
+    ]
+    rows = [
+        f"<tr><td>{escape(seen)}</td><td>{escape(cause)}</td>"
+        f"<td>{link(by_number[lesson[:2]], section)}</td></tr>"
+        for seen, cause, lesson, section in symptoms()
+    ]
+    parts = {name: ", ".join(link(by_number[number]) for number in way) for name, way in WAYS.items()}
+    parts |= {"SYMPTOMS": "\n".join(rows), "LESSONS": "\n".join(entries)}
+    parts["HOURS"] = f"{sum(map(minutes, lessons)) / 60:.0f} hours"
+    text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = text.replace(name, part, 1)
+    return text
+
+
+def ideas() -> dict[str, str]:
+    """Return the idea of each lesson, by its number, as the teacher's page has it."""
+    told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| \[(\d\d) [^|]*\| ([^|]*) \|", told, re.M))
+
+
+def symptoms() -> list[list[str]]:
+    """Return what people see, what it mostly is, and the lesson and section that answer it."""
+    lines = (HERE / "symptoms.txt").read_text(encoding="utf-8").splitlines()
+    return [[part.strip() for part in line.split("::")] for line in lines if not line.startswith("#")]
+
+
+def link(lesson: Path, section: str = "") -> str:
+    """Return a link to a *lesson*, and the name of one of its sections, if one is given."""
+    text = f"{lesson.name[:2]} {escape(title(lesson).partition(':')[0])}"
+    after = f", <em>{escape(section)}</em>" if section else ""
+    return f'<a href="notebooks/index.html?path={quote(lesson.name)}">{text}</a>{after}'
+
+
+def minutes(lesson: Path) -> int:
+    """Return how long the main path of a *lesson* takes, as its first cell says."""
+    told = re.search(r"\*\*Time\*\* (\d+) minutes", lesson.read_text(encoding="utf-8"))
+    return int(told[1]) if told else 0
+
+
+def picture_of_workers(folder: Path) -> None:
+    """Write the picture that lives on the first page, before any Python, and one of it for links."""
+
+    def workers(workers: int = 2, prefetch_factor: int = 2) -> Any:
+        images = Dataset.range(48).map(cost=0.020, stage="Decode")
+        more: dict[str, Any] = {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
+        return DataLoader(images, batch_size=4, **more), {"num_epochs": 1, "train": 0.010}
+
+    one = explore(workers, workers=slider(0, 9, unit="workers"), prefetch_factor=slider(1, 4))
+    one.save(folder / "workers.html")
+    if stored := one.stored():
+        (folder / "preview.png").write_bytes(png(stored))
 
 
 def title(lesson: Path) -> str:
