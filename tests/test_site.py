@@ -313,5 +313,8 @@ def test_a_server_sends_what_is_compressed_to_those_who_take_it(tmp_path: Path) 
                 assert (told["Content-Encoding"] == "gzip") == comes
                 assert told["Content-Type"] == "text/javascript"
                 assert (gzip.decompress(content) if comes else content) == (tmp_path / name).read_bytes()
+                asked.add_header("If-Modified-Since", told["Last-Modified"])
+                with pytest.raises(urllib.error.HTTPError, match="304"):  # what it has is not sent again
+                    urllib.request.urlopen(asked)
         finally:
             server.shutdown()
