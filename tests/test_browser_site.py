@@ -9,13 +9,14 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from browser import ALL_RUN, COMPLAINTS, Browser, Visit, run_all
 from firefox import find_firefox, firefox
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from servers import HOST, await_start, free_port, process
 
 from tools.site import fetch, python
@@ -81,6 +82,14 @@ DAMAGE = """async () => {
             if (url.endsWith(".wasm")) await cache.put(url, new Response("broken"));
         }
     }
+}"""
+SLOW = 1  # s that a lesson's file takes over a slow line
+WATCH_TEXT = """new MutationObserver(() => {
+    if (document.querySelector(".jp-RenderedMarkdown h1")) window.textAt ??= performance.now();
+}).observe(document, { childList: true, subtree: true });"""
+TEXT_FIRST = """() => {
+    const [python] = performance.getEntriesByType("resource").filter(({ name }) => name.includes("/python-"));
+    return window.textAt < python.startTime;
 }"""
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
@@ -185,6 +194,19 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
     data = page.evaluate("({ ...document.getElementById('lessons-script').dataset })")
     there = [site.school / "lessons" / data["python"] / name for name in BIG]
     assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_on_a_slow_line_the_text_comes_before_python(site: Site, browser: Browser) -> None:
+    def delay(route: Route) -> None:
+        sleep(SLOW)
+        route.continue_()
+
+    with browser.started_with(), browser.visit(MOST) as visit:  # one that has kept nothing
+        visit.page.route("**/files/*.ipynb", delay)
+        visit.page.add_init_script(WATCH_TEXT)
+        site.open(visit.page, LESSONS[0])
+        assert visit.page.evaluate(TEXT_FIRST)
 
 
 @pytest.mark.usefixtures("whole_site")

@@ -77,19 +77,26 @@ def shown(path: Path) -> str:
 class Files(http.server.SimpleHTTPRequestHandler):
     """Serves files, compressed where the browser takes that, and says nothing of each."""
 
+    packed = False
+
     def send_head(self) -> Any:
         """Send the headers of a file; return what is to follow them, and nothing if nothing is."""
         path = self.translate_path(self.path)
-        packed = Path(f"{path}.gz")
-        if "gzip" not in self.headers.get("Accept-Encoding", "") or not packed.is_file():
-            return super().send_head()
-        self.send_response(http.HTTPStatus.OK)
-        self.send_header("Content-Type", self.guess_type(path))
-        self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Length", str(packed.stat().st_size))
+        self.packed = "gzip" in self.headers.get("Accept-Encoding", "") and Path(f"{path}.gz").is_file()
+        if self.packed:
+            self.path = self.path.partition("?")[0] + ".gz"
+        return super().send_head()
+
+    def guess_type(self, path: Any) -> str:
+        """Return the kind of a file, also of one that is sent compressed."""
+        return super().guess_type(str(path).removesuffix(".gz") if self.packed else path)
+
+    def end_headers(self) -> None:
+        """Tell a browser that a file is compressed."""
+        if self.packed:
+            self.send_header("Content-Encoding", "gzip")
         self.send_header("Vary", "Accept-Encoding")
-        self.end_headers()
-        return packed.open("rb")
+        super().end_headers()
 
     def log_message(self, *_: object) -> None:
         pass

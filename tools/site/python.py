@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -31,6 +32,9 @@ PYTHON = "3.14"  # which parts.txt is made for
 KERNEL = ("ipykernel-", "pyodide_kernel-")  # JupyterLite's own wheels for its kernel
 OF_PAGES = ("jupyterlite-core", "jupyterlite-pyodide-kernel", "jupyterlab-widgets")
 LEXERS = ("__init__", "_mapping", "python", "special", "text")  # of Pygments: the others are most of it
+TERMINAL = re.compile(
+    r"IPython/terminal/(?!(pt_inputhooks/)?__init__.py)"
+)  # of IPython: a quarter of all packages
 DATE = (2026, 1, 1, 0, 0, 0)  # the same archive from the same files
 NODE = (
     "There is no Node here that can run Pyodide: the site works without, and starts some seconds later. "
@@ -58,9 +62,10 @@ def pack(wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: 
             if path.is_file() and "__pycache__" not in path.parts:
                 add(packed, path.relative_to(ROOT).as_posix(), path.read_bytes())
         # What lessons need is beside them; stubs are in the place of what is not here.
-        for path in sorted([*(HERE / "stubs").glob("*.py"), *(ROOT / "notebooks").glob("*_[0-9][0-9].*")]):
-            if path.stem not in packages:
-                add(packed, path.name, path.read_bytes())
+        for folder_of, pattern in ((HERE / "stubs", "**/*.py"), (ROOT / "notebooks", "*_[0-9][0-9].*")):
+            for path in sorted(folder_of.glob(pattern)):
+                if path.stem not in packages:
+                    add(packed, path.relative_to(folder_of).as_posix(), path.read_bytes())
     shutil.copy(HERE / "page" / "start.mjs", folder)
     compile_with_node(folder, cache)
 
@@ -124,7 +129,7 @@ def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:
         unused = first.endswith(".data") or {"tests", "labextension", "nbextension"} & {*parts}
         paper = first.endswith(".dist-info") and last != "METADATA"
         lexer = name.startswith("pygments/lexers/") and last.removesuffix(".py") not in LEXERS
-        if last and not (unused or paper or lexer):
+        if last and not (unused or paper or lexer or TERMINAL.match(name)):
             add(packed, name, wheel.read(name))
 
 

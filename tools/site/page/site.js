@@ -5,6 +5,7 @@ import { allWork, keep, saved, zip } from "./work.js";
 const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
+const FAST = 500; // ms in which a lesson's file comes over a line that has room for Python as well
 const OFTEN = 10000; // ms from one save to the next
 const ABLE = typeof WebAssembly === "object"; // without it there is no Python
 const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"];
@@ -48,6 +49,7 @@ function digest(notebook) {
   return `${a >>> 0}-${b >>> 0}`;
 }
 
+const begun = performance.now();
 const asked = path && fetch(new URL(`files/${path}`, here), { cache: "no-cache" }).catch(() => null);
 
 async function published() {
@@ -98,10 +100,15 @@ export const ready = choose().catch((error) => console.warn(error));
 // ---- Python ----
 
 let started = "", heard = performance.now();
+new PerformanceObserver(() => (heard = performance.now())).observe({ type: "resource" });
 
-// Asked for at once, so that they are here when the page has come so far as to want them. How large they are the
-// build says: a server that compresses would count other bytes.
+// Asked for at once, so that they are here when the page has come so far as to want them; on a slow line, where they
+// would keep the text from coming, after it. How large they are the build says: a server that compresses would count
+// other bytes.
 async function fetchPython() {
+  await ready;
+  const isSlow = performance.now() - begun > FAST;
+  while (isSlow && !document.querySelector(".jp-RenderedMarkdown h1")) await soon(50);
   const { python, bytes } = document.getElementById("lessons-script").dataset;
   const millions = (count) => (count / 1e6).toFixed(0);
   let come = 0;
@@ -118,7 +125,7 @@ async function fetchPython() {
   }));
 }
 
-// On a slow line Python may come for minutes; it is late when nothing has come for long.
+// On a slow line the page and Python may come for minutes; it is late when nothing has come for long.
 async function watch() {
   while (started !== "done") {
     await soon(1000);
@@ -238,7 +245,11 @@ button("Download all my work", async () => {
   if (files.length) zip(files, "my-lessons.zip");
   else say("There is nothing yet: run or change a cell first.");
 });
-if (path) start();
-navigator.serviceWorker?.ready.then(({ active }) => {
-  setTimeout(() => active.postMessage(performance.getEntriesByType("resource").map(({ name }) => name)), 20000);
-});
+
+// What came before the worker was there it keeps afterwards: on a slow line it would be in Python's way.
+if (path) start().then(keepAll).catch((error) => console.warn(error));
+
+async function keepAll() {
+  const { active } = (await navigator.serviceWorker?.ready) ?? {};
+  active?.postMessage(performance.getEntriesByType("resource").map(({ name }) => name));
+}
