@@ -144,6 +144,7 @@ def test_a_real_run_is_compared_with_the_prediction(page: Any) -> None:
     lab = widget(page, 5)
     lab.get_by_role("button", name="Run this pipeline").click()
     lab.get_by_role("row", name="Train").wait_for()
+    lab.locator(".lk-ghosts path").nth(2).wait_for(state="attached")  # drawn with the next frame
     assert lab.locator(".lk-ghosts path").count() == 3  # one for each stage
     said = lab.get_by_role("row", name="total").locator("td").nth(2).inner_text()
     assert said.endswith(("too long", "too short"))
