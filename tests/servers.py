@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,13 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from lessonkit.lessons import beside
 from tools import targets
 
 START, STOP = 60, 10  # s, for a server or a browser
 HOST = "127.0.0.1"
+ENDING = (signal.SIGTERM, signal.SIGINT)
+STARTED: set[int] = set()  # the programs that run, each with a group of its own
 SHARE = Path(__file__).parent.parent / "share" / "jupyter"
 
 
@@ -57,25 +60,67 @@ VOILA = Program(
 SOCKETS = ("--KernelManager.transport=ipc",) if sys.platform == "linux" and len(gettempdir()) <= 30 else ()
 
 
+def interrupt(*_: object) -> NoReturn:
+    """End as after Ctrl+C, once: who asks again would keep us from stopping what was started."""
+    for sign in ENDING:
+        signal.signal(sign, signal.SIG_IGN)
+    late = threading.Timer(3 * STOP, end_at_once)
+    late.daemon = True
+    late.start()
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Put off until this is done that somebody ends us."""
+    asked: list[int] = []
+    before = {sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in ENDING}
+    try:
+        yield
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
+    if asked:
+        signal.raise_signal(asked[0])
+
+
+def end_at_once() -> NoReturn:
+    """End with all that was started: a page whose driver is gone may wait for ever."""
+    for pid in STARTED:
+        kill_group(pid)
+    os._exit(1)
+
+
+def kill_group(pid: int) -> None:
+    """Kill a program and what it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
 @contextmanager
 def process(command: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A program in a group of its own; when we are done with it the whole group ends."""
     # Who ends us interrupts us: then what was started is stopped, as after Ctrl+C.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = signal.getsignal(signal.SIGTERM)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, interrupt)
     with log.open("wb") as output:
         child = subprocess.Popen(
             command, env=environment, stdout=output, stderr=output, start_new_session=True
         )
+    STARTED.add(child.pid)
     try:
         yield child
     finally:
-        child.terminate()  # a server then stops its kernels, which are groups of their own
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(STOP)
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        signal.signal(signal.SIGTERM, before)
+        with undisturbed():
+            child.terminate()  # a server then stops its kernels, which are groups of their own
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(STOP)
+            kill_group(child.pid)
+            child.wait()
+            STARTED.discard(child.pid)
+        if signal.getsignal(signal.SIGTERM) is interrupt:
+            signal.signal(signal.SIGTERM, before)
 
 
 def await_start(name: str, child: subprocess.Popen[bytes], log: Path, started: Callable[[], bool]) -> None:

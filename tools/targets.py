@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -218,6 +219,7 @@ def run(module: str, *arguments: str) -> int:
     """Run a *module* in .venv, or without it where nothing had to be installed; return what it returns."""
     python = str(PYTHON) if PYTHON.exists() else sys.executable
     child = subprocess.Popen([python, "-m", module, *arguments], cwd=ROOT, env=environment())
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())  # who ends us means what runs here
     while True:
         with suppress(KeyboardInterrupt):  # it has heard this as well, and may ask whether it is meant
             return child.wait()

@@ -9,6 +9,7 @@ loop does, and that ends a worker of xdist. With arguments it is one plain pytes
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -39,13 +40,16 @@ PIPES: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": Tr
 
 def main(given: list[str]) -> int:
     """Run them; what the first part says is seen at once, and at the end, again, what failed."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # then all parts are ended, as after Ctrl+C
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
     failed = []
     with ExitStack() as running:
         processes = [subprocess.Popen(part, **PIPES) for part in PARTS]
         for process in processes:
-            running.callback(process.terminate)
+            running.callback(process.wait)
+        for process in processes:
+            running.callback(process.terminate)  # what comes last is done first
         for process, part in zip(processes, PARTS, strict=True):
             for line in process.stdout or ():
                 print(line, end="", flush=True)
