@@ -34,6 +34,11 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
             "You waited for the last kitchen. But the first tray comes from the first one, which was ready "
             "long before.",
         ),
+        (
+            workers * sum(start) + batch,
+            "You waited until each kitchen was ready before you opened the next. But a kitchen gets ready "
+            "while the loop starts the others.",
+        ),
     ]
     why = "Four starts of 12 ms, then one kitchen cooks four images: 48 + 80. Without workers it was 80."
     return {"wrong": wrong, "why": why}

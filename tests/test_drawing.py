@@ -83,15 +83,25 @@ WRONG = [
         ([80, 80, 80], "calls=2 gives 40 ms, not 80 ms. flat From calls=3 on, nothing changes."),
         ([40, 10, 5], "calls=3 gives 20 ms, not 10 ms. falls From calls=3 on, nothing changes."),
         ([40, 27, 20], "calls=3 gives 20 ms, not 27 ms. even From calls=3 on, nothing changes."),
-        ([50, 20, 20], "calls=2 gives 40 ms, not 50 ms. flat From calls=3 on, nothing changes."),
+        ([45, 30, 21], "calls=2 gives 40 ms, not 45 ms. From calls=3 on, nothing changes."),
+        ([70, 65, 61], "calls=2 gives 40 ms, not 70 ms. flat From calls=3 on, nothing changes."),
+        ([50, 20, 20], "calls=2 gives 40 ms, not 50 ms. From calls=3 on, nothing changes."),
         ([20, 20, 20], "calls=2 gives 40 ms, not 20 ms. From calls=3 on, nothing changes."),
-        ([40, 20, 30], "calls=4 gives 20 ms, not 30 ms. flat From calls=3 on, nothing changes."),
+        ([40, 20, 30], "calls=4 gives 20 ms, not 30 ms. From calls=3 on, nothing changes."),
     ],
 )
-def test_the_first_point_that_is_wrong_speaks_for_the_nearest_curve_that_errs_to_its_side(
+def test_the_nearest_misconception_speaks_that_the_curve_follows_and_that_errs_to_its_side(
     places: list[int], sentence: str
 ) -> None:
     assert text(question(WRONG, CURVE), places) == f"{sentence} Training decides."
+
+
+def test_a_curve_below_a_limit_is_told_which_one() -> None:
+    made = question()
+    steps = [round(seconds / made.step) for seconds in (0.040, 0.030, 0.016, 0.016)]  # a straight line down
+    said = text(made, steps)
+    assert "No run with calls=4 takes less than 18.5 ms: the limit is the reader." in said
+    assert "No run" not in text(made, [round(place) for place in made.right])
 
 
 def test_a_curve_may_be_a_list_or_made_of_the_runs() -> None:

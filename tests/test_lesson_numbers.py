@@ -1,6 +1,6 @@
 """Numbers that neither a rerun notebook nor marked prose holds.
 
-They stand in the README and in the pages for teachers, or a lesson only puts them in words.
+They stand in the pages for teachers, or a lesson only puts them in words.
 """
 
 import json
@@ -57,13 +57,6 @@ def epoch_of_images(**changes: Any) -> float:
     return round(seconds * 1e3)
 
 
-def step_of(ranks: int, places: int = 0) -> float:
-    """The milliseconds that a step of several machines takes in lesson 10."""
-    names = lesson("10_many_machines").names
-    seconds: float = names["answers_10"].step_of(names["job"](ranks, places))
-    return seconds * 1e3
-
-
 def mapped(dataset: Dataset, calls: int | None = None) -> Dataset:
     return dataset.map(cost=0.030, num_parallel_calls=calls)
 
@@ -95,13 +88,12 @@ def workers(count: int, slow: float = 0.020, **arguments: Any) -> Dataset:
     return DataLoader(images, 4, num_workers=count, start=(0.012, 0.006), **arguments)
 
 
-# ---- the README, and the pages for teachers ----
+# ---- the pages for teachers ----
 
 SHORT, FILE, LONG, LONGER = (ArtificialDataset(samples) for samples in (2, 3, 20, 1000))
 FAR, LONG_FAR = (ArtificialDataset(samples, open=0.300) for samples in (3, 300))
 FAST = ArtificialDataset(20, read=0.0075)
 BURSTS = ArtificialDataset(read=0.005).repeat(10)
-CACHED = mapped(FILE), mapped(FILE).cache(), mapped(FILE.cache())
 TUNABLE = LONG.map(cost=0.030, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
 TUNED, BETTER = mapped(LONG, 2).prefetch(1), mapped(LONG.prefetch(1), 2)
 ONE_CALL: dict[str, Any] = {"cost": 0.020, "num_parallel_calls": 1}
@@ -121,24 +113,6 @@ def keeps_up(call: float) -> int:
 
 Claim = tuple[str, Callable[[], list[float]]]  # words of a page, and the values of the numbers in them
 PAGES: dict[str, list[Claim]] = {
-    "README.md": [
-        ("take 210 ms, and the accelerator works 28.6 %", lambda: [ms(FILE), busy(FILE)]),
-        ("170 ms, and 100 places", lambda: [ms(FILE.prefetch(100)), 100]),
-        ("take 210 ms instead of 420", lambda: [ms(files(2, FILE, lanes)) for lanes in (2, None)]),
-        ("390 ms, then 260 and 230", lambda: [ms(mapped(FILE, calls)) for calls in (None, 2, 3)]),
-        ("still 230 with 8", lambda: [ms(mapped(FILE, 8)), 8]),
-        ("975 ms for five epochs become 315, or 675", lambda: [ms(one, num_epochs=5) for one in CACHED]),
-        ("finds 25.25 ms a sample", lambda: [sample_ms(TUNED)]),
-        ("operator would give 18.5", lambda: [sample_ms(BETTER)]),
-        ("13.35 s become 5.05", lambda: [guide().duration, guide(**BEST).duration]),
-        ("328 ms instead of 1080", lambda: [ms(workers(count), num_epochs=1) for count in (4, 0)]),
-        ("takes 29.2 ms instead of 17.2", lambda: [step_of(8), step_of(1)]),
-        ("buffer bring it to 16.8", lambda: [step_of(8, 2)]),
-        ("epoch 107 ms longer", lambda: [epoch_of_images(num_workers=2) - epoch_of_images()]),
-        ("one thread 342", lambda: [epoch_of_images(threads=1) - epoch_of_images()]),
-        ("make it 280 ms", lambda: [epoch_of_images() - epoch_of_images(num_workers=2, threads=1)]),
-        ("batch comes 48 ms later", lambda: [arrivals(workers(4))[0] - arrivals(workers(0))[0]]),
-    ],
     "docs/teaching/00.md": [
         ("busy 28.6 %", lambda: [busy(FILE)]),
         ("**D, 3.5 times", lambda: [ms(FILE) / ms(Dataset.range(3))]),

@@ -100,6 +100,22 @@ def test_shares_are_asked_for_in_percent() -> None:
     assert said.ask({"do": "commit", "said": 28.6, "sure": 1})[0]["right"]
 
 
+@pytest.mark.parametrize(
+    ("unit", "given", "name"),
+    [("ms", 0.21, "seconds"), ("ms", 210_000, "microseconds"), ("s", 210, "milliseconds")],
+)
+def test_a_right_number_in_another_unit_is_told_so(unit: str, given: float, name: str) -> None:
+    said = Said(predict("How long?", NAIVE, answer=lambda trace: 0.21, unit=unit))
+    told, answer = said.ask({"do": "commit", "said": given, "sure": 1})
+    assert not told["right"]
+    assert answer["text"].endswith(f"Is that in {name}? The answer is wanted in {unit}.")
+
+
+def test_a_share_in_place_of_percent_is_told_so() -> None:
+    said = Said(predict("Busy?", NAIVE, answer=lambda trace: 0.4, unit="%"))
+    assert "Is that in parts of one?" in said.ask({"do": "commit", "said": 0.4, "sure": 1})[1]["text"]
+
+
 @pytest.mark.parametrize("unit", ["s", "ms"])
 def test_a_time_has_the_same_tolerance_in_seconds_as_in_milliseconds(unit: str) -> None:
     scale = {"s": 1, "ms": 1000}[unit]

@@ -1,5 +1,8 @@
 """What is drawn of several ranks: the same times as in their traces."""
 
+import pytest
+from pages import Said
+
 from lessonkit import Dataset, benchmark
 from lessonkit.engine.ranks import Ranks
 from lessonkit.pictures.strip import late_ranks, plot_ranks, strip_scene, times_of_ranks
@@ -49,8 +52,9 @@ def test_only_who_was_waited_for_is_marked() -> None:
 def test_a_page_gets_the_strip_and_the_trace_of_the_first_rank() -> None:
     shown = show(pipeline, ranks=3, num_epochs=1, train=0.010, allreduce=0.001)
     trace, drawn = shown.picture({"made": pipeline})
-    assert drawn["strip"] == strip_scene(run(3))
-    assert trace.duration == run(3).duration
+    again = run(3)
+    assert drawn["strip"] == strip_scene(again, again.traces[0])
+    assert trace.duration == again.duration
     assert "image/png" in shown._repr_mimebundle_()[0]
 
     def job(ranks: int = 2) -> object:
@@ -69,4 +73,23 @@ def test_512_ranks_and_an_uneven_end_are_drawn() -> None:
     many = benchmark(lambda rank: Dataset.range(4 + rank % 2), ranks=512, num_epochs=1)
     assert "Rank 0 ran out of batches after step 4" in repr(plot_ranks(many))
     assert plot_ranks(many).figure
-    assert len(strip_scene(many)["shares"][0][2]) == 512 * 4
+    assert len(strip_scene(many, many.traces[0])["shares"][0][2]) == 512 * 4
+
+
+def test_the_timeline_is_that_of_the_rank_that_was_chosen_and_only_that_one_is_recorded() -> None:
+    shown = show(pipeline, ranks=3, num_epochs=1, train=0.010, allreduce=0.001)
+    again = run(3)
+    for rank, number in ((0, 0), (1, 1), (2, 2), (7, 2)):
+        trace, drawn = shown.picture({"made": pipeline}, rank)
+        assert trace.spans == again.traces[number].spans
+        assert drawn["strip"] == strip_scene(again, again.traces[number])
+        assert trace.ranks
+        recorded = [one.recorder is not None for one in trace.ranks.traces]
+        assert recorded == [place == number for place in range(3)]
+
+
+@pytest.mark.parametrize("rank", [-1, 1.0, "2", True, None])
+def test_a_rank_that_is_none_is_refused_in_a_sentence(rank: object) -> None:
+    said = Said(show(pipeline, ranks=3, num_epochs=1))
+    _, answer = said.ask({"do": "show", "id": 1, "values": {}, "rank": rank})
+    assert "rank" in str(answer)

@@ -39,7 +39,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     step: Callable[[Any], Any] | None = None,
     ahead: bool = False,
     queue: int = 0,
-    record: bool = True,
+    record: bool | int = True,
     keep: bool = False,
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
@@ -67,7 +67,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
 
     With *ranks*, so many machines train together, each with a clock of its own: *dataset* is a function that
     makes the pipeline of a rank, by its number. A step ends for all when the slowest has trained, and
-    *allreduce* seconds later. That is a model, on the virtual clock alone; the result is `Ranks`.
+    *allreduce* seconds later. That is a model, on the virtual clock alone; the result is `Ranks`. Without
+    *record* a trace has no spans; of ranks it may be the number of the only one that is recorded.
 
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
@@ -89,17 +90,19 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         raise TypeError(f"cancel={cancel!r}: must be a threading.Event")
     if train is None and (queue or step is None):
         train = USUAL
-    check.flag("keep", keep), check.flag("ahead", ahead), check.flag("record", record)
+    check.flag("keep", keep), check.flag("ahead", ahead)
+    if ranks is None or type(record) is not int:
+        check.flag("record", record)
     options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
     options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue}
 
-    def loop_over(pipeline: Any) -> Loop:
+    def loop_over(pipeline: Any, recorded: bool) -> Loop:
         """Make a run of *pipeline*, and its training loop."""
         if not isinstance(pipeline, Description):
             raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
         if most == cardinality(pipeline.node) == math.inf:
             raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
-        shared = (machine, Store(fixed_seed=True), Recorder() if record else None)
+        shared = (machine, Store(fixed_seed=True), Recorder() if recorded else None)
         run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
         run.sites = {site: operator for operator, site in enumerate(sites(pipeline.node))}
         copies = ahead and pipeline.node.arguments.get("pin_memory", True)
@@ -133,7 +136,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         numbers = range(check.integer("ranks", ranks, least=1))
         pipelines = [check.function("dataset", dataset)(number) for number in numbers]
         refuse_what_is_shared(pipelines)
-        loops = [loop_over(pipeline) for pipeline in pipelines]
+        recorded = [record == number if type(record) is int else bool(record) for number in numbers]
+        loops = [loop_over(*each) for each in zip(pipelines, recorded, strict=True)]
         crew = [Rank(number, loop, num_epochs, most) for number, loop in zip(numbers, loops, strict=True)]
         steps, uneven = together(crew, allreduce)
         traces = [trace(pipeline, loop) for pipeline, loop in zip(pipelines, loops, strict=True)]
@@ -141,7 +145,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         for one in traces:
             one.ranks = result
         return result
-    loop = loop_over(dataset)
+    loop = loop_over(dataset, bool(record))
     run, node = loop.run, dataset.node
     unknown = most == math.inf and cardinality(node) is None and clock == "virtual"
     cancelled = False

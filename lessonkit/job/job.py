@@ -94,6 +94,7 @@ class Job:
         )
         if workers:
             computes = spread(known.works, sum(each), rest * larger)
+            computes = [work + known.put * rest for work in computes]
             waits = spread(known.waits, sum(each), rest * grown)
         else:
             computes, waits = spread(known.alone, sum(each), rest * larger), []
@@ -231,7 +232,7 @@ def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
 
 
 def measure_job(loader: Any, step: Callable[[Any], Any], synchronise: Callable[[], Any] | None = None) -> Job:
-    """Measure a PyTorch *loader* and a *step* in short runs of both, about 13 seconds; return a `Job`.
+    """Measure a PyTorch *loader* and a *step* in short runs of both, about 14 seconds; return a `Job`.
 
     *synchronise* waits for what the step only launched; it is found if PyTorch has initialised a GPU.
     """

@@ -18,7 +18,7 @@ def measure(
 ) -> Any:
     """Measure a job, a *loader* with its *step*; or what the functions of a pipeline cost, without a step.
 
-    With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 13 seconds in short
+    With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 14 seconds in short
     runs, without and with workers, alone and beside each other. The result is a `Job`: its `forecast` says
     what other settings would take, its `loader`, `step` and `run` are a model of it for every picture and
     analysis here. The step is really called: give it a model that may be trained. Random states and the

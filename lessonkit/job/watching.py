@@ -75,6 +75,10 @@ class Watch:
         most = HICCUP * median(times)
         return [min(time, most) for time in times]
 
+    def pace(self) -> float:
+        """Return the seconds that a batch took, with all that came before it."""
+        return (self.ended - self.began) / max(1, len(self.made))
+
     def firsts(self) -> list[MadeBatch]:
         """Return the first batch of each process."""
         return list({made.pid: made for made in reversed(self.made)}.values())

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
+from lessonkit.engine.trace import Trace
 from lessonkit.pictures.panels import Panel, compose, name, time_axis
 from lessonkit.pictures.style import INK, Picture
 from lessonkit.words import milliseconds, percent
@@ -46,7 +47,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
     keys.append({"label": "was waited for", "facecolor": INK})
     names = ["rank 00"] if len(ranks.traces) <= MOST_RANKS else []
     panel = Panel(row * len(ranks.traces), "", words, names, draw)
-    return Picture(words, {"strip": strip_scene(ranks)}, lambda: compose([panel], keys))
+    return Picture(words, {"strip": strip_scene(ranks, ranks.traces[0])}, lambda: compose([panel], keys))
 
 
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
@@ -67,14 +68,16 @@ def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
     return [(step.slowest, step.end_ns) for step, trained in steps if min(trained) < max(trained)]
 
 
-def strip_scene(ranks: Ranks) -> dict[str, Any]:
-    """Return what a page draws of *ranks*; times in microseconds."""
+def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
+    """Return what a page draws of *ranks*, above the timeline of *trace*; times in microseconds."""
     shares = [
         [label, colour, [[rank, start // 1000, end // 1000] for rank, start, end in stretches if end > start]]
         for (label, colour), stretches in zip(SHARES.items(), times_of_ranks(ranks), strict=True)
     ]
     late = [[rank, end // 1000] for rank, end in late_ranks(ranks)]
-    return {"ranks": len(ranks.traces), "shares": shares, "late": late, "words": ranks_in_words(ranks)}
+    rank = next(number for number, one in enumerate(ranks.traces) if one is trace)
+    scene = {"ranks": len(ranks.traces), "rank": rank, "shares": shares, "late": late}
+    return scene | {"words": ranks_in_words(ranks)}
 
 
 def ranks_in_words(ranks: Ranks) -> str:

@@ -71,11 +71,11 @@ class Explore(Page):
 
     # ---- what the page asks ----
 
-    def show(self, id: int, values: Any) -> None:
-        """Simulate, and send the picture; or say why not."""
+    def show(self, id: int, values: Any, rank: int = 0) -> None:
+        """Simulate, and send the picture, of several ranks the timeline of *rank*; or say why not."""
         began = perf_counter()
         try:
-            _, answer = self.picture(self.values(values))
+            _, answer = self.picture(self.values(values), check.integer("rank", rank, least=0))
         except KeyboardInterrupt:
             answer = {"error": "It was interrupted."}
         except Exception as error:
@@ -119,9 +119,9 @@ class Explore(Page):
             raise RefusedError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
-    def picture(self, values: dict[str, Any]) -> tuple[Trace, dict[str, Any]]:
+    def picture(self, values: dict[str, Any], rank: int = 0) -> tuple[Trace, dict[str, Any]]:
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
-        trace = bounded("this pipeline", lambda: described(self.pipeline, **values).simulate())
+        trace = bounded("this pipeline", lambda: described(self.pipeline, **values).simulate(rank))
         drawn = page_data(trace)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)

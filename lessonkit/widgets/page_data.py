@@ -58,7 +58,7 @@ def page_data(trace: Trace) -> dict[str, Any]:
         "note": note,
         "data": ", ".join(data_quality(trace).words),
         "perSample": trace.per_sample if trace.samples else None,
-        "strip": strip_scene(trace.ranks) if trace.ranks else None,
+        "strip": strip_scene(trace.ranks, trace) if trace.ranks else None,
     }
 
 
@@ -117,14 +117,20 @@ def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:
     """List the numbers that matter, each with what it is; *busy* is the share of the accelerator."""
     if not trace.samples:
         return [(milliseconds(trace.duration), "in all"), ("none", "samples")]
-    best, most = limits(trace).bounds[0], trace.max_bytes
+    (best, what), most = limit_of(trace), trace.max_bytes
     return [
         (milliseconds(trace.per_sample), "per sample"),
         (milliseconds(trace.duration), f"for {samples(trace.samples)}"),
         (busy, "accelerator busy"),
         (size(most), "memory at most") if most else (str(trace.max_held), "held at most"),
-        (milliseconds(best.seconds / trace.samples), f"limit: {LIMITS[best.name]}"),
+        (milliseconds(best), f"limit: {what}"),
     ]
+
+
+def limit_of(trace: Trace) -> tuple[float, str]:
+    """Return the least seconds that a sample of this run can take, and what sets that limit."""
+    best = limits(trace).bounds[0]
+    return best.seconds / trace.samples, LIMITS[best.name]
 
 
 def decides(laid: Layout) -> str:

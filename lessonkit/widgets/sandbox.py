@@ -92,13 +92,17 @@ class Recipe(NamedTuple):
             return self
         return Recipe(self.dataset(0), {name: self.options[name] for name in self.options if name in OPTIONS})
 
-    def simulate(self) -> Trace:
+    def simulate(self, rank: int = 0) -> Trace:
         """Run it on the virtual clock; raise TookTooLongError or ValueError if it is too much to look at.
 
-        Of several ranks the trace is that of the first; it knows the others.
+        Of several ranks the trace is that of *rank*, or of the last if there are fewer; it knows the others.
         """
-        made = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **self.options))
-        trace = made.traces[0] if isinstance(made, Ranks) else made
+        options, count = dict(self.options), self.options.get("ranks", 1)
+        rank = min(rank, count - 1) if type(count) is int else 0
+        if count != 1:
+            options["record"] = rank  # nobody looks at the others
+        made = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **options))
+        trace = made.traces[rank] if isinstance(made, Ranks) else made
         if len(trace.spans) > MOST_SPANS:
             raise ValueError(f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it")
         return trace

@@ -26,6 +26,7 @@ class Explore {
     const above = [this.task?.node, this.controls.node, this.error, this.formula?.node].filter(Boolean);
     el.append(...above, ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
+    if (!state.alone) this.view.strip.choose = (rank) => this.choose(rank);
     if (state.error) this.refuse(state.error);
     if (state.scene) {
       this.pictures.kept.set(JSON.stringify(this.start), state.scene);
@@ -46,6 +47,12 @@ class Explore {
     this.formula?.follow(this.view.timeline.bar);
     const near = this.controls.near(name).map((value) => ({ ...values, [name]: value }));
     this.pictures.want(values, rest, near);
+  }
+
+  choose(rank) {
+    this.pictures.rank = rank;
+    this.view.real = null;
+    this.pictures.want(this.controls.values, true);
   }
 
   show(scene) {

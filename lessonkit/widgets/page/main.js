@@ -13,5 +13,6 @@ export default {
     el.addEventListener("keydown", giveBack, true);
     el.addEventListener("keydown", moveOn, true);
     new ROLES[model.get("role")](model, el);
+    Teaching.offer(el);
   },
 };

@@ -12,7 +12,8 @@ class Pictures {
   // *view* has `show` for a picture, and `refuse` for what went wrong.
   constructor(model, view) {
     Object.assign(this, { model, view, took: 0, last: 0 });
-    this.kept = new Map(); // by values
+    this.rank = 0; // whose timeline is wanted, where there are several
+    this.kept = new Map(); // by values, and rank
     this.asked = new Map(); // what the kernel is busy with, by number: one that is wanted, one ahead
     this.wanted = null; // the newest values, if they are not asked for yet
     this.newest = this.drawn = ""; // the values that were wanted last, and those that are seen
@@ -22,9 +23,13 @@ class Pictures {
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
   }
 
+  keyOf(values) {
+    return JSON.stringify(values) + (this.rank || "");
+  }
+
   want(values, rest, near = []) {
     this.wanted = values;
-    this.newest = JSON.stringify(values);
+    this.newest = this.keyOf(values);
     this.ahead = near.slice(0, KEPT / 2); // or they would drive each other out, and never end
     clearTimeout(this.timer);
     if (this.asked.size) this.wait();
@@ -43,11 +48,11 @@ class Pictures {
   ask() {
     const ahead = this.wanted === null;
     if (this.paused || [...this.asked.values()].some((one) => ahead || !one.ahead)) return;
-    const values = this.wanted ?? this.ahead.find((one) => !this.kept.has(JSON.stringify(one)));
+    const values = this.wanted ?? this.ahead.find((one) => !this.kept.has(this.keyOf(one)));
     if (!values) return;
     this.wanted = null;
-    this.asked.set(++this.next, { key: JSON.stringify(values), ahead });
-    send(this.model, { do: "show", id: this.next, values });
+    this.asked.set(++this.next, { key: this.keyOf(values), ahead });
+    send(this.model, { do: "show", id: this.next, values, ...(this.rank && { rank: this.rank }) });
     this.wait();
   }
 
@@ -87,7 +92,7 @@ class Pictures {
     this.last = message.took;
     if (!answer.error) this.keep(key, answer);
     // What was an error ahead of need is asked for again only if it is wanted.
-    else if (ahead) this.ahead = this.ahead.filter((one) => JSON.stringify(one) !== key);
+    else if (ahead) this.ahead = this.ahead.filter((one) => this.keyOf(one) !== key);
     // Drawn also while newer values wait, for a hand that moves is to see something; but never after them.
     if (!ahead && this.drawn !== this.newest) {
       if (answer.error) this.view.refuse(answer.error);

@@ -8,7 +8,7 @@ class Placing extends Timeline {
   constructor({ rows, bars, given, step, steps }, changed) {
     super({ height: TOP + BOTTOM + GAP * rows.length + LANE * rows.reduce((sum, row) => sum + row[1], 0) });
     this.scene = { rows, epochs: [], end: step * steps };
-    Object.assign(this, { given, step, changed, picked: -1 });
+    Object.assign(this, { given, step, changed, picked: -1, placed: [] }); // placed: where they were, once corrected
     this.places = bars.map(() => -1); // in steps; -1 in the tray
     this.lanes = bars.map(() => 0);
     this.bars = bars.map(([row, words, length, name], bar) => {
@@ -44,7 +44,8 @@ class Placing extends Timeline {
   // The true bars slide over those of the learner, which stay as outlines.
   correct({ truth }) {
     const placed = this.bars.map((_, bar) => bar).filter((bar) => this.places[bar] >= 0);
-    if (this.width) this.theirs.replaceChildren(...placed.map((bar) => svg("rect", { rx: 3, ...this.box(bar) })));
+    const at = (bar) => [this.places[bar] * this.step, this.bars[bar].length * this.step];
+    this.placed = placed.map((bar) => [this.bars[bar].row, this.lanes[bar], ...at(bar)]);
     this.svg.classList.add("lk-slide");
     this.places = truth;
     this.node.inert = true;
@@ -66,6 +67,8 @@ class Placing extends Timeline {
     this.layer.ghosts.replaceChildren(...this.given.map(([row, ...where]) => {
       return svg("rect", { fill: scene.rows[row][2], rx: 3, ...this.boxAt(row, ...where) });
     }));
+    const outline = (bar) => svg("rect", { rx: 3, ...this.boxAt(...bar) });
+    this.theirs.replaceChildren(...this.placed.map(outline));
     this.arrange();
   }
 

@@ -3,19 +3,31 @@
 const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1; // pixels
 
 class Strip {
+  choose = null; // called with the rank whose timeline is wanted, where somebody can answer
+
   constructor() {
-    this.canvas = html("canvas", { role: "img" });
+    this.canvas = html("canvas", { role: "img", onclick: (event) => this.choose?.(this.rankAt(event.offsetY)) });
+    this.rank = html("select", { onchange: () => this.choose(Number(this.rank.value)), ...KEYS });
+    this.picker = html("label", { class: "lk-rank" }, "timeline below: ", this.rank);
     this.keys = div("lk-keys");
     this.said = html("p", { class: "lk-ranks" });
-    this.node = div("lk-strip", this.canvas, this.keys, this.said);
+    this.node = div("lk-strip", this.canvas, this.keys, this.said, this.picker);
     this.node.hidden = true;
   }
 
   draw(strip, width, end) {
     this.node.hidden = !strip;
     if (!strip) return;
-    const { ranks, shares, late, words } = strip;
+    const { ranks, rank: shown, shares, late, words } = strip;
     const row = Math.max(LEAST_ROW, Math.min(THICKEST_ROW, Math.floor(HIGHEST_STRIP / ranks)));
+    this.rankAt = (y) => Math.max(0, Math.min(ranks - 1, Math.floor(y / row)));
+    this.canvas.classList.toggle("lk-can-choose", this.choose !== null);
+    this.picker.hidden = !this.choose || ranks === 1;
+    if (this.rank.length !== ranks) {
+      const option = (_, rank) => html("option", { value: rank }, `rank ${rank}`);
+      this.rank.replaceChildren(...Array.from({ length: ranks }, option));
+    }
+    this.rank.value = shown;
     const sharp = window.devicePixelRatio || 1, high = row * ranks, gap = row > 4 ? 1 : 0;
     attributes(this.canvas, { width: width * sharp, height: high * sharp, "aria-label": words });
     this.canvas.style.cssText = `width: ${width}px; height: ${high}px`;
@@ -35,6 +47,7 @@ class Strip {
     const named = row < 12 ? [] : Array.from({ length: ranks }, (_, rank) => rank);
     for (const rank of named) pen.fillText(`rank ${rank}`, LEFT - 10, (rank + 0.7) * row);
     const key = ([text, colour]) => html("span", {}, html("i", { style: `background: ${colour}` }), text);
+    pen.fillText("▸", LEFT - 2, (shown + 0.5) * row + 4); // whose timeline is below
     this.keys.replaceChildren(...[...shares, ["was waited for", ink]].map(key));
     this.said.textContent = words;
   }

@@ -6,11 +6,13 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.improve.knobs import KNEE
-from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.page_data import limit_of
+from lessonkit.widgets.questions.marks import Marks, Places
 from lessonkit.widgets.questions.prediction import SCALES
 from lessonkit.words import number, percent
 
 NEAR_ENOUGH = 0.1  # of the right value, or one step: so exactly is a curve to be drawn
+FOLLOWS = 0.25  # of its value, or two steps: a curve that stays so near to another follows its idea
 STEPS = 100  # of the axis
 HEADROOM = 1.25  # above the highest of all known curves
 
@@ -42,6 +44,9 @@ class Drawing(Marks):
         self.step = HEADROOM * max(map(max, curves)) / STEPS or 1.0
         curve, *known = [[value / self.step for value in curve] for curve in curves]
         self.right, self.order = curve[1:], range(len(values))
+        times = [trace.per_sample for trace in traces]
+        limits = [limit_of(trace) for trace in traces[1:]] if curves[0] == times else []
+        self.least = [(seconds / self.step, what) for seconds, what in limits]
         self.wrong = [(places[1:], text) for places, (_, text) in zip(known, wrong, strict=True)]
         best = min(curve) if curve[-1] <= curve[0] else max(curve)
         self.knee = next(place for place, value in enumerate(curve) if abs(value - best) <= KNEE * best)
@@ -55,17 +60,25 @@ class Drawing(Marks):
     def near(self, said: int, right: float) -> bool:
         return abs(said - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
 
-    def errs_alike(self, said: int, place: float, right: float) -> bool:
-        """A curve cannot be drawn exactly: to be off to the same side is alike."""
-        return abs(place - right) > 1 and (said > right) == (place > right)
+    def errs_alike(self, at: Sequence[int], places: Places, first: int) -> bool:
+        """A curve cannot be drawn exactly: it follows a misconception all along, and errs to its side."""
+        right, pairs = self.right[first], zip(at, places, strict=True)
+        follows = all(abs(here - there) <= max(FOLLOWS * there, 2) for here, there in pairs)
+        return follows and abs(places[first] - right) > 1 and (at[first] > right) == (places[first] > right)
 
     def shown(self, place: float) -> str:
         return f"{number(place * self.step * SCALES.get(self.unit, 1))} {self.unit}".strip()
 
     def remark(self, at: Sequence[int]) -> str:
-        """Say where the curve has its knee, if one can see it."""
-        seen = 0 < self.knee < len(self.right)
-        return f"From {self.names[self.knee - 1]} on, nothing changes." if seen else ""
+        """Say what of this curve no run can do, and where the true one has its knee, if one can see it."""
+        said = []
+        for name, place, (least, what) in zip(self.names, at, self.least, strict=False):
+            if place + 1 < least:
+                said.append(f"No run with {name} takes less than {self.shown(least)}: the limit is {what}.")
+                break
+        if 0 < self.knee < len(self.right):
+            said.append(f"From {self.names[self.knee - 1]} on, nothing changes.")
+        return " ".join(said)
 
     def revealed(self, begin: str) -> dict[str, Any]:
         return super().revealed(begin) | {"knee": self.knee}

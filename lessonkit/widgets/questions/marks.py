@@ -52,7 +52,7 @@ class Marks(Question):
 
     def meant(self, at: Sequence[int], first: int) -> str:
         """Say why the mark *first* is wrong: the sentence of the nearest misconception that errs alike."""
-        alike = [one for one in self.wrong if self.errs_alike(at[first], one[0][first], self.right[first])]
+        alike = [one for one in self.wrong if self.errs_alike(at, one[0], first)]
         away = [sum(abs(here - there) for here, there in zip(at, places, strict=True)) for places, _ in alike]
         return alike[away.index(min(away))][1] if alike else ""
 
@@ -60,9 +60,9 @@ class Marks(Question):
         """Whether a mark counts as being where it belongs."""
         return said == right
 
-    def errs_alike(self, said: int, place: float, right: float) -> bool:
-        """Whether a misconception that leads to *place* may be why a mark is where it was *said* to be."""
-        return said == place
+    def errs_alike(self, at: Sequence[int], places: Places, first: int) -> bool:
+        """Whether a misconception that leads to *places* may be why the mark *first* is wrong."""
+        return at[first] == places[first]
 
     def shown(self, place: float) -> str:
         """Write a place as the page does."""

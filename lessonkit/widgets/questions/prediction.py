@@ -14,6 +14,11 @@ from lessonkit.words import number, percent
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
 SURE = ("a guess", "fairly sure", "certain")
 SCALES = {"s": 1, "ms": 1000, "%": 100}  # of what is measured: what the page shows for 1 second, or the whole
+MISTAKEN: dict[str, dict[str, float]] = {
+    "s": {"milliseconds": 1000},
+    "ms": {"seconds": 1, "microseconds": 1e6},
+    "%": {"parts of one": 1},
+}
 
 
 class Question(Page):
@@ -118,6 +123,10 @@ class Predict(Question):
     def objection(self, value: Any) -> str:
         """Say why *value* is wrong, as far as that is known."""
         why = next((text for other, text in self.wrong if self.alike(value, other)), "")
+        units = MISTAKEN.get(self.unit, {}) if not self.choices else {}
+        for name, scale in units.items():
+            if self.alike(value * self.scale / scale, self.right):
+                why = f"Is that in {name}? The answer is wanted in {self.unit}."
         if not why and not self.choices:
             why = f"It is {'less' if value > self.right else 'more'} than that."
         return f"Not {self.shown(value)}. {why}".strip()
