@@ -3,10 +3,23 @@
 import argparse
 
 from benchmarks import __doc__ as subject
-from benchmarks import autotune, loader, pictures, place, predict, probe, site, threads, view, virtual
+from benchmarks import (
+    autotune,
+    job,
+    loader,
+    pictures,
+    place,
+    predict,
+    probe,
+    ranks,
+    site,
+    threads,
+    view,
+    virtual,
+)
 from benchmarks.measure import line
 
-MODULES = (virtual, loader, autotune, pictures, threads, probe, predict, view, place, site)
+MODULES = (virtual, loader, autotune, ranks, pictures, threads, probe, job, predict, view, place, site)
 PARTS = {module.__name__.split(".")[-1]: module for module in MODULES}
 
 

@@ -12,11 +12,13 @@ import argparse
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from benchmarks.measure import limited
 from lessonkit.analysis import measure, save_job
 from lessonkit.job.watching import restored
 
@@ -78,13 +80,21 @@ def run(rounds: int, store: Path | None = None, only: str = "") -> dict[str, flo
             both = " ".join(
                 f"{s:6.3f} for {t:6.3f} {s / t - 1:+6.1%}" for s, t in zip(said, true, strict=True)
             )
-            print(f"{room:7}{words}  {both}", flush=True)
+            print(f"{room:7}{words}  {both}", file=sys.stderr, flush=True)
     return {
         "median error": median(off),
         "90th percentile": quantiles(off, n=10)[-1],
         "single runs, 90th percentile": quantiles(differ, n=10)[-1],
         "measuring, s": max(took),
     }
+
+
+def rows(quick: bool) -> Iterator[str]:
+    """Compare all settings of the three rooms."""
+    found = run(1 if quick else 3)
+    yield limited("forecasts off by, median", 100 * found["median error"], 5, "%")
+    yield limited("forecasts off by, 90th percentile", 100 * found["90th percentile"], 15, "%")
+    yield limited("measuring a job", found["measuring, s"], 15, "s")
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """The answers to the questions of lesson 10. If you look here first, you learn less."""
 
 from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -11,7 +12,13 @@ __all__ = ["hiccups", "per_step", "shared", "slower", "step_of", "together"]
 
 def hiccups(rank: int, usual: float, slow: float, every: int) -> Callable[[int], float]:
     """Return what each load costs on a *rank*: mostly *usual*, and *slow* for one in *every*, by chance."""
-    return lambda step: slow if Random(1000 * rank + step).random() < 1 / every else usual
+    return lambda step: slow if chance(1000 * rank + step) < 1 / every else usual
+
+
+@cache
+def chance(seed: int) -> float:
+    """Return a number from 0 to 1 by chance, always the same for a *seed*; a slider asks for it again."""
+    return Random(seed).random()
 
 
 def per_step(trace: Trace) -> float:

@@ -73,7 +73,9 @@ def test_512_ranks_and_an_uneven_end_are_drawn() -> None:
     many = benchmark(lambda rank: Dataset.range(4 + rank % 2), ranks=512, num_epochs=1)
     assert "Rank 0 ran out of batches after step 4" in repr(plot_ranks(many))
     assert plot_ranks(many).figure
-    assert len(strip_scene(many, many.traces[0])["shares"][0][2]) == 512 * 4
+    scene = strip_scene(many, many.traces[0])
+    assert [len(turns) for turns in scene["turns"]] == [3 * len(turns) for turns in many.turns]
+    assert len(scene["ends"]) == len(many.steps) == 4
 
 
 def test_the_timeline_is_that_of_the_rank_that_was_chosen_and_only_that_one_is_recorded() -> None:

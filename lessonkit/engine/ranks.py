@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
@@ -132,6 +135,18 @@ def refuse_what_is_shared(pipelines: list[Any]) -> None:
             if owners.setdefault(node, rank) != rank:
                 both = f"ranks {owners[node]} and {rank} share {node.method}"
                 raise ValueError(f"{both}: make all of the pipeline within the function of the rank")
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Let Python look for no garbage meanwhile: many ranks make much that stays, and no circles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def together(ranks: list[Rank], allreduce: float) -> tuple[list[Together], str]:

@@ -10,7 +10,7 @@ from lessonkit.engine.costs import Cost
 from lessonkit.engine.loop import Loop, LoopStep, Progress, QueuedStep
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, cardinality, sites
-from lessonkit.engine.ranks import Rank, Ranks, refuse_what_is_shared, together
+from lessonkit.engine.ranks import Rank, Ranks, refuse_what_is_shared, together, without_collector
 from lessonkit.engine.recorder import COPY, LOAD, TRAIN, Recorder
 from lessonkit.engine.resume import State, fingerprint
 from lessonkit.engine.run import Run, Stopped
@@ -137,9 +137,10 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         pipelines = [check.function("dataset", dataset)(number) for number in numbers]
         refuse_what_is_shared(pipelines)
         recorded = [record == number if type(record) is int else bool(record) for number in numbers]
-        loops = [loop_over(*each) for each in zip(pipelines, recorded, strict=True)]
-        crew = [Rank(number, loop, num_epochs, most) for number, loop in zip(numbers, loops, strict=True)]
-        steps, uneven = together(crew, allreduce)
+        with without_collector():
+            loops = [loop_over(*each) for each in zip(pipelines, recorded, strict=True)]
+            crew = [Rank(number, loop, num_epochs, most) for number, loop in zip(numbers, loops, strict=True)]
+            steps, uneven = together(crew, allreduce)
         traces = [trace(pipeline, loop) for pipeline, loop in zip(pipelines, loops, strict=True)]
         result = Ranks(traces, steps, [rank.turns for rank in crew], allreduce, uneven)
         for one in traces:

@@ -69,25 +69,29 @@ def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
 
 
 def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
-    """Return what a page draws of *ranks*, above the timeline of *trace*; times in microseconds."""
-    shares = [
-        [label, colour, [[rank, start // 1000, end // 1000] for rank, start, end in stretches if end > start]]
-        for (label, colour), stretches in zip(SHARES.items(), times_of_ranks(ranks), strict=True)
-    ]
+    """Return what a page draws of *ranks*, above the timeline of *trace*; times in microseconds.
+
+    The turns of a rank are its times one after another: asked, got and trained in each step.
+    """
+    turns = [[time // 1000 for turn in turns for time in turn] for turns in ranks.turns]
     late = [[rank, end // 1000] for rank, end in late_ranks(ranks)]
     rank = next(number for number, one in enumerate(ranks.traces) if one is trace)
-    scene = {"ranks": len(ranks.traces), "rank": rank, "shares": shares, "late": late}
-    return scene | {"words": ranks_in_words(ranks)}
+    scene = {"ranks": len(ranks.traces), "rank": rank, "colours": list(SHARES.items()), "late": late}
+    ends = [step.end_ns // 1000 for step in ranks.steps]
+    return scene | {"turns": turns, "ends": ends, "words": ranks_in_words(ranks)}
 
 
 def ranks_in_words(ranks: Ranks) -> str:
     """Put in words how the time of all ranks is shared, who was waited for most, and an uneven end."""
     count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
-    shares = [sum(end - start for _, start, end in each) / whole for each in times_of_ranks(ranks)]
-    works, own, others = map(percent, shares)
+    turns = [turn for turns in ranks.turns for turn in turns[: len(ranks.steps)]]
+    own = sum(turn.got - turn.asked for turn in turns)
+    works = sum(turn.trained - turn.got for turn in turns)
+    others = count * sum(step.end_ns for step in ranks.steps) - sum(turn.trained for turn in turns)
+    shares = [percent(time / whole) for time in (works, own, others)]
     who = f"{count} ranks take" if count > 1 else "1 rank takes"
     words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
-    words += f"They work {works} of the time, wait for data {own}, for others {others}."
+    words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)
     for rank, times in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
         words += f" Rank {rank} was waited for most often, in {times} of them."
     return f"{words} {ranks.uneven}".rstrip()

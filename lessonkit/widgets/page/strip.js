@@ -18,7 +18,7 @@ class Strip {
   draw(strip, width, end) {
     this.node.hidden = !strip;
     if (!strip) return;
-    const { ranks, rank: shown, shares, late, words } = strip;
+    const { ranks, rank: shown, turns, ends, colours, late, words } = strip;
     const row = Math.max(LEAST_ROW, Math.min(THICKEST_ROW, Math.floor(HIGHEST_STRIP / ranks)));
     this.rankAt = (y) => Math.max(0, Math.min(ranks - 1, Math.floor(y / row)));
     this.canvas.classList.toggle("lk-can-choose", this.choose !== null);
@@ -34,12 +34,16 @@ class Strip {
     const pen = this.canvas.getContext("2d"), ink = getComputedStyle(this.node).color;
     const x = (micros) => LEFT + (micros / Math.max(1, end)) * (width - LEFT - RIGHT);
     pen.scale(sharp, sharp);
-    for (const [, colour, stretches] of shares) {
-      pen.fillStyle = colour;
-      for (const [rank, from, to] of stretches) {
-        pen.fillRect(x(from), rank * row, Math.max(0.5, x(to) - x(from)), row - gap);
-      }
-    }
+    // Works, waits for its own data, waits for others; one colour after another, for to change it takes time.
+    const parts = [(of, step) => [of[3 * step + 1], of[3 * step + 2]], (of, step) => [of[3 * step], of[3 * step + 1]],
+      (of, step) => [of[3 * step + 2], ends[step]]];
+    parts.forEach((part, place) => {
+      pen.fillStyle = colours[place][1];
+      turns.forEach((of, rank) => ends.forEach((_, step) => {
+        const [from, to] = part(of, step);
+        if (to > from) pen.fillRect(x(from), rank * row, Math.max(0.5, x(to) - x(from)), row - gap);
+      }));
+    });
     pen.fillStyle = ink;
     for (const [rank, at] of late) pen.fillRect(x(at) - 2, rank * row, 2, Math.max(2, row - gap));
     pen.textAlign = "right";
@@ -48,7 +52,7 @@ class Strip {
     for (const rank of named) pen.fillText(`rank ${rank}`, LEFT - 10, (rank + 0.7) * row);
     const key = ([text, colour]) => html("span", {}, html("i", { style: `background: ${colour}` }), text);
     pen.fillText("▸", LEFT - 2, (shown + 0.5) * row + 4); // whose timeline is below
-    this.keys.replaceChildren(...[...shares, ["was waited for", ink]].map(key));
+    this.keys.replaceChildren(...[...colours, ["was waited for", ink]].map(key));
     this.said.textContent = words;
   }
 }

@@ -1,0 +1,56 @@
+"""Many ranks on the virtual clock: what 512 take, and what one of them takes over one of 8."""
+
+from collections.abc import Iterator
+from functools import partial
+from random import Random
+from tracemalloc import get_traced_memory, start, stop
+from typing import Any
+
+from benchmarks.measure import compared, limited, pairs, seconds
+from lessonkit import Dataset, benchmark
+from lessonkit.widgets import explore
+
+MANY, FEW, STEPS = 512, 8, 100
+RECORDED, MEMORY, RATIO, STRIP = 1.2, 120, 1.3, 250  # s, MB, times, ms
+
+
+def machine(rank: int) -> Dataset:
+    """Make a pipeline of three stages, slow in one load of a hundred by chance."""
+    draw = Random(rank)
+    loads = [0.050 if draw.random() < 0.01 else 0.005 for _ in range(STEPS)]
+    read = Dataset.range(STEPS).map(cost=loads.__getitem__, stage="Read")
+    return read.map(cost=0.002, stage="Decode").prefetch(4)
+
+
+def run(ranks: int) -> Any:
+    """Let so many train together, all of them recorded."""
+    return benchmark(machine, ranks=ranks, num_epochs=1, train=0.010)
+
+
+def strip(places: int = 4) -> Any:
+    """Return what the page shows of many ranks."""
+    return lambda rank: machine(rank).prefetch(places), {"ranks": MANY, "num_epochs": 1, "train": 0.010}
+
+
+def memory(ranks: int) -> float:
+    """Return how many MB the traces of so many ranks take."""
+    start()
+    kept = run(ranks)
+    taken, _ = get_traced_memory()
+    stop()
+    del kept
+    return taken / 1e6
+
+
+def rows(quick: bool) -> Iterator[str]:
+    """Measure a run, its memory, what a rank's step takes among many over among few, and the page's picture."""
+    took = pairs(partial(run, MANY), partial(run, FEW), 3 if quick else 9, peer_calls=5)
+    yield limited(f"{MANY} ranks, {STEPS} steps, recorded", took.ours, RECORDED, "s")
+    yield limited("their memory", memory(MANY), MEMORY, "MB")
+    ratio, each = took.ratio * FEW / MANY, 1e6 / STEPS
+    mine, theirs = (f"{time * each:.1f} us" for time in (took.ours / MANY, took.peer / FEW))
+    what = f"a rank and step of {MANY} / of {FEW}"
+    yield compared(what, mine, theirs, ratio, f"< {RATIO}", ratio < RATIO)
+    page = explore(strip, places=(0, 16))
+    times = [seconds(partial(page.picture, {"places": places})) for places in range(1, 4)]
+    yield limited(f"strip of {MANY} ranks, the kernel's part", 1e3 * sorted(times)[1], STRIP, "ms")
