@@ -43,7 +43,7 @@ def memory(ranks: int) -> float:
 
 
 def rows(quick: bool) -> Iterator[str]:
-    """Measure a run, its memory, what a rank's step takes among many over among few, and the page's picture."""
+    """Measure a run, its memory, a step of a rank among many and among few, and the page's picture."""
     took = pairs(partial(run, MANY), partial(run, FEW), 3 if quick else 9, peer_calls=5)
     yield limited(f"{MANY} ranks, {STEPS} steps, recorded", took.ours, RECORDED, "s")
     yield limited("their memory", memory(MANY), MEMORY, "MB")

@@ -31,11 +31,15 @@ class Teaching {
 
   is = (node) => node.getAttribute("aria-pressed") === "true";
 
-  // A section begins at a heading of the first or the second level. Several notebooks may be open.
+  // Several may be open.
+  notebook() {
+    return [...document.querySelectorAll(".jp-Notebook")].find((node) => node.offsetParent) ?? document.body;
+  }
+
+  // A section begins at a heading of the first or the second level.
   sections() {
-    const open = [...document.querySelectorAll(".jp-Notebook")].find((node) => node.offsetParent);
     const sections = [];
-    for (const cell of (open ?? document.body).querySelectorAll(".jp-Cell")) {
+    for (const cell of this.notebook().querySelectorAll(".jp-Cell")) {
       const heading = cell.querySelector(".jp-RenderedMarkdown :is(h1, h2)");
       if (heading || !sections.length) sections.push({ title: heading?.firstChild?.textContent ?? "", cells: [] });
       sections.at(-1).cells.push(cell);
@@ -45,8 +49,8 @@ class Teaching {
 
   // The one that is at the top of the screen.
   first() {
-    const below = this.sections().findIndex(({ cells }) => cells.at(-1).getBoundingClientRect().bottom > 100);
-    return Math.max(0, below);
+    const top = Math.max(0, this.notebook().getBoundingClientRect().top) + 20;
+    return Math.max(0, this.sections().findIndex(({ cells }) => cells.at(-1).getBoundingClientRect().bottom > top));
   }
 
   show(at) {

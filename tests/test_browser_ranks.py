@@ -1,0 +1,79 @@
+"""The strip of ranks in a page, and what a teacher switches there for a class."""
+
+import nbformat
+import pytest
+from alone import Alone, show_cells
+from browser import NARROW, WIDE, Visit, serious_violations
+
+from lessonkit import Dataset
+from lessonkit.widgets import show
+
+STEPS = 20
+STAGES = """() => [...document.querySelectorAll("rect.lk-bar")]
+    .filter((bar) => bar.style.display !== "none" && bar.dataset.stage === "Map").length"""
+
+
+def pipeline(rank: int) -> Dataset:
+    """Only rank 2 has a map."""
+    steps = Dataset.range(STEPS)
+    return steps.map(cost=0.005) if rank == 2 else steps.map(cost=0.005, stage="Read")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (390, "dark")])
+def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
+    visit: Visit, width: int, scheme: str
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.add_style_tag(content=f":root {{ color-scheme: {scheme}; }}")
+    alone = Alone(visit, show(pipeline, ranks=4, num_epochs=1))
+    choice, canvas = page.get_by_label("timeline below"), page.locator(".lk-strip canvas")
+    canvas.wait_for()
+    assert not serious_violations(page)
+    assert choice.input_value() == "0"
+    assert page.evaluate(STAGES) == 0
+    box = canvas.bounding_box()
+    assert box
+    canvas.click(position={"x": box["width"] / 2, "y": box["height"] * 2.5 / 4})
+    alone.answer()
+    assert choice.input_value() == "2"
+    assert page.evaluate(STAGES) == STEPS
+    choice.focus()
+    page.keyboard.press("ArrowDown")
+    alone.answer()
+    assert choice.input_value() == "3"
+    assert page.evaluate(STAGES) == 0
+
+
+def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None:
+    page = visit.page
+    texts = ["# A lesson", "First", "## The situation", "Some words", "", "## Predict", "Others"]
+    cells = [
+        nbformat.v4.new_markdown_cell(text) if text else nbformat.v4.new_code_cell("show()") for text in texts
+    ]
+    show_cells(visit, cells, {4: show(Dataset.range(3), num_epochs=1)})
+    page.set_viewport_size({"width": NARROW, "height": 1000})
+    page.locator(".lk-class summary").click()
+    assert page.locator(".lk-class").count() == 1
+    assert not serious_violations(page)
+    words = page.get_by_text("Some words")
+    small = words.bounding_box()
+    page.get_by_role("button", name="Switch to large type").click()
+    large = words.bounding_box()
+    assert small and large and large["height"] > 1.3 * small["height"]
+    page.get_by_role("button", name="Switch to large type").click()
+    assert words.bounding_box() == small
+
+    def seen() -> list[int]:
+        return [place for place, cell in enumerate(page.locator(".jp-Cell").all()) if cell.is_visible()]
+
+    page.get_by_role("button", name="Switch to one section").click()
+    assert seen() == [0, 1]
+    page.get_by_role("button", name="The section after").click()
+    assert seen() == [2, 3, 4]
+    assert "2 of 3: The situation" in page.locator(".lk-class").inner_text()
+    page.get_by_role("button", name="The section after").click()
+    assert page.get_by_role("button", name="The section after").is_disabled()
+    assert seen() == [5, 6]
+    page.get_by_role("button", name="Switch to one section").click()
+    assert seen() == [*range(7)]
