@@ -77,3 +77,21 @@ def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None
     assert seen() == [5, 6]
     page.get_by_role("button", name="Switch to one section").click()
     assert seen() == [*range(7)]
+
+
+def test_the_sections_of_further_are_folded_where_no_editor_folds_them(visit: Visit) -> None:
+    page = visit.page
+    texts = ["# A lesson", "", "## Further", "### First", "Some words", "### Second", "Other words"]
+    cells = [
+        nbformat.v4.new_markdown_cell(text) if text else nbformat.v4.new_code_cell("show()") for text in texts
+    ]
+    show_cells(visit, cells, {1: show(Dataset.range(3), num_epochs=1)})
+    words, others = page.get_by_text("Some words"), page.get_by_text("Other words")
+    button = page.get_by_role("button", name="Show or hide First")
+    button.wait_for()
+    assert not words.is_visible() and not others.is_visible()
+    assert not serious_violations(page)
+    button.click()
+    assert words.is_visible() and not others.is_visible()
+    button.click()
+    assert not words.is_visible()

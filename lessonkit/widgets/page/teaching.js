@@ -1,5 +1,30 @@
 // What a teacher switches in the page for a class: large type, and one section at a time.
 
+const HEADING = ".jp-RenderedMarkdown :is(h1, h2, h3, h4, h5, h6)";
+const titleOf = (heading) => heading?.textContent.replace(/¶$/, "").trim() ?? "";
+
+// An editor folds the sections of *Further* by itself; a page without one, as Voilà's, has them open before a class.
+function foldFurther() {
+  if (document.querySelector(".jp-collapseHeadingButton")) return;
+  const all = [...document.querySelectorAll(".jp-Cell")];
+  const cells = all.map((node) => ({ node, heading: node.querySelector(HEADING) }));
+  const level = ({ heading }) => Number(heading?.tagName[1] ?? 7);
+  const further = cells.findIndex(({ heading }) => titleOf(heading) === "Further");
+  cells.forEach((cell, place) => {
+    if (further < 0 || place < further || level(cell) !== 3) return;
+    const after = cells.findIndex((other, at) => at > place && level(other) <= 3);
+    const inside = cells.slice(place + 1, after < 0 ? undefined : after);
+    const fold = (folded) => {
+      for (const { node } of inside) node.classList.toggle("lk-folded", folded);
+      for (const child of cell.heading.parentNode.children) if (child !== cell.heading) child.hidden = folded;
+      attributes(show, { "aria-expanded": String(!folded) }).textContent = folded ? "show" : "hide";
+    };
+    const show = button("show", `Show or hide ${titleOf(cell.heading)}`, () => fold(show.textContent === "hide"));
+    cell.heading.append(" ", html("span", { class: "lk lk-fold" }, show));
+    fold(true);
+  });
+}
+
 class Teaching {
   constructor() {
     this.at = 0;
@@ -17,8 +42,9 @@ class Teaching {
   // Every widget asks for it when it is drawn; a page has one, and a picture by itself needs none.
   static offer(el) {
     if (!el.isConnected) return setTimeout(() => Teaching.offer(el), 100);
-    const has = document.querySelector(".lk-class") || !el.closest(".jp-Cell");
-    return has ? undefined : document.body.append(new Teaching().node);
+    if (document.querySelector(".lk-class") || !el.closest(".jp-Cell")) return undefined;
+    foldFurther();
+    return document.body.append(new Teaching().node);
   }
 
   toggle(text, act) {
@@ -41,7 +67,7 @@ class Teaching {
     const sections = [];
     for (const cell of this.notebook().querySelectorAll(".jp-Cell")) {
       const heading = cell.querySelector(".jp-RenderedMarkdown :is(h1, h2)");
-      if (heading || !sections.length) sections.push({ title: heading?.firstChild?.textContent ?? "", cells: [] });
+      if (heading || !sections.length) sections.push({ title: titleOf(heading), cells: [] });
       sections.at(-1).cells.push(cell);
     }
     return sections;
