@@ -12,7 +12,7 @@ from browser import Visit
 from lessonkit.widgets.widget import Page
 
 # What anywidget does for a widget. Its questions go to `ask`, and what `answer` gets goes to it.
-SHOW = """async ([place, esm, css, role, state, large]) => {
+SHOW = """async ([place, esm, css, role, state]) => {
     if (!window.drawing) {
         document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
         const address = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
@@ -24,7 +24,7 @@ SHOW = """async ([place, esm, css, role, state, large]) => {
     }
     hearing[place] = [];
     window.saved ??= {}; // as a notebook does, for a widget that is drawn again
-    const about = { role, state, large, kept: saved[state] ?? "" };
+    const about = { role, state, kept: saved[state] ?? "" };
     const model = { get: (name) => about[name], set: (name, value) => (about[name] = value),
         on: (_, hear) => hearing[place].push(hear), send: (question) => ask(place, question),
         save_changes() { saved[state] = about.kept; } };
@@ -40,7 +40,7 @@ HELD = "() => { window.asked = []; window.ask = (_, question) => asked.push(ques
 
 def show(visit: Visit, place: int, widget: Page) -> None:
     """Draw a *widget* in the cell at this *place*, or in a page without cells."""
-    drawn = [place, widget._esm, widget._css, widget.role, widget.state, widget.large]
+    drawn = [place, widget._esm, widget._css, widget.role, widget.state]
     visit.page.evaluate(SHOW, drawn)
 
 

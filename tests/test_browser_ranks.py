@@ -60,7 +60,9 @@ def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None
     small = words.bounding_box()
     page.get_by_role("button", name="Switch to large type").click()
     large = words.bounding_box()
-    assert small and large and large["height"] > 1.3 * small["height"]
+    assert small
+    assert large
+    assert large["height"] > 1.3 * small["height"]
     page.get_by_role("button", name="Switch to large type").click()
     assert words.bounding_box() == small
 
@@ -89,9 +91,11 @@ def test_the_sections_of_further_are_folded_where_no_editor_folds_them(visit: Vi
     words, others = page.get_by_text("Some words"), page.get_by_text("Other words")
     button = page.get_by_role("button", name="Show or hide First")
     button.wait_for()
-    assert not words.is_visible() and not others.is_visible()
+    assert not words.is_visible()
+    assert not others.is_visible()
     assert not serious_violations(page)
     button.click()
-    assert words.is_visible() and not others.is_visible()
+    assert words.is_visible()
+    assert not others.is_visible()
     button.click()
     assert not words.is_visible()

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 
@@ -25,7 +25,6 @@ from lessonkit.pictures.search import plot_search
 from lessonkit.pictures.style import INK, PAPER, QUIET, WAIT, Picture, png
 from lessonkit.pictures.timeline import plot_timeline, plot_timelines
 from lessonkit.pictures.waterfall import plot_waterfall
-from lessonkit.widgets import classroom
 
 STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]
 
@@ -40,13 +39,6 @@ def texts(shown: Picture) -> list[str]:
     written = [text.get_text() for axes in picture.axes for text in axes.texts]
     keys = [text.get_text() for legend in picture.legends for text in legend.get_texts()]
     return [text.strip() for text in written + keys]
-
-
-@pytest.fixture
-def in_class() -> Iterator[None]:
-    classroom()
-    yield
-    classroom(False)
 
 
 def searched() -> list[Try]:
@@ -203,18 +195,6 @@ def test_drawing_leaves_no_trace_in_matplotlib() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", plots())
-def test_a_classroom_makes_all_pictures_larger_and_none_wider(name: str, in_class: None) -> None:
-    large = plots()[name]()
-    _, size = large._repr_mimebundle_()
-    classroom(False)
-    usual = plots()[name]()
-    _, before = usual._repr_mimebundle_()
-    assert size["image/png"]["width"] == before["image/png"]["width"] == 1000
-    assert size["image/png"]["height"] == pytest.approx(1.45 * before["image/png"]["height"], abs=1)
-    assert png(large) != png(usual)
-
-
 def test_text_can_be_read_on_its_page() -> None:
     def luminance(colour: str) -> float:
         parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
@@ -235,7 +215,7 @@ def test_a_run_in_which_nothing_happened_says_so() -> None:
     assert png(picture)
 
 
-def test_any_title_can_be_drawn(in_class: None) -> None:
+def test_any_title_can_be_drawn() -> None:
     for title in ("costs $5 and $6", "a title that is longer than the page is wide " * 4):
         assert png(plot_timeline(run(1), title=title))
 

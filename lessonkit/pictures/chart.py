@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.pictures.panels import Panel, compose, name, say, time_axis
-from lessonkit.pictures.style import CARD, INK, PALE, PAPER, QUIET, Picture, inches
+from lessonkit.pictures.style import CARD, INK, PALE, PAPER, QUIET, WIDTH, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,11 +45,11 @@ def draw(axes: Axes, scene: Scene) -> None:
     scale, first, last = 1.0, scene["from"], scene["to"]
     if scene.get("seconds"):
         scale = time_axis(axes, last)
-        axes.set_xlim(first, last * scale * (1 + 2.5 / inches()))  # room for texts after the bars
+        axes.set_xlim(first, last * scale * (1 + 2.5 / WIDTH))  # room for texts after the bars
     else:
         whole_numbers(axes)
         width = last - first or 1
-        axes.set_xlim(first - 0.05 * width, last + width / inches())
+        axes.set_xlim(first - 0.05 * width, last + width / WIDTH)
     top = 0.0
     for lane in scene["lanes"]:
         height = lane["height"] / PER_INCH
@@ -107,7 +107,7 @@ class Lane:
     def say(self, x: float, y: float, mark: dict[str, Any]) -> None:
         """Write the text of *mark* above *x*, and higher as long as another is there; not above the lane."""
         low, high = self.axes.get_xlim()
-        wide = LETTER * len(mark["text"]) * (high - low) / inches()
+        wide = LETTER * len(mark["text"]) * (high - low) / WIDTH
         left = min(max(x - wide / 2, low), high - wide)
         while any(a < left + wide and left < b and abs(y - there) < LINE for a, b, there in self.texts):
             y -= LINE

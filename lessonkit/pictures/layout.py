@@ -40,12 +40,6 @@ OTHERS = ("#ee8866", "#44bb99", "#aaaa00", "#99ddff", "#ffaabb", "#77aadd", "#bb
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 
 
-class Large:
-    """Whether all that is drawn from now on is large, for a classroom."""
-
-    on = False
-
-
 class Row(NamedTuple):
     """A stage, how many of its calls there are side by side, and its colour."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lessonkit.pictures.style import EDGE, GRID, INK, PAPER, QUIET, inches, style
+from lessonkit.pictures.style import EDGE, GRID, INK, PAPER, QUIET, WIDTH, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,14 +33,13 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
     from matplotlib.patches import Patch
 
     left = 0.28 + 0.074 * max((len(name) for panel in panels for name in panel.names), default=6)
-    width = inches()
     high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
     axes: Axes | None = None
     with style():
-        picture = Figure((width, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
+        picture = Figure((WIDTH, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
         for panel in panels:
             top -= ABOVE + panel.height
-            place = (left / width, top / high, 1 - (left + RIGHT) / width, panel.height / high)
+            place = (left / WIDTH, top / high, 1 - (left + RIGHT) / WIDTH, panel.height / high)
             axes = picture.add_axes(place, sharex=axes, facecolor="none")
             axes.set_ylim(panel.height, 0)
             axes.set_yticks([])
@@ -48,10 +47,10 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
             axes.tick_params(length=0, colors=QUIET, labelsize=8.5, labelbottom=panel is panels[-1])
             axes.grid(axis="x", color=GRID, linewidth=0.8)
             axes.set_axisbelow(True)
-            heading(axes, panel, width - left - 0.1)
+            heading(axes, panel, WIDTH - left - 0.1)
             panel.draw(axes)
         if keys:
-            how: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (left / width, 0.1 / high)}
+            how: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (left / WIDTH, 0.1 / high)}
             how |= {"ncols": 9, "frameon": False, "borderaxespad": 0, "borderpad": 0}
             picture.legend(handles=[Patch(**key) for key in keys], fontsize=8.5, labelcolor=QUIET, **how)
     return picture

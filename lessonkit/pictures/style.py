@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lessonkit.pictures.layout import Large
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -25,16 +23,11 @@ PAPER, EDGE, GRID = "#ffffff", "#d0d7de", "#e6eaee"
 INK, QUIET = "#1b1f24", "#57606a"  # of text, and of text that comes second
 WAIT, HATCH = "#f3f5f7", "#a4acb6"
 
-WIDTH, LARGE = 10.0, 1.45  # inches; and how many times as large a classroom wants all that is on it
+WIDTH = 10.0  # inches
 DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
 DASHED: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (4, 3))}
 PALE: dict[str, Any] = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}  # waiting, with a hatch
 CARD: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that hides lines
-
-
-def inches() -> float:
-    """Return the width of a picture: all are as wide on the page, so fewer inches make all larger."""
-    return WIDTH / LARGE if Large.on else WIDTH
 
 
 @dataclass(repr=False)

@@ -11,7 +11,7 @@ from lessonkit.engine.trace import WAITS, Trace
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.pictures.layout import IDLE, Bar, ink_on, layout
 from lessonkit.pictures.panels import Panel, compose, name, say, time_axis
-from lessonkit.pictures.style import CARD, DASHED, INK, PALE, PAPER, QUIET, WAIT, Picture, inches
+from lessonkit.pictures.style import CARD, DASHED, INK, PALE, PAPER, QUIET, WAIT, WIDTH, Picture
 from lessonkit.words import milliseconds, number, samples
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Timeline:
         from matplotlib.path import Path
 
         self.scale = time_axis(axes, self.longest) / 1e9  # to a nanosecond
-        self.points = axes.get_position().width * inches() * 72 / (self.longest * 1e9 or 1)  # to a nanosecond
+        self.points = axes.get_position().width * WIDTH * 72 / (self.longest * 1e9 or 1)  # to a nanosecond
         work = [bar for bar in self.bars if bar.kind == "work"]
         colours = [self.found.rows[bar.row].colour for bar in work]
         self.boxes(axes, work, 0.9, 0.15, facecolors=colours, edgecolors=PAPER)

@@ -9,11 +9,10 @@ from lessonkit.widgets.challenges.mystery_loaders import mystery
 from lessonkit.widgets.controls import cards, seconds, slider
 from lessonkit.widgets.explorer import explore, show
 from lessonkit.widgets.questions.predict import predict
-from lessonkit.widgets.widget import classroom
 
 too_early.explain_missing_names(get_ipython())
 
-__all__ = ["cards", "challenge", "classroom", "explore", "goals", "heat_map", "mystery"]
+__all__ = ["cards", "challenge", "explore", "goals", "heat_map", "mystery"]
 __all__ += ["predict", "seconds", "show", "slider"]
 
 

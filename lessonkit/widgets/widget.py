@@ -10,7 +10,6 @@ import anywidget
 import traitlets
 
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.layout import Large
 from lessonkit.pictures.strip import plot_ranks
 from lessonkit.pictures.style import Picture
 from lessonkit.pictures.timeline import plot_timelines
@@ -37,12 +36,11 @@ class Page(anywidget.AnyWidget):
     state = traitlets.Unicode("{}").tag(sync=True)
     kept = traitlets.Unicode("").tag(sync=True)  # the page's own: how far the learner is
     questions: tuple[str, ...] = ()
-    large = traitlets.Bool(False).tag(sync=True)
     runs: dict[str, Trace]  # what the kept picture shows
 
     def __init__(self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None) -> None:
         self.runs = runs or {}
-        super().__init__(role=role, state=packed(state), large=Large.on)
+        super().__init__(role=role, state=packed(state))
         self.on_msg(self.hear)
 
     def hear(self, _: Any, content: Any, buffers: Any) -> None:
@@ -86,11 +84,3 @@ class Page(anywidget.AnyWidget):
     def in_words(self) -> str:
         """What it shows, as text."""
         return self.role
-
-
-def classroom(on: bool = True) -> None:
-    """Show everything from now on in large type and with thick bars, for a projector.
-
-    With False for *on*, show it in its usual size again.
-    """
-    Large.on = on

@@ -18,7 +18,7 @@ const answerTo = (chosen) => new TextEncoder().encode(JSON.stringify(answers[key
 state.scene = answers[state.controls.map(({ value }) => value).join()];
 
 const model = {
-  get: (name) => ({ role: "explore", state: JSON.stringify(state), large: false })[name],
+  get: (name) => ({ role: "explore", state: JSON.stringify(state) })[name],
   set() {},
   save_changes() {},
   on: (event, listener) => event === "msg:custom" && heard.push(listener),

@@ -9,7 +9,6 @@ export default {
   },
   render({ model, el }) {
     el.classList.add("lk");
-    el.classList.toggle("lk-large", model.get("large"));
     el.addEventListener("keydown", giveBack, true);
     el.addEventListener("keydown", moveOn, true);
     new ROLES[model.get("role")](model, el);
