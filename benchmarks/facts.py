@@ -1,0 +1,185 @@
+"""What real PyTorch does where a lesson says so: measured here, and told by lessons 09 and 11 from a file.
+
+Needs PyTorch and NumPy. Each figure is a median, of what is compared by turns.
+
+python -m benchmarks.facts --store notebooks
+"""
+
+# mypy: ignore-errors
+# PyTorch is not there where types are checked.
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+ROUNDS = 5
+SAMPLES, FEATURES, BATCH = 100_000, 64, 64  # of data in memory
+
+
+def seconds(loop: Callable[[], Iterable[Any]]) -> float:
+    """Return how long it takes to go through what *loop* makes, and to make it."""
+    began = time.perf_counter()
+    for _ in loop():
+        pass
+    return time.perf_counter() - began
+
+
+def by_turns(**loops: Callable[[], Iterable[Any]]) -> dict[str, float]:
+    """Return the median seconds of each of *loops*."""
+    times: dict[str, list[float]] = {name: [] for name in loops}
+    for turn in range(ROUNDS + 1):
+        for name, loop in loops.items():
+            taken = seconds(loop)
+            if turn:  # the first is to warm up
+                times[name].append(taken)
+    return {name: median(each) for name, each in times.items()}
+
+
+class Arrays(Dataset[Any]):
+    """Images that are there already, as bytes or as floats."""
+
+    def __init__(self, kind: Any, count: int = 256) -> None:
+        self.kind, self.count = kind, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> Any:
+        return torch.ones(3, 224, 224, dtype=self.kind)
+
+
+class Products(Dataset[Any]):
+    """Samples that a library computes with threads of its own."""
+
+    def __init__(self, count: int = 192) -> None:
+        self.array, self.count = np.ones((320, 320), dtype="float32"), count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> Any:
+        return float((self.array @ self.array)[0, 0])
+
+
+class Opened(Dataset[Any]):
+    """Numbers in one file: opened before the workers start, or by each of them."""
+
+    def __init__(self, path: Path, count: int, early: bool) -> None:
+        self.path, self.count = path, count
+        self.file: Any = path.open("rb", buffering=0) if early else None
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> int:
+        if self.file is None:
+            self.file = self.path.open("rb", buffering=0)
+        self.file.seek(8 * index)
+        time.sleep(0.0002)  # as a slower storage would
+        return int.from_bytes(self.file.read(8), "little")
+
+
+def wrong(early: bool, count: int = 2_000) -> int:
+    """Return how many samples of *count* two workers read wrongly from one file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "numbers"
+        path.write_bytes(b"".join(number.to_bytes(8, "little") for number in range(count)))
+        loader = DataLoader(Opened(path, count, early), batch_size=10, num_workers=2)
+        got = [int(number) for batch in loader for number in batch]
+    return sum(one != number for number, one in enumerate(got))
+
+
+def threads_in_workers() -> dict[str, float]:
+    """Measure two workers whose library takes as many threads as it likes, or one each."""
+    from threadpoolctl import threadpool_limits
+
+    def loader(threads: int) -> Any:
+        def limited(worker: int) -> None:
+            threadpool_limits(threads)
+
+        return DataLoader(Products(), batch_size=8, num_workers=2, worker_init_fn=limited)
+
+    return by_turns(one=lambda: loader(1), two=lambda: loader(2), eight=lambda: loader(8))
+
+
+def starts() -> dict[str, float]:
+    """Measure the time until the first batch of one worker, by the way in which it starts."""
+
+    def first(method: str) -> Iterable[Any]:
+        loader = DataLoader(Arrays(torch.uint8, 8), 1, num_workers=1, multiprocessing_context=method)
+        return [next(iter(loader))]
+
+    return by_turns(**{method: lambda method=method: first(method) for method in ("fork", "spawn")})
+
+
+def in_memory() -> dict[str, float]:
+    """Measure data that is in memory: by a loader, by its workers, and by slices of a shuffled order."""
+    data = TensorDataset(torch.rand(SAMPLES, FEATURES), torch.rand(SAMPLES))
+
+    def slices() -> Iterable[Any]:
+        order = torch.randperm(SAMPLES)
+        return (
+            tuple(each[order[at : at + BATCH]] for each in data.tensors) for at in range(0, SAMPLES, BATCH)
+        )
+
+    return by_turns(
+        loader=lambda: DataLoader(data, BATCH, shuffle=True),
+        workers=lambda: DataLoader(data, BATCH, shuffle=True, num_workers=2),
+        slices=slices,
+    )
+
+
+def profile() -> list[tuple[str, int, float]]:
+    """Return what torch.profiler says of a loop whose loader decides: names, calls and milliseconds."""
+    from torch.profiler import ProfilerActivity
+    from torch.profiler import profile as watched
+
+    class Slow(Dataset[Any]):
+        def __len__(self) -> int:
+            return 32
+
+        def __getitem__(self, index: int) -> Any:
+            time.sleep(0.010)
+            return torch.rand(256)
+
+    net = torch.nn.Linear(256, 256)
+    with watched(activities=[ProfilerActivity.CPU]) as found:
+        for batch in DataLoader(Slow(), batch_size=4):
+            for _ in range(60):
+                net(batch)
+    rows = sorted(found.key_averages(), key=lambda row: -row.cpu_time_total)[:4]
+    return [(row.key, row.count, row.cpu_time_total / 1e3) for row in rows]
+
+
+def main() -> None:
+    """Measure all, and store it where the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--store", type=Path)
+    given = parser.parse_args()
+    about = {"torch": torch.__version__.split("+")[0], "cores": len(os.sched_getaffinity(0))}
+    pipe = by_turns(
+        bytes=lambda: DataLoader(Arrays(torch.uint8), 32, num_workers=1),
+        floats=lambda: DataLoader(Arrays(torch.float32), 32, num_workers=1),
+    )
+    of_workers = {"pipe": pipe, "threads": threads_in_workers(), "starts": starts()}
+    of_workers["wrong"] = {"early": wrong(early=True), "late": wrong(early=False)}
+    of_jobs = {"memory": in_memory(), "profile": profile()}
+    for lesson, found in (("09", of_workers), ("11", of_jobs)):
+        text = json.dumps(about | found, indent=1) + "\n"
+        print(text)
+        if given.store:
+            (given.store / f"measured_{lesson}.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
