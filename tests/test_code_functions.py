@@ -236,7 +236,7 @@ class Liar(Odd):
 
 LEFT = [
     *(counts, two_meanings, at_a_loss, counter(), Class(), Class().method, "{}".format),
-    *(functools.partial(at_a_loss, k=3), functools.cache(count_down), namedtuple("Point", "x")),
+    *(functools.partial(at_a_loss, k=3), functools.cache(at_a_loss), namedtuple("Point", "x")),
 ]
 
 

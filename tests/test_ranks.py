@@ -194,3 +194,20 @@ def test_many_ranks_take_little_longer_each_than_few() -> None:
         found = benchmark(lambda rank: stragglers(rank, 10, places=4), 1, 0.010, ranks=ranks)
         assert len(found.traces) == ranks
         assert len(found.steps) == 10
+
+
+@pytest.mark.parametrize(
+    ("function", "ignored"),
+    [
+        (lambda rank: Dataset.range(3), True),
+        (lambda rank: Dataset.range(6).shard(2, rank), False),
+        (lambda rank: Dataset.range(3).map(lambda number: number + rank), False),
+        ([Dataset.range(3), Dataset.range(3)].__getitem__, False),
+    ],
+)
+def test_a_function_that_ignores_its_rank_is_told_that_all_read_the_same(
+    function: Any, ignored: bool
+) -> None:
+    found = benchmark(function, 1, ranks=2)
+    assert ("all ranks read the same samples" in str(found)) == ignored == bool(found.alike)
+    assert not benchmark(function, 1, ranks=1).alike

@@ -27,6 +27,7 @@ FOLDERS = os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig
 # Where code is that no learner wrote; in a browser folders begin with two slashes.
 INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in FOLDERS))
 STUB = "def NAME(*args):  # put its source here\n    raise NotImplementedError"
+Remembers = type(lru_cache(len))  # the class of what @cache makes
 NUMBERS = (type(None), bool, int, float, complex)
 FORMS = {list: "[%s]", tuple: "(%s)", dict: "{%s}"}
 
@@ -46,7 +47,7 @@ class Functions:
 
         What has no text is a stub that says so.
         """
-        if isinstance(value, partial):  # `measure` makes a function remember
+        if isinstance(value, (partial, Remembers)):  # `measure` makes a function remember, or @cache
             value = getattr(value, "__wrapped__", value)
         for way in (self.imported, self.cost, self.written, self.notated):
             with suppress(Exception):  # also of a learner's object

@@ -128,6 +128,10 @@ class PyTorch(RealProgram, Expression):
             result = f"iter({self.elements(source)})"
         else:
             kept = self.elements(base.inputs[0] if base.method == "cache" else base)
+            if base.method == "shard":
+                number, rank = base.arguments["num_shards"], base.arguments["index"]
+                same = f"DistributedSampler(data, {number}, {rank}, shuffle=False)"
+                self.comments.append(f"# One rank's share; {same} repeats some, so that all have as many.")
             get, result = "__getitem__(self, index)", "self.values[index]"
             if one_call(node):
                 get, result = "__getitems__(self, indices)", f"[{result} for index in indices]"

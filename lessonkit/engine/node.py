@@ -181,11 +181,13 @@ def length(sampler: Any) -> int | None:
 def base_of(node: Node) -> Node | None:
     """Find the step above *node* from which any sample can be asked for: after it are only sequential maps.
 
-    That is a range, a list or a cache; None if there is none.
+    That is a range or a list, a rank's shard of one, or a cache; None if there is none.
     """
     while node.method == "map" and node.arguments["num_parallel_calls"] is None:
         node = node.inputs[0]
-    return node if node.method in ("range", "from_list", "cache") else None
+    source = node.inputs[0] if node.method == "shard" else node
+    known = source.method in ("range", "from_list") or node.method == "cache"
+    return node if known else None
 
 
 def one_call(loader: Node) -> bool:

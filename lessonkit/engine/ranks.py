@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from dis import get_instructions
 from heapq import heapify, heappop, heappush
+from inspect import ismethod
 from typing import Any, NamedTuple
 
 from lessonkit.engine.loop import Turn
@@ -23,6 +25,9 @@ REAL_JOB = (
     "A real job does not stop there. With one epoch rank {later} waits until a timeout, often half an hour; "
     "with more, its gradients are added to those of rank {first}'s next epoch, and nobody notices."
 )
+
+
+ALL_ALIKE = "The function of the rank does not use it: all ranks read the same samples."
 
 
 class Rank:
@@ -82,7 +87,8 @@ class Together(NamedTuple):
 class Ranks:
     """What several ranks did: *steps* that they took together, and an ordinary trace of each.
 
-    *uneven* says what happened if they ran out at different steps; the run stops there.
+    *uneven* says what happened if they ran out at different steps; the run stops there. *alike* says if all
+    read the same samples.
     """
 
     traces: list[Trace]
@@ -90,6 +96,7 @@ class Ranks:
     turns: list[list[Turn]] = field(repr=False)  # by ranks
     allreduce: float
     uneven: str = ""
+    alike: str = ""
 
     @property
     def duration(self) -> float:
@@ -118,7 +125,7 @@ class Ranks:
         return f"<Ranks: {len(self.traces)} ranks, {len(self.steps)} steps, {self.duration * 1e3:.3f} ms>"
 
     def __str__(self) -> str:
-        lines = [repr(self), *([self.uneven] if self.uneven else [])]
+        lines = [repr(self), *filter(None, (self.alike, self.uneven))]
         for rank, turns in enumerate(self.turns):
             own, theirs = self.waits(rank)
             steps = sum(turn.trained - turn.got for turn in turns) / NS
@@ -135,6 +142,18 @@ def refuse_what_is_shared(pipelines: list[Any]) -> None:
             if owners.setdefault(node, rank) != rank:
                 both = f"ranks {owners[node]} and {rank} share {node.method}"
                 raise ValueError(f"{both}: make all of the pipeline within the function of the rank")
+
+
+def ignores_rank(function: Callable[[int], Any]) -> bool:
+    """Whether *function* does nothing with the number that it is given, as far as its code tells."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_argcount <= ismethod(function):
+        return False
+    name = code.co_varnames[ismethod(function)]
+    used = [step.argval for step in get_instructions(code)]
+    return name not in code.co_cellvars and not any(
+        name in (given if isinstance(given, tuple) else (given,)) for given in used
+    )
 
 
 @contextmanager

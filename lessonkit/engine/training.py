@@ -10,7 +10,15 @@ from lessonkit.engine.costs import Cost
 from lessonkit.engine.loop import Loop, LoopStep, Progress, QueuedStep
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, cardinality, sites
-from lessonkit.engine.ranks import Rank, Ranks, refuse_what_is_shared, together, without_collector
+from lessonkit.engine.ranks import (
+    ALL_ALIKE,
+    Rank,
+    Ranks,
+    ignores_rank,
+    refuse_what_is_shared,
+    together,
+    without_collector,
+)
 from lessonkit.engine.recorder import COPY, LOAD, TRAIN, Recorder
 from lessonkit.engine.resume import State, fingerprint
 from lessonkit.engine.run import Run, Stopped
@@ -142,7 +150,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
             crew = [Rank(number, loop, num_epochs, most) for number, loop in zip(numbers, loops, strict=True)]
             steps, uneven = together(crew, allreduce)
         traces = [trace(pipeline, loop) for pipeline, loop in zip(pipelines, loops, strict=True)]
-        result = Ranks(traces, steps, [rank.turns for rank in crew], allreduce, uneven)
+        alike = ALL_ALIKE if ranks > 1 and ignores_rank(dataset) else ""
+        result = Ranks(traces, steps, [rank.turns for rank in crew], allreduce, uneven, alike)
         for one in traces:
             one.ranks = result
         return result

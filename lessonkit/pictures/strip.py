@@ -25,7 +25,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
     """Draw *ranks* as a strip; a mark at the end of each step is at the rank that was waited for.
 
     >>> from lessonkit import ArtificialDataset, benchmark
-    >>> plot_ranks(benchmark(lambda rank: ArtificialDataset(2), ranks=2, num_epochs=1))
+    >>> plot_ranks(benchmark(lambda rank: ArtificialDataset(2 + 0 * rank), ranks=2, num_epochs=1))
     2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
     """
     row, words = min(THICKEST, HIGHEST / len(ranks.traces)), ranks_in_words(ranks)
@@ -94,4 +94,4 @@ def ranks_in_words(ranks: Ranks) -> str:
     words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)
     for rank, times in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
         words += f" Rank {rank} was waited for most often, in {times} of them."
-    return f"{words} {ranks.uneven}".rstrip()
+    return " ".join(filter(None, (words, ranks.alike, ranks.uneven)))
