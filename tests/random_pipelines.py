@@ -151,8 +151,10 @@ READ = Storage(1e6, first_byte=0.002, streams=2, cap=7e5).read(3000)
 
 
 def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
-    """A list or a range, and up to three maps with or without a function; now and then a cache among them."""
+    """A list or a range, or a rank's share of one, and up to three maps; now and then a cache among them."""
     dataset = Dataset.range(some(draw, 12)) if draw.random() < 0.7 else Dataset.from_list([*"abcdefgh"])
+    if draw.random() < 0.2:
+        dataset = dataset.shard(ranks := draw.randint(1, 3), draw.randrange(ranks))
     for _ in range(draw.randint(0, 3)):
         if draw.random() < 0.15:
             dataset = dataset.cache()

@@ -69,8 +69,12 @@ class Fetch:
         if base is None:
             self.stream: Stream = batching.scope.open(batching.pipeline)
             return
-        given = base.arguments
-        values = range(*given["args"]) if base.method == "range" else given.get("values", ())
+        is_share = base.method == "shard"
+        source = base.inputs[0] if is_share else base
+        given = source.arguments
+        values = range(*given["args"]) if source.method == "range" else given.get("values", ())
+        if is_share:
+            values = values[base.arguments["index"] :: base.arguments["num_shards"]]
         asked = Node("asked", (), {"values": values, "kept": batching.kept, "nbytes": given.get("nbytes")})
         self.stream = batching.scope.open(swap(batching.pipeline, base, asked))
         self.source: Asked = first_above(self.stream, Asked)
