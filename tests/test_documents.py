@@ -1,6 +1,8 @@
 """What the documents say can be done, can be done."""
 
 import doctest
+import html
+import json
 import re
 import shlex
 import subprocess
@@ -88,6 +90,20 @@ def test_links_lead_somewhere(path: Path) -> None:
     for link in links:
         planned = (path.parent / link).parent == NOTEBOOKS and Path(link).stem in SERIES
         assert link.startswith("https://") or (path.parent / link).exists() or planned, link
+
+
+def test_the_handout_has_the_page_to_keep() -> None:
+    cells = json.loads((NOTEBOOKS / "08_put_it_together.ipynb").read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells]
+    kept = texts[texts.index("### One page to keep") + 1]
+    handout = html.unescape((ROOT / "docs" / "handout.html").read_text(encoding="utf-8"))
+    rows = [row for row in kept.splitlines() if row.startswith("|") and "---" not in row]
+    assert len(rows) > 10
+    for row in rows:
+        cells = [cell.strip().replace("`", "") for cell in row.strip("|").split("|")]
+        assert any(all(f">{cell}<" in line for cell in cells) for line in handout.splitlines()), row
+    for sentence in re.findall(r"\*\*.+?\*\* (.+)", kept):
+        assert sentence.startswith("$") or sentence in handout
 
 
 def test_the_readme_names_every_lesson() -> None:

@@ -194,6 +194,7 @@ def add_ours(folder: Path, python: str) -> None:
     icons.mkdir(parents=True)
     for name in ICONS:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
+    shutil.copy(ROOT / "docs" / "handout.html", folder)
     (folder / "index.html").write_text(
         first_page(sorted((folder / "files").glob("*.ipynb"))), encoding="utf-8"
     )
