@@ -12,6 +12,7 @@ from lessonkit import (
     ArtificialDataset,
     DataLoader,
     Dataset,
+    Handling,
     Machine,
     benchmark,
     get_worker_info,
@@ -310,3 +311,18 @@ def test_every_sample_comes_once_in_each_epoch_recorded_or_not(
         assert sorted(flat) == list(range(count))
         if in_order and not shuffle:
             assert flat == list(range(count))
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("way", [0.010, 0.050])
+def test_no_result_of_a_worker_overtakes_another(in_order: bool, way: float) -> None:
+    stream = Dataset.from_generator(lambda: iter(range(4)))
+    handling = Handling(way_busy=way)  # with nothing to do, a worker sends its end at once
+    loader = DataLoader(stream, batch_size=2, num_workers=2, in_order=in_order, handling=handling)
+    found = benchmark(loader, 1, 0, keep=True).epochs[0].elements
+    assert sorted(found) == [[0, 1], [0, 1], [2, 3], [2, 3]]
+
+
+def test_the_first_result_is_late_without_any_other_way() -> None:
+    loader = DataLoader(Dataset.range(6), batch_size=2, num_workers=2, handling=Handling(first=0.020))
+    assert benchmark(loader, 1, 0).epochs[0].arrivals == [0.020, 0.020, 0.020]

@@ -119,6 +119,7 @@ class Worker(Maker):
         self.called = str(number)
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
+        self.on_the_way: deque[tuple[Any, Ticket]] = deque()  # results, in order, each to its loader
         self.late = loader.handling.first  # its first result is
         self.transfer = price_of_bytes(loader.transfer, "transfer")
         store = self.run.store
@@ -190,7 +191,8 @@ class Worker(Maker):
             else:
                 ticket.result, cost = await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
-            if way := hop + (handling.way_busy if queue else handling.way):
+            way = hop + (handling.way_busy if queue else handling.way)
+            if way or self.late or self.on_the_way:
                 self.deliver(ticket, run.time + way)
             else:
                 self.loader.arrive(ticket)
@@ -217,10 +219,11 @@ class Worker(Maker):
         """Let *ticket* reach the main process when it is *due*, and never before the one before it."""
         self.delivered = max(self.delivered, due + self.late)
         self.late = 0
-        way = self.delivered - self.run.time
-        self.run.start(self.carry(ticket, self.loader, way), self.loader.stage, self.number)
+        self.on_the_way.append((self.loader, ticket))
+        self.run.start(self.carry(self.delivered - self.run.time), self.loader.stage, self.number)
 
-    async def carry(self, ticket: Ticket, loader: Any, way: int) -> None:
-        """Let *ticket* arrive at its *loader* when it has been *way* nanoseconds on its way."""
+    async def carry(self, way: int) -> None:
+        """Let the next result arrive in *way* nanoseconds: none overtakes another that is due at that time."""
         await self.run.pause(way)
+        loader, ticket = self.on_the_way.popleft()
         loader.arrive(ticket)
