@@ -83,16 +83,20 @@ def test_one_that_does_not_hold_cannot_hide() -> None:
 
 def test_a_bound_holds_if_the_run_takes_longer() -> None:
     said = judged(lanes, f"total >= {WAVES}", lanes=1)
-    assert (said["value"], said["holds"], said["said"]) == ("690 ms", True, "the run takes 60 ms more")
+    assert (said["value"], said["holds"], said["said"]) == (
+        "690 ms",
+        True,
+        "it holds: the run takes 60 ms more",
+    )
     assert not judged(lanes, WAVES, lanes=1)["holds"]
     assert not judged(in_turn, "total >= 1", read=15)["holds"]
 
 
 def test_what_would_be_written_as_nothing_is_a_little() -> None:
     shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000004")
-    assert shown.picture({})[1]["formula"]["said"] == "the run takes a little more"
+    assert shown.picture({})[1]["formula"]["said"] == "it holds: the run takes a little more"
     shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000006")
-    assert shown.picture({})[1]["formula"]["said"] == "the run takes 0.01 ms more"
+    assert shown.picture({})[1]["formula"]["said"] == "it holds: the run takes 0.01 ms more"
 
 
 @given(samples=st.integers(0, 19), epochs=st.integers(0, 4), open=COSTS, read=COSTS, train=COSTS)

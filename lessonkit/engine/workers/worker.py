@@ -223,7 +223,7 @@ class Worker(Maker):
         self.run.start(self.carry(self.delivered - self.run.time), self.loader.stage, self.number)
 
     async def carry(self, way: int) -> None:
-        """Let the next result arrive in *way* nanoseconds: none overtakes another that is due at that time."""
+        """Let the next result arrive in *way* nanoseconds: none overtakes another that is due then."""
         await self.run.pause(way)
         loader, ticket = self.on_the_way.popleft()
         loader.arrive(ticket)

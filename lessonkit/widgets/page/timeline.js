@@ -4,6 +4,9 @@ const LEFT = 92, RIGHT = 16, TOP = 36, BOTTOM = 26, GAP = 9, TRACK = 64;
 const FINEST = 10; // microseconds between two marks: their numbers have no more digits
 const NARROWEST = 240; // pixels, with something to see beside the names
 const ROW = 16; // a row's name needs so much
+const LEGIBLE = 15, TALLEST = 480; // pixels: of a lane whose bars are labelled, and of a picture that grows for that
+const OF_WAITS = 0.4; // of a lane: so high is one in which nobody works
+const BAND = 5; // pixels: of the pinned run, under each row
 
 class Timeline {
   constructor({ onTime, onBar, height }) {
@@ -41,29 +44,37 @@ class Timeline {
     return Math.max(0, Math.min(this.end, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end));
   }
 
-  // The rows share the height: it stays the same, whatever there is to show, if the names have room.
+  // The rows share the height: it stays the same, whatever there is to show, if names and labels have room.
   measure() {
-    const { rows } = this.scene;
-    const lanes = rows.reduce((sum, row) => sum + row[1], 0);
-    this.height = Math.max(this.height, TOP + BOTTOM + ROW * rows.length);
-    const room = this.height - TOP - BOTTOM - GAP * rows.length;
-    this.lane = Math.min(38, room / Math.max(1, lanes));
+    const { rows, bars } = this.scene;
+    const works = new Set(bars?.row.filter((_, bar) => !bars.kind[bar]));
+    this.shares = rows.map((_, row) => (!bars || works.has(row) ? 1 : OF_WAITS)); // of a lane's height
+    const lanes = rows.reduce((sum, [, count], row) => sum + count * this.shares[row], 0);
+    const gap = GAP + (this.isPinned ? BAND : 0), fixed = TOP + BOTTOM + gap * rows.length;
+    const legible = Math.min(TALLEST, fixed + LEGIBLE * lanes);
+    this.height = Math.max(this.height, fixed + (ROW - gap) * rows.length, bars ? legible : 0);
+    this.lane = Math.min(38, (this.height - fixed) / Math.max(1, lanes));
     this.tops = [];
     let top = TOP + GAP / 2;
-    for (const row of rows) {
+    for (const [row, [, count]] of rows.entries()) {
       this.tops.push(top);
-      top += row[1] * this.lane + GAP;
+      top += count * this.high(row) + gap;
     }
     this.floor = Math.max(top, TOP + 40);
   }
 
+  // How high a lane of a row is.
+  high(row) {
+    return this.lane * this.shares[row];
+  }
+
   box(bar) {
     const { row, lane, start, length } = this.scene.bars;
-    const thin = this.other ? 0.72 : 1; // below it is the other run
-    const gap = Math.min(2, this.lane / 3);
-    const x = this.x(start[bar]), y = this.tops[row[bar]] + lane[bar] * this.lane + gap / 2;
+    const thin = this.other && !this.isPinned ? 0.72 : 1; // below it is the real run
+    const high = this.high(row[bar]), gap = Math.min(2, high / 3);
+    const x = this.x(start[bar]), y = this.tops[row[bar]] + lane[bar] * high + gap / 2;
     const width = Math.max(1, this.x(start[bar] + length[bar]) - x - 1);
-    return { x: x + 0.5, y, width, height: this.lane * thin - gap };
+    return { x: x + 0.5, y, width, height: high * thin - gap };
   }
 
   // ---- drawing ----
@@ -87,18 +98,23 @@ class Timeline {
   }
 
   drawNames() {
-    const key = JSON.stringify([this.scene.rows, this.tops]);
+    const key = JSON.stringify([this.scene.rows, this.tops, this.shares]);
     if (key === this.named) return;
     this.named = key;
     this.layer.names.replaceChildren(
-      ...this.scene.rows.map(([stage, lanes], row) => {
-        const y = this.tops[row] + (lanes * this.lane) / 2 + 4;
+      ...this.scene.rows.flatMap(([stage, lanes], row) => {
+        const high = this.high(row), y = this.tops[row] + (lanes * high) / 2 + 4;
         const short = stage.length > 10 ? `${stage.slice(0, 9)}…` : stage;
+        // A lane of workers is always the same one, so each has its number.
+        const numbered = lanes > 1 && high >= 11 && /^Worker( \d+)?$/.test(stage);
+        const numbers = Array.from({ length: numbered ? lanes : 0 }, (_, lane) => {
+          return label(LEFT - 10, this.tops[row] + (lane + 0.5) * high + 4, lane, { "text-anchor": "end" });
+        });
         // In these marks a name that is written from right to left does not turn around what is beside it.
-        const text = lanes > 1 ? `\u2068${short}\u2069 ×${lanes}` : short;
-        const node = label(LEFT - 10, y, text, { "text-anchor": "end" });
+        const text = lanes > 1 && this.shares[row] === 1 && !numbered ? `\u2068${short}\u2069 ×${lanes}` : short;
+        const node = label(LEFT - (numbered ? 30 : 10), y, text, { "text-anchor": "end" });
         node.append(svg("title", {}, stage));
-        return node;
+        return [node, ...numbers];
       }),
     );
   }
@@ -145,7 +161,7 @@ class Timeline {
     }
   }
 
-  // The other run, thin, below the bars of the same stage: one shape for each stage.
+  // The other run, one shape for each stage: a real one thin below the same bars, a pinned one a band under the row.
   drawGhosts() {
     if (!this.other) return this.layer.ghosts.replaceChildren();
     const { bars, rows: theirs } = this.other;
@@ -157,8 +173,10 @@ class Timeline {
       const lane = Math.min(bars.lane[bar], this.scene.rows[row][1] - 1);
       const x = this.x(bars.start[bar]);
       const width = Math.max(1, this.x(bars.start[bar] + bars.length[bar]) - x - 1);
-      const y = this.tops[row] + (lane + 0.74) * this.lane;
-      const [left, top, wide, high] = [x, y, width, this.lane * 0.2].map((size) => size.toFixed(1));
+      const lanes = this.scene.rows[row][1], each = this.high(row);
+      const y = this.tops[row] + (this.isPinned ? lanes * each + 1 : (lane + 0.74) * each);
+      const thick = this.isPinned ? BAND : each * 0.2;
+      const [left, top, wide, high] = [x, y, width, thick].map((size) => size.toFixed(1));
       shapes[bars.row[bar]] += `M${left},${top}h${wide}v${high}h${-wide}z`;
     }
     const end = this.x(this.other.end);

@@ -60,6 +60,7 @@ class View {
   drawNow() {
     const { scene } = this;
     this.timeline.other = this.real ?? this.pinned;
+    this.timeline.isPinned = !this.real && this.pinned !== null;
     this.plumbing.draw(scene);
     this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
     this.strip.draw(scene.strip, this.timeline.width, scene.end);
@@ -94,7 +95,7 @@ class View {
   say(bar) {
     if (bar < 0) {
       const { note, data } = this.scene;
-      const thin = this.real ? "Thin bars: the real run. " : this.pinned ? "Thin bars: the pinned run. " : "";
+      const thin = this.real ? "Thin bars: the real run. " : this.pinned ? "Under each row: the pinned run. " : "";
       return this.said.replaceChildren(`${note} ${thin}`, html("b", {}, data && `What the model sees: ${data}.`));
     }
     const [subject, rest] = sentence(this.scene, bar);
