@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from browser import Visit, open_notebook
+from browser import RUN, Visit, open_notebook
 from lesson import Lesson, lesson
 from servers import Server
 
@@ -36,26 +36,30 @@ def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
     page, found = visit.page, lesson(name)
     page.emulate_media(reduced_motion="reduce")
     open_notebook(page, lab.store(found.path))
-    asked = dict(questions(found))
+    by_keys(page, dict(questions(found.cells, found)))
+    assert page.evaluate(UNDERLINED), "colour alone does not tell a link from the text"
+    assert not visit.errors
+
+
+def by_keys(page: Any, asked: dict[int, Question]) -> None:
+    """Go through a lesson that was not run, with its keys alone; *asked* are its questions by cell."""
     page.locator(".jp-Notebook .jp-Cell").first.click()
     page.keyboard.press("Escape")
     while (here := int(page.evaluate(CHOSEN))) <= max(asked):
         page.keyboard.press("Shift+Enter")
         if here in asked:
-            page.wait_for_function(IS_ASKED, arg=here)
+            page.wait_for_function(IS_ASKED, arg=here, timeout=RUN * 1e3)
             answer(page, asked[here])
-            page.wait_for_function(GO_ON)
+            page.wait_for_function(GO_ON, timeout=RUN * 1e3)
             page.keyboard.press("Enter")
-        page.wait_for_function(MOVED, arg=str(here))
+        page.wait_for_function(MOVED, arg=str(here), timeout=RUN * 1e3)
     assert page.locator(".lk-predict").count() == page.locator(".lk-predict[data-answered]").count()
-    assert page.evaluate(UNDERLINED), "colour alone does not tell a link from the text"
-    assert not visit.errors
 
 
-def questions(found: Lesson) -> list[tuple[int, Question]]:
-    """The questions of the main path, with the number of their cells."""
-    numbers = {cell.id: place for place, cell in enumerate(found.cells)}
-    further = next(place for place, cell in enumerate(found.cells) if cell.source.startswith("## Further"))
+def questions(cells: list[Any], found: Lesson) -> list[tuple[int, Question]]:
+    """The questions of the main path, with the number of their cells among *cells*."""
+    numbers = {cell.id: place for place, cell in enumerate(cells)}
+    further = next(place for place, cell in enumerate(cells) if cell.source.startswith("## Further"))
     asked = [(numbers[cell], question) for cell, question in found.widgets(Question)]
     return [(place, question) for place, question in asked if place < further]
 

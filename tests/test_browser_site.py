@@ -16,8 +16,10 @@ from zipfile import ZipFile
 import pytest
 from browser import ALL_RUN, COMPLAINTS, Browser, Visit, run_all
 from firefox import find_firefox, firefox
+from lesson import lesson
 from playwright.sync_api import Page, Route, expect
 from servers import HOST, await_start, free_port, process
+from test_browser_keys import by_keys, questions
 
 from tools.site import fetch, python
 from tools.site.pages import BIG
@@ -178,6 +180,15 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     view.get_by_role("button", name="Run this pipeline on threads").click()
     expect(view.locator(".lk-panel table")).to_be_visible(timeout=PATIENT * 1e3)
     assert "measured" in view.locator(".lk-panel table").inner_text()
+
+
+@pytest.mark.usefixtures("whole_site")
+@pytest.mark.parametrize("name", ["00_start_here", "01_prefetch", "09_workers"])
+def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str) -> None:
+    found = lesson(name)
+    site.open(learner.page, name)
+    cells = [cell for cell in found.cells if "not-in-browser" not in cell.metadata.get("tags", ())]
+    by_keys(learner.page, dict(questions(cells, found)))
 
 
 def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(site: Site, learner: Visit) -> None:
