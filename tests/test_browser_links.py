@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from alone import Alone
 from browser import NARROW, Visit, serious_violations
+from mystery_08 import mystery
 
 from lessonkit import ArtificialDataset
-from lessonkit.widgets import explore, heat_map, mystery, seconds
+from lessonkit.widgets import explore, heat_map, seconds
 
 LENGTHS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
     .filter((bar) => !bar.classList.contains("lk-wait") && bar.style.display !== "none")

@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import JSON, Said
-
-from lessonkit.widgets import mystery
-from lessonkit.widgets.challenges.mystery_loaders import (
+from mystery_08 import (
     AS_GOOD,
     CHANGES,
     CLEAR,
@@ -24,7 +21,9 @@ from lessonkit.widgets.challenges.mystery_loaders import (
     MEASURES,
     MysteryLoader,
     drawn,
+    mystery,
 )
+from pages import JSON, Said
 
 NUMBERS = range(12)
 made = lru_cache(mystery)

@@ -8,13 +8,13 @@ from typing import Any
 
 from browser import STEP, Visit, serious_violations
 from lesson import Lesson
+from mystery_08 import STAGES, Mystery
 from test_browser_explore import BARS, micros
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets.challenges.challenge import Challenge, Outcome
 from lessonkit.widgets.challenges.knob_map import HeatMap
-from lessonkit.widgets.challenges.mystery_loaders import STAGES, Mystery
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions.marks import Marks

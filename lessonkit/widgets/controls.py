@@ -23,6 +23,8 @@ MOST_NAMED = 10  # values in an error
 class RefusedError(ValueError):
     """The page asked for something that there is not."""
 
+    is_whole = True  # a sentence, which needs no line of the code that it came from
+
 
 @dataclass(frozen=True)
 class Control:

@@ -140,7 +140,7 @@ def sentence_of(error: BaseException) -> str:
     sentences = (ValueError, TookTooLongError, *((TypeError, AttributeError) if is_ours else ()))
     if not isinstance(error, sentences):
         text = f"{type(error).__name__}: {text}"
-    for frame in reversed(frames):
+    for frame in () if getattr(error, "is_whole", False) else reversed(frames):
         if not frame.filename.startswith(INSTALLED) and frame.line:
             return f"{text} (in {frame.name}, line {frame.lineno}: {shortened(frame.line)})"
     return text

@@ -1,1 +1,1 @@
-"""Tasks with goals, judged by running what the learner made; a map of two knobs; mystery loaders."""
+"""Tasks with goals, judged by running what the learner made; and a map of two knobs."""
