@@ -7,9 +7,10 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 from zipfile import ZipFile
 
@@ -30,6 +31,9 @@ KNOB = 'input[type=range]:not([aria-label="Time in the run"])'
 PHONE = 390
 MOST, PATIENT = 900, 300  # s, for all that is done with a page and for each part: this Python is slow
 READY = "Python is ready. Your work is kept in this browser."
+SECOND = "This lesson is open in another tab, and only that one is kept: what you do here is lost."
+LAST_KEPT = "async () => Boolean(await caches.match(new URL('../files/text_11.json', location.href).href))"
+DRAWN = "() => window.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 9"
 SAID = "This cell computes with NumPy"
 EDIT = """async ([cell, source]) => {
     const panel = jupyterapp.shell.currentWidget;
@@ -122,6 +126,13 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     assert not built.returncode, built.stderr
     folder = tmp_path_factory.mktemp("school")
     (folder / "lessons").symlink_to(ROOT / "build" / "site")
+    with served(folder) as found:
+        yield found
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Site]:
+    """Serve the lessons in a folder, as a school's plain server does."""
     port = free_port()
     command = [sys.executable, "-m", "http.server", str(port), "--bind", HOST, "--directory", str(folder)]
     with process(command, {}, folder / "log") as child:
@@ -137,6 +148,14 @@ def answers(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def await_true(page: Page, asked: str) -> None:
+    """Ask a page until an asynchronous function is true: `wait_for_function` takes its promise for an answer."""
+    deadline = monotonic() + PATIENT
+    while not page.evaluate(asked):
+        assert monotonic() < deadline, asked
+        sleep(0.2)
 
 
 @pytest.fixture
@@ -191,6 +210,38 @@ def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str)
     by_keys(learner.page, dict(questions(cells, found)))
 
 
+def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(site: Site, learner: Visit) -> None:
+    page, name = learner.page, LESSONS[2]
+    site.open(page, name)
+    second = page.context.new_page()
+    site.open(second, name, SECOND)
+    second.wait_for_function(DRAWN, timeout=PATIENT * 1e3)
+    second.evaluate(EDIT, [0, "# Not to be kept"])
+    expect(second.locator("#lessons-line [role=status]")).to_have_text(SECOND)
+    page.evaluate(EDIT, [0, "# Mine"])
+    expect(page.locator("#lessons-line [role=status]")).to_have_text(READY)
+    page.goto("about:blank")
+    expect(second.locator("#lessons-line [role=status]")).to_contain_text("The other tab is closed")
+    site.open(second, name)
+    assert second.evaluate(SOURCE, 0) == "# Mine"
+    second.close()
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_after_one_visit_another_lesson_opens_without_a_network(site: Site, browser: Browser) -> None:
+    with browser.started_with(), browser.visit(MOST) as visit:
+        page = visit.page
+        with served(site.school) as once:
+            once.open(page, LESSONS[0])
+            await_true(page, KEPT)
+            await_true(page, LAST_KEPT)
+            page.goto("about:blank")
+        once.open(page, LESSONS[3])  # nobody is there any more
+        assert page.locator("rect.lk-bar").count() > 0
+        page.goto(f"{once.address}/")
+        assert page.get_by_role("link", name="Start here").count()
+
+
 def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(site: Site, learner: Visit) -> None:
     page = learner.page
     page.goto(site.lesson("nope"))
@@ -229,7 +280,7 @@ def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(site: Site, lea
     page = learner.page
     impatient.open(page, LESSONS[0])
     page.evaluate("keptWork => localStorage.setItem('work of mine', keptWork)", "a text")
-    page.wait_for_function(KEPT, timeout=PATIENT * 1e3)  # the page has told its worker what it fetched
+    await_true(page, KEPT)  # the page has told its worker what it fetched
     page.evaluate(DAMAGE)
     page.reload()
     expect(page.locator("#lessons-line [role=status]")).to_have_text(READY, timeout=PATIENT * 1e3)

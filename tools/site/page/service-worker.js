@@ -1,7 +1,11 @@
-// Keeps what never changes for the next visit, also without a network; all else is JupyterLite's own worker's.
+// Keeps what never changes for the next visit, and of the rest what came last for when there is no network: so all
+// lessons open offline after one visit. What else is asked for is JupyterLite's own worker's.
 
 const KEPT = "lessons VERSION";
 const LASTING = /\/(build|extensions|python-\w+)\/.*\.(m?js|css|wasm|zip|whl|woff2?|svg)$/; // their names change with what is in them
+
+// Pages, lessons and what lists them: from the network, if there is one.
+const FRESH = /\/([\w-]*\.?(html|js|css|json|ipynb|py|webmanifest)|files\/[^/]+|)$/;
 
 // A page goes on with the worker that it began with, so its parts always belong together.
 self.skipWaiting = async () => {};
@@ -9,10 +13,17 @@ self.skipWaiting = async () => {};
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  if (request.method !== "GET" || origin !== location.origin || !LASTING.test(pathname)) return;
+  if (request.method !== "GET" || origin !== location.origin || !(LASTING.test(pathname) || isFresh(pathname))) return;
   event.stopImmediatePropagation();
-  event.respondWith(caches.match(request).then((found) => found ?? fetchAndKeep(request)));
+  const kept = () => caches.match(request, { ignoreSearch: !LASTING.test(pathname) });
+  if (LASTING.test(pathname)) event.respondWith(kept().then((found) => found ?? fetchAndKeep(request)));
+  else event.respondWith(fetchAndKeep(request).catch(async (error) => (await kept()) ?? Promise.reject(error)));
 });
+
+// Not what JupyterLite's own worker answers itself.
+function isFresh(pathname) {
+  return FRESH.test(pathname) && !/\/api\/(?!contents|translations)/.test(pathname);
+}
 
 async function fetchAndKeep(request) {
   const answer = await fetch(request);
@@ -29,7 +40,9 @@ self.addEventListener("message", async ({ data }) => {
   if (!Array.isArray(data)) return;
   const cache = await caches.open(KEPT);
   for (const address of data) {
-    if (LASTING.test(new URL(address).pathname) && !(await cache.match(address))) await cache.add(address).catch(() => 0);
+    const { pathname } = new URL(address);
+    if (!(LASTING.test(pathname) || isFresh(pathname))) continue;
+    if (!(await cache.match(address, { ignoreSearch: !LASTING.test(pathname) }))) await cache.add(address).catch(() => 0);
   }
 });
 

@@ -59,7 +59,8 @@ async function published() {
 
 const mine = path.replace(/(\.\w+)$/, " (mine)$1");
 const key = `lessons ${here.pathname}${path}`;
-let lesson = null, older = false, keeps = true;
+let lesson = null, older = false, keeps = true, isSecond = false;
+const SECOND = "This lesson is open in another tab, and only that one is kept: what you do here is lost.";
 
 // Before the page opens the lesson: a saved copy without changes gives way to a newer version.
 async function choose() {
@@ -145,6 +146,7 @@ async function keptCaches() {
 // A file that is kept here may be damaged, and would stay so: drop what is kept of Python, never a learner's work,
 // and try once more.
 async function giveUp() {
+  if (!navigator.onLine) return say("There is no network, and not all of this lesson was kept here: open it once with one.", true);
   const names = (await keptCaches()).filter((name) => name.startsWith("lessons "));
   const again = async () => {
     await Promise.all(names.map((name) => caches.delete(name)));
@@ -197,6 +199,7 @@ async function start() {
   await runFirst().catch(() => 0); // the learner has run them already
   started = "done";
   const kept = keeps ? "Your work is kept in this browser." : "This browser keeps nothing here: download your work before you leave.";
+  if (isSecond) return say(SECOND, true);
   say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);
   return undefined;
 }
@@ -232,7 +235,7 @@ async function runFirst() {
 // Not before Python is there: until then JupyterLab has not read the widgets that were saved, and would save none.
 function save() {
   const { context } = panel() ?? {};
-  if (started === "done" && context?.model.dirty) context.save();
+  if (started === "done" && !isSecond && context?.model.dirty) context.save();
 }
 setInterval(save, OFTEN);
 document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
@@ -251,5 +254,30 @@ if (path) start().then(keepAll).catch((error) => console.warn(error));
 
 async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
-  active?.postMessage(performance.getEntriesByType("resource").map(({ name }) => name));
+  const list = await fetch(new URL("api/contents/all.json", here));
+  const lessons = (await list.json()).content.map(({ path }) => new URL(`files/${path}`, here).href);
+  const pages = [location.href.split("?")[0], here.href, new URL("workers.html", here).href];
+  const others = performance.getEntriesByType("resource").map(({ name }) => name);
+  active?.postMessage([...others, ...pages, ...lessons]);
 }
+
+// ---- one tab for each lesson ----
+
+// Two would overwrite each other: the second keeps nothing, and says so. Where pages are not secure nobody can tell.
+async function claim() {
+  const forEver = new Promise(() => {});
+  const isFirst = await new Promise((tell) => {
+    const hold = (lock) => (tell(lock !== null), lock && forEver);
+    navigator.locks.request(key, { ifAvailable: true }, hold);
+  });
+  if (isFirst) return;
+  isSecond = true;
+  say(SECOND, true);
+  while (!panel()?.context) await soon(50);
+  panel().context.save = async () => say(SECOND);
+  await navigator.locks.request(key, () => {
+    say("The other tab is closed. Load this page again to go on from what it kept.");
+    return forEver;
+  });
+}
+if (path && navigator.locks) claim().catch((error) => console.warn(error));
