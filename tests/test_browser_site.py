@@ -151,7 +151,7 @@ def answers(port: int) -> bool:
 
 
 def await_true(page: Page, asked: str) -> None:
-    """Ask a page until an asynchronous function is true: `wait_for_function` takes its promise for an answer."""
+    """Ask a page until an asynchronous function is true; `wait_for_function` takes a promise for true."""
     deadline = monotonic() + PATIENT
     while not page.evaluate(asked):
         assert monotonic() < deadline, asked
