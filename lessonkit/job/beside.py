@@ -39,11 +39,8 @@ def sharing(known: JobNumbers, step: StepNumbers, beside: Beside) -> Sharing:
         steps[place] = in_bounds(share / max(NO_PROGRESS, rate))
         computing = max(0.0, 1 - done_batches * fmean(known.waits) / (on + off))
         alone = min(1.0, cores / many) / between(round(many), (1.0, known.workers), cores)
-        rate = (
-            (done_batches * (fmean(known.works) + known.put) / computing - off * alone) / on
-            if computing
-            else 1.0
-        )
+        work = done_batches * (fmean(known.works) + known.put)
+        rate = (work / computing - off * alone) / on if computing else 1.0
         others[place] = in_bounds(share / max(NO_PROGRESS, rate))
     return Sharing(step_cores, (steps[0], steps[1]), (others[0], others[1]), known.workers)
 

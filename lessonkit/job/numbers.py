@@ -108,9 +108,8 @@ def run_all(subject: Subject, cores: int) -> Runs:
                 for made in run.made:
                     by_pid[made.pid] += made.samples
                 shares[workers] = list(by_pid.values()) + [0] * (workers - len(by_pid))
-        if (
-            computes
-        ):  # with threads of both, one run may take half as long again as the next: hiccups only add
+        if computes:
+            # With threads of both, one run may take half as long again as the next, and hiccups only add.
             beside = by_threads[usual]
             full_beside = min(beside.full, go(cores, RUN, step=True), key=Watch.pace)
             by_threads[usual] = beside._replace(full=full_beside)
