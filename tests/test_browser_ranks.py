@@ -19,6 +19,13 @@ def pipeline(rank: int) -> Dataset:
     return steps.map(cost=0.005) if rank == 2 else steps.map(cost=0.005, stage="Read")
 
 
+def lesson_of(visit: Visit, *texts: str) -> None:
+    """A lesson of these texts, each a cell; one without a text is a picture."""
+    new = nbformat.v4
+    cells = [new.new_markdown_cell(text) if text else new.new_code_cell("show()") for text in texts]
+    show_cells(visit, cells, {texts.index(""): show(Dataset.range(3), num_epochs=1)})
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (390, "dark")])
 def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
     visit: Visit, width: int, scheme: str
@@ -47,11 +54,7 @@ def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
 
 def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None:
     page = visit.page
-    texts = ["# A lesson", "First", "## The situation", "Some words", "", "## Predict", "Others"]
-    cells = [
-        nbformat.v4.new_markdown_cell(text) if text else nbformat.v4.new_code_cell("show()") for text in texts
-    ]
-    show_cells(visit, cells, {4: show(Dataset.range(3), num_epochs=1)})
+    lesson_of(visit, "# A lesson", "First", "## The situation", "Some words", "", "## Predict", "Others")
     page.set_viewport_size({"width": NARROW, "height": 1000})
     page.locator(".lk-class summary").click()
     assert page.locator(".lk-class").count() == 1
@@ -83,11 +86,7 @@ def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None
 
 def test_the_sections_of_further_are_folded_where_no_editor_folds_them(visit: Visit) -> None:
     page = visit.page
-    texts = ["# A lesson", "", "## Further", "### First", "Some words", "### Second", "Other words"]
-    cells = [
-        nbformat.v4.new_markdown_cell(text) if text else nbformat.v4.new_code_cell("show()") for text in texts
-    ]
-    show_cells(visit, cells, {1: show(Dataset.range(3), num_epochs=1)})
+    lesson_of(visit, "# A lesson", "", "## Further", "### First", "Some words", "### Second", "Other words")
     words, others = page.get_by_text("Some words"), page.get_by_text("Other words")
     button = page.get_by_role("button", name="Show or hide First")
     button.wait_for()

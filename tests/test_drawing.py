@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import JSON, Said
 
-from lessonkit import ArtificialDataset
+from lessonkit import ArtificialDataset, Dataset
 from lessonkit.widgets import predict
 
 CALLS = range(1, 6)
@@ -102,6 +102,14 @@ def test_a_curve_below_a_limit_is_told_which_one() -> None:
     said = text(made, steps)
     assert "No run with calls=4 takes less than 18.5 ms: the limit is the reader." in said
     assert "No run" not in text(made, [round(place) for place in made.right])
+
+
+def test_runs_without_samples_can_be_drawn_by_another_figure() -> None:
+    def empty(calls: int) -> Any:
+        return Dataset.range(0).map(cost=0.010 * calls), {"num_epochs": 1}
+
+    made = predict("How many ms?", empty, draw={"calls": CALLS}, answer=lambda trace: trace.duration)
+    assert told(made, [0] * 4)[0]["right"]
 
 
 def test_a_curve_may_be_a_list_or_made_of_the_runs() -> None:

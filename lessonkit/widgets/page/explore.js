@@ -29,7 +29,7 @@ class Explore {
     if (!state.alone) this.view.strip.choose = (rank) => this.choose(rank);
     if (state.error) this.refuse(state.error);
     if (state.scene) {
-      this.pictures.kept.set(JSON.stringify(this.start), state.scene);
+      this.pictures.kept.set(this.pictures.keyOf(this.start), state.scene);
       this.show(state.scene);
     }
     const note = ({ text }) => this.panel.replaceChildren(html("p", {}, text));

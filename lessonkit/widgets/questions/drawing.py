@@ -44,7 +44,7 @@ class Drawing(Marks):
         self.step = HEADROOM * max(map(max, curves)) / STEPS or 1.0
         curve, *known = [[value / self.step for value in curve] for curve in curves]
         self.right, self.order = curve[1:], range(len(values))
-        times = [trace.per_sample for trace in traces]
+        times = [trace.per_sample for trace in traces if trace.samples]
         limits = [limit_of(trace) for trace in traces[1:]] if curves[0] == times else []
         self.least = [(seconds / self.step, what) for seconds, what in limits]
         self.wrong = [(places[1:], text) for places, (_, text) in zip(known, wrong, strict=True)]
