@@ -221,7 +221,10 @@ def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(site: Site, learner
     page.evaluate(EDIT, [0, "# Mine"])
     expect(page.locator("#lessons-line [role=status]")).to_have_text(READY)
     page.goto("about:blank")
-    expect(second.locator("#lessons-line [role=status]")).to_contain_text("The other tab is closed")
+    line = second.locator("#lessons-line [role=status]")
+    expect(line).to_contain_text("The other tab is closed", timeout=PATIENT * 1e3)
+    second.evaluate("jupyterapp.shell.currentWidget.context.save()")
+    expect(line).to_contain_text("The other tab is closed")
     site.open(second, name)
     assert second.evaluate(SOURCE, 0) == "# Mine"
     second.close()

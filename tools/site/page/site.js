@@ -59,8 +59,10 @@ async function published() {
 
 const mine = path.replace(/(\.\w+)$/, " (mine)$1");
 const key = `lessons ${here.pathname}${path}`;
-let lesson = null, older = false, keeps = true, isSecond = false;
-const SECOND = "This lesson is open in another tab, and only that one is kept: what you do here is lost.";
+let lesson = null, older = false, keeps = true;
+let second = ""; // what a second tab of a lesson says, again after each try to save
+const OPEN = "This lesson is open in another tab, and only that one is kept: what you do here is lost.";
+const CLOSED = "The other tab is closed. Load this page again to go on from what it kept.";
 
 // Before the page opens the lesson: a saved copy without changes gives way to a newer version.
 async function choose() {
@@ -199,7 +201,7 @@ async function start() {
   await runFirst().catch(() => 0); // the learner has run them already
   started = "done";
   const kept = keeps ? "Your work is kept in this browser." : "This browser keeps nothing here: download your work before you leave.";
-  if (isSecond) return say(SECOND, true);
+  if (second) return say(second, true);
   say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);
   return undefined;
 }
@@ -235,7 +237,7 @@ async function runFirst() {
 // Not before Python is there: until then JupyterLab has not read the widgets that were saved, and would save none.
 function save() {
   const { context } = panel() ?? {};
-  if (started === "done" && !isSecond && context?.model.dirty) context.save();
+  if (started === "done" && !second && context?.model.dirty) context.save();
 }
 setInterval(save, OFTEN);
 document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
@@ -271,13 +273,9 @@ async function claim() {
     navigator.locks.request(key, { ifAvailable: true }, hold);
   });
   if (isFirst) return;
-  isSecond = true;
-  say(SECOND, true);
+  say((second = OPEN), true);
   while (!panel()?.context) await soon(50);
-  panel().context.save = async () => say(SECOND);
-  await navigator.locks.request(key, () => {
-    say("The other tab is closed. Load this page again to go on from what it kept.");
-    return forEver;
-  });
+  panel().context.save = async () => say(second);
+  await navigator.locks.request(key, () => (say((second = CLOSED)), forEver));
 }
 if (path && navigator.locks) claim().catch((error) => console.warn(error));
