@@ -1,9 +1,10 @@
-"""Pictures of runs: timelines, curves, waterfalls and searches, live in a notebook's page."""
+"""Pictures of runs, live in a page: timelines, curves, waterfalls and searches; and the kitchen."""
 
 from lessonkit.pictures import curve, search, timeline, waterfall
+from lessonkit.pictures.kitchen import Kitchen as kitchen  # noqa: N813 - used like a function
 from lessonkit.widgets.picture import live
 
-__all__ = ["plot_curve", "plot_search", "plot_timeline", "plot_timelines", "plot_waterfall"]
+__all__ = ["kitchen", "plot_curve", "plot_search", "plot_timeline", "plot_timelines", "plot_waterfall"]
 
 plot_curve = live(curve.plot_curve)
 plot_search = live(search.plot_search)

@@ -7,11 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from lesson import NOTEBOOKS, SERIES, WRITTEN
 
+from lessonkit.plot import kitchen
 from tools import targets
 
 ROOT = Path(__file__).parent.parent
@@ -122,3 +124,17 @@ def test_the_license_and_the_version_are_the_same_everywhere() -> None:
         f"## {re.findall(r'^version = .(.+).$', project, re.MULTILINE)[0]}"
         in (ROOT / "CHANGELOG.md").read_text()
     )
+
+
+def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> None:
+    drawn = Path(str(files("lessonkit.pictures") / "kitchen.svg")).read_text(encoding="utf-8").strip()
+    assert drawn in (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
+    whole, fridge = kitchen(), kitchen("fridge")
+    assert whole.parts == ["pantry", "cook", "pass", "diner", "fridge", "tray", "worker"]
+    assert whole._repr_svg_().strip() == drawn
+    assert "opacity" not in drawn
+    assert fridge._repr_svg_().count("opacity") == len(whole.parts) - 1
+    assert '<g id="fridge">' in fridge._repr_svg_()
+    assert repr(fridge) == "The kitchen: fridge."
+    with pytest.raises(ValueError, match="part='oven': must be one of pantry"):
+        kitchen("oven")

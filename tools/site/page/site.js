@@ -267,15 +267,17 @@ async function keepAll() {
 
 // Two would overwrite each other: the second keeps nothing, and says so. Where pages are not secure nobody can tell.
 async function claim() {
-  const forEver = new Promise(() => {});
+  // A browser may keep a page that was left, to show it again, and with it what it holds.
+  const left = new Promise((leave) => addEventListener("pagehide", leave));
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   const isFirst = await new Promise((tell) => {
-    const hold = (lock) => (tell(lock !== null), lock && forEver);
+    const hold = (lock) => (tell(lock !== null), lock && left);
     navigator.locks.request(key, { ifAvailable: true }, hold);
   });
   if (isFirst) return;
   say((second = OPEN), true);
   while (!panel()?.context) await soon(50);
   panel().context.save = async () => say(second);
-  await navigator.locks.request(key, () => (say((second = CLOSED)), forEver));
+  await navigator.locks.request(key, () => (say((second = CLOSED)), left));
 }
 if (path && navigator.locks) claim().catch((error) => console.warn(error));

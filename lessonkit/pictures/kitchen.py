@@ -1,0 +1,28 @@
+"""The kitchen, the image that goes through all lessons: drawn once, and each points at its part."""
+
+import re
+from importlib.resources import files
+
+from lessonkit import check
+
+ASIDE = 0.25  # of the colour of a part that is not pointed at
+
+
+class Kitchen:
+    """Show the kitchen; only the *parts* that are named have their full colours, or all if none is.
+
+    Raises ValueError for a part that it does not have.
+    """
+
+    def __init__(self, *parts: str) -> None:
+        self.drawing = files(__package__).joinpath("kitchen.svg").read_text(encoding="utf-8")
+        known = tuple(re.findall(r'<g id="(\w+)"', self.drawing))
+        self.parts = [check.one_of("part", part, known) for part in parts or known]
+        for part in {*known} - {*self.parts}:
+            self.drawing = self.drawing.replace(f'<g id="{part}"', f'<g id="{part}" opacity="{ASIDE}"')
+
+    def __repr__(self) -> str:
+        return f"The kitchen: {', '.join(self.parts)}."
+
+    def _repr_svg_(self) -> str:
+        return self.drawing
