@@ -238,6 +238,25 @@ def test_a_batch_is_otherwise_a_list() -> None:
 # ---- how long a pipeline may be ----
 
 
+def test_nobody_looks_at_every_number_of_a_long_list() -> None:
+    class Number(int):
+        """A number that tells when somebody asks what it is."""
+
+        asked = 0
+
+        def __getattribute__(self, name: str) -> object:
+            Number.asked += 1
+            return super().__getattribute__(name)
+
+    many: list[int] = [0, *map(Number, range(5000))]
+    assert size_of(many, otherwise=7) == 7
+    trace = benchmark(Dataset.range(2).map(lambda _: many).batch(2), 1)
+    assert trace.epochs[0].elements == [["<list (5001,)>", "<list (5001,)>"]]
+    assert not Number.asked
+    short = Dataset.range(1).map(lambda _: list(range(1000)))
+    assert benchmark(short, 1).epochs[0].elements == [list(range(1000))]
+
+
 def test_a_thousand_operators_are_described_and_run() -> None:
     dataset = Dataset.range(3)
     for _ in range(1000):

@@ -8,6 +8,7 @@ from typing import Any
 from lessonkit import check
 from lessonkit.engine.batches import Batch
 
+WITHOUT_SIZE = (int, float, str, bool)  # what has no size that anybody asks for
 Bytes = int | Callable[[Any], int] | None  # the size of an element, where it does not know its own
 
 
@@ -65,10 +66,12 @@ def size_of(value: Any, otherwise: int) -> int:
     >>> size_of(b"abc", otherwise=0), size_of((b"abc", b"de"), otherwise=0), size_of(7, otherwise=100)
     (3, 5, 100)
     """
-    if type(value) in (int, str):  # and not numpy's own, which know their size
+    if type(value) in WITHOUT_SIZE:  # and not numpy's own, which know their size
         return otherwise  # most are so: they are not looked at any further
     if isinstance(value, (bytes, bytearray)):
         return len(value)
+    if isinstance(value, list) and value and type(value[0]) in WITHOUT_SIZE:
+        return otherwise  # the others are like the first, and may be many
     if isinstance(value, (tuple, list)) and value:
         sizes = [size_of(part, -1) for part in value]
         known = [size for size in sizes if size >= 0]

@@ -19,6 +19,8 @@ from lessonkit.engine.trace import Epoch
 
 Progress = Callable[[int, float], object]
 
+MOST_PARTS = 1000  # of a list or tuple in a trace; one with more is only named
+
 
 class LoopStep:
     """A part of the training loop: what it costs for an element, or a *function* to call with it."""
@@ -210,8 +212,8 @@ def _described(value: Any) -> Any:
     """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data."""
     if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
         return value
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) and len(value) <= MOST_PARTS:
         parts = [_described(part) for part in value]
         return like(value, parts) if isinstance(value, tuple) else parts
-    shape = getattr(value, "shape", None)
+    shape = f"({len(value)},)" if isinstance(value, list) else getattr(value, "shape", None)
     return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"
