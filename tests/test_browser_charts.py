@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from alone import Alone
 from browser import NARROW, WIDE, Visit, serious_violations
+from playwright.sync_api import expect
 
 from lessonkit import AUTOTUNE, ArtificialDataset, benchmark
 from lessonkit.analysis import curve, knobs
@@ -72,9 +73,8 @@ def test_keys_lead_through_all_that_is_drawn(visit: Visit, name: str) -> None:
 
 def test_a_chart_tells_what_the_pointer_is_at(visit: Visit) -> None:
     page = Alone(visit, CHARTS["waterfall"]()).page
-    text = page.locator("svg.lk-chart text").get_by_text("6242 ms").bounding_box()
-    assert text
-    page.mouse.move(text["x"], text["y"] + text["height"] / 2)
+    # A chart is drawn again as soon as its page has a width: `hover` waits until it stays where it is.
+    page.locator("svg.lk-chart text").get_by_text("6242 ms").hover(position={"x": 0, "y": 5}, force=True)
+    expect(page.locator(".lk-said")).to_contain_text("6242 ms")
     said = page.locator(".lk-said").inner_text()
-    assert "6242 ms" in said
     assert said == page.locator("svg.lk-chart").get_attribute("aria-valuetext")

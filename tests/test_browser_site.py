@@ -210,6 +210,7 @@ def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str)
     by_keys(learner.page, dict(questions(cells, found)))
 
 
+@pytest.mark.usefixtures("whole_site")
 def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(site: Site, learner: Visit) -> None:
     page, name = learner.page, LESSONS[2]
     site.open(page, name)
