@@ -51,6 +51,8 @@ class Alone:
         self.visit, self.page, self.widget = visit, visit.page, widget
         self.page.evaluate(HELD)
         show(visit, 0, widget)
+        for _ in range(2):  # in the first frame a page gets its width, and draws once more
+            self.page.evaluate(DRAWN)
         widget.send = self.say
 
     def say(self, content: Any, buffers: Any = None) -> None:
