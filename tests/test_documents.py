@@ -14,7 +14,7 @@ import pytest
 from lesson import NOTEBOOKS, SERIES, WRITTEN
 
 from lessonkit.plot import kitchen
-from tools import targets
+from tools import repository, targets
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -37,6 +37,7 @@ MODULES = {
     "lessonkit",
     "tools.new_user",
     "tools.notebooks",
+    "tools.repository",
     "tools.screenshots",
     "tools.start",
 }
@@ -138,3 +139,17 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
     assert repr(fridge) == "The kitchen: fridge."
     with pytest.raises(ValueError, match="part='oven': must be one of pantry"):
         kitchen("oven")
+
+
+def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
+    for path in (ROOT / "pyproject.toml", *DOCUMENTS):
+        copied = tmp_path / path.relative_to(ROOT)
+        copied.parent.mkdir(exist_ok=True)
+        copied.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    before = repository.kept_at(tmp_path)
+    with pytest.raises(ValueError, match="must be an owner and a project"):
+        repository.move(tmp_path, "ada")
+    changed = repository.move(tmp_path, "ada/lessons")
+    assert {path.name for path in changed} == {"pyproject.toml", "classroom.md"}
+    assert repository.kept_at(tmp_path) == "ada/lessons"
+    assert not any(before in path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.*"))

@@ -1,0 +1,41 @@
+"""Say where the project is kept: in `pyproject.toml`, and in every document that names it.
+
+python -m tools.repository NAME/PROJECT
+"""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+NAME = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def kept_at(root: Path) -> str:
+    """Return the owner and name of the repository that `pyproject.toml` under *root* names."""
+    urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    return "/".join(urls["Repository"].split("/")[-2:])
+
+
+def move(root: Path, name: str) -> list[Path]:
+    """Write the new *name* in the place of the old one under *root*; return the files that had it.
+
+    Raises ValueError if *name* is not an owner and a project, with a slash between them.
+    """
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r}: must be an owner and a project, as in ada/lessons")
+    before, changed = kept_at(root), []
+    for path in (root / "pyproject.toml", *sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))):
+        text = path.read_text(encoding="utf-8")
+        if before in text:
+            path.write_text(text.replace(before, name), encoding="utf-8")
+            changed.append(path)
+    return changed
+
+
+if __name__ == "__main__":
+    try:
+        print(*move(ROOT, *sys.argv[1:2] or [""]), sep="\n")
+    except ValueError as error:
+        sys.exit(str(error))
