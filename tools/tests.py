@@ -23,10 +23,13 @@ def files(names: str) -> tuple[str, ...]:
     return tuple(f"tests/test_{name}.py" for name in names.split())
 
 
-WALKS = files("browser_lessons browser_links browser_site")  # as long as all others in a browser
-# What runs the lessons, once for all; and what runs pipelines by the hundred.
+# Of what needs a browser, half; what runs the lessons, once for all; what runs pipelines by the hundred, and jobs.
+WALKS = files("browser_keys browser_lessons browser_links browser_site browser_voila")
 NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats")
-PIPELINES = files("advise autotune clocks code code_functions critical_path limits rewrite")
+PIPELINES = files(
+    "advise autotune clocks code code_functions critical_path limits rewrite "
+    "job job_loaders loaders_everywhere recommend"
+)
 PARTS = (
     (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS + PIPELINES)),
     (*PYTEST, "--browser=only", *(f"--ignore={file}" for file in WALKS)),
