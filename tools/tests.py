@@ -23,7 +23,7 @@ def files(names: str) -> tuple[str, ...]:
     return tuple(f"tests/test_{name}.py" for name in names.split())
 
 
-# Of what needs a browser, half; what runs the lessons, once for all; what runs pipelines by the hundred, and jobs.
+# Half of what needs a browser; what runs the lessons, once for all; what runs many pipelines, and jobs.
 WALKS = files("browser_keys browser_lessons browser_links browser_site browser_voila")
 NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats")
 PIPELINES = files(
