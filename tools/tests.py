@@ -24,7 +24,7 @@ def files(names: str) -> tuple[str, ...]:
 
 
 # Half of what needs a browser; what runs the lessons, once for all; what runs many pipelines, and jobs.
-WALKS = files("browser_keys browser_lessons browser_links browser_site browser_voila")
+WALKS = files("browser_keys browser_lessons browser_links browser_site")
 NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats")
 PIPELINES = files(
     "advise autotune clocks code code_functions critical_path limits rewrite "
