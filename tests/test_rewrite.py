@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rewritable_pipelines import increased, rewritable
 
-from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, Trace, benchmark, per_sample, work
+from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, Trace, benchmark, per_sample
 from lessonkit.engine.node import cardinality, walk
 from lessonkit.optimize import RULES, rewrite
 
@@ -71,7 +71,7 @@ def test_rewritten_pipelines_give_the_same_elements_on_threads() -> None:
 
 def test_only_what_tf_data_does_unasked_is_on_by_default() -> None:
     off = [rule.name for rule in RULES.values() if not rule.by_default]
-    assert off == ["map_fusion", "map_and_filter_fusion", "map_vectorization"]
+    assert off == ["map_fusion", "map_vectorization"]
 
 
 def test_what_was_applied_is_told_with_the_code_before_and_after() -> None:
@@ -227,23 +227,6 @@ def test_sizes_are_the_same_behind_a_fused_map() -> None:
     for sizes in itertools.product([None, 7, lambda value: value + 1], repeat=2):
         apart = Dataset.range(5).map(lambda x: x, nbytes=sizes[0]).map(nbytes=sizes[1])
         assert benchmark(once(apart, "map_fusion").cache()).max_bytes == benchmark(apart.cache()).max_bytes
-
-
-# ---- map and filter ----
-
-
-def is_even(x: int) -> bool:
-    work(0.030, stage="Ask")
-    return x % 2 == 0
-
-
-def test_question_of_a_filter_is_asked_by_parallel_calls() -> None:
-    apart = ArtificialDataset(6).map(lambda x: x, num_parallel_calls=3, nbytes=5).filter(is_even)
-    fused = once(apart, "map_and_filter_fusion")
-    assert (ms(apart, num_epochs=1), ms(fused, num_epochs=1)) == (255, 150)
-    assert elements(benchmark(fused)) == elements(benchmark(apart)) == [[0, 2, 4]] * 2
-    one_by_one = ArtificialDataset(6).map(lambda x: x, nbytes=lambda x: x + 5).filter(is_even)
-    assert benchmark(once(one_by_one, "map_and_filter_fusion").cache()).max_bytes == 5 + 7 + 9
 
 
 # ---- parallel calls ----

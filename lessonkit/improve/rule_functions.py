@@ -2,25 +2,20 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from lessonkit.engine.costs import Cost, per_sample
-from lessonkit.engine.element import Bytes, call_parts, nbytes_of, size_of, split, whole
+from lessonkit.engine.element import Bytes, call_parts, nbytes_of, size_of, split
 
 
-class Made:
-    """A function that a rule made: it has a name, but stands in no module that one could import."""
+class Both:
+    """The calls of two maps, one after the other; it has a name, and is in no module."""
 
-    def __init__(self, first: Any, second: Callable[..., Any]) -> None:
-        self.first = first
-        self.second = second
-        functions = filter(None, (first, second))
-        self.__name__ = "_and_".join(getattr(one, "__name__", type(one).__name__) for one in functions)
+    def __init__(self, first: Callable[..., Any], second: Callable[..., Any]) -> None:
+        self.first, self.second = first, second
+        names = (getattr(one, "__name__", type(one).__name__) for one in (first, second))
+        self.__name__ = "_and_".join(names)
         self.__module__ = ""
-
-
-class Both(Made):
-    """The calls of two maps, one after the other."""
 
     def __call__(self, *parts: Any) -> Any:
         return self.second(*call_parts(self.first(*parts)))
@@ -29,34 +24,6 @@ class Both(Made):
 def composed(first: Any, second: Any) -> Any:
     """Return a function that calls both; where there is only one, that."""
     return Both(first, second) if first and second else first or second
-
-
-class Sifted(NamedTuple):
-    """A value, and whether a filter keeps it."""
-
-    value: Any
-    kept: bool
-
-
-class Judge(Made):
-    """The call of a map, and the question of the filter after it.
-
-    What it gives is not of type tuple, so it arrives in one piece where it is asked.
-    """
-
-    def __call__(self, *parts: Any) -> Sifted:
-        value = self.first(*parts) if self.first else whole(parts)
-        return Sifted(value, bool(self.second(*call_parts(value))))
-
-
-def kept(sifted: Sifted) -> bool:
-    """Say what a map has judged already, where the filter would ask."""
-    return sifted.kept
-
-
-def unwrapped(sifted: Sifted) -> Any:
-    """Return the value without the judgement."""
-    return sifted.value
 
 
 # ---- costs and sizes ----

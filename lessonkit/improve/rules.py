@@ -5,10 +5,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node
 from lessonkit.improve import rule_functions as functions
-from lessonkit.improve.rule_functions import Judge, is_plain
+from lessonkit.improve.rule_functions import is_plain
 
 
 class Rule(NamedTuple):
@@ -88,23 +87,6 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     )
 
 
-@rule("map", "filter", by_default=False)
-def map_and_filter_fusion(before: Node, node: Node) -> Node | None:
-    """Let the calls of a map also ask what the filter after it asks.
-
-    It helps where the question is expensive and the map has parallel calls, for then
-    several elements are judged at once. Otherwise it changes nothing.
-    """
-    predicate, said = node.arguments["predicate"], before.arguments["nbytes"]
-    if predicate is functions.kept:
-        return None
-    nbytes = (lambda sifted: said(sifted.value)) if callable(said) else said
-    judge = Judge(before.arguments["map_func"], predicate)
-    judging = before.replace(map_func=judge, nbytes=nbytes, batches=False)
-    judged = Dataset(node.replace(judging, predicate=functions.kept))
-    return judged.map(functions.unwrapped, stage="Unwrap").node
-
-
 @rule("map", by_default=True)
 def map_parallelization(node: Node) -> Node | None:
     """Give a map without parallel calls as many as AUTOTUNE finds; the order stays.
@@ -113,9 +95,10 @@ def map_parallelization(node: Node) -> Node | None:
     is. So does, in tf.data, every map that keeps a state or calls back into Python; here
     no rule can see side effects, so leave it out where a function has some.
     """
-    map_func, calls = node.arguments["map_func"], node.arguments["num_parallel_calls"]
-    stays = calls is not None or map_func is functions.unwrapped or node.arguments["random"]
-    return None if stays else node.replace(num_parallel_calls=AUTOTUNE)
+    calls = node.arguments["num_parallel_calls"]
+    return (
+        None if calls is not None or node.arguments["random"] else node.replace(num_parallel_calls=AUTOTUNE)
+    )
 
 
 @rule("map", "batch", by_default=False)
