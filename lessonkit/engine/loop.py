@@ -154,7 +154,7 @@ class Loop:
         """Train for *num_epochs*, on at most *most* elements in all."""
         run, load, train, cancel = self.run, self.load, self.train, self.cancel
         watched = run.recorder is not None or self.progress is not None
-        count = 0
+        meet, count = self.meet, 0
         for _ in range(num_epochs):
             epoch = Epoch(start=run.time / 1e9)
             self.epochs.append(epoch)
@@ -181,8 +181,8 @@ class Loop:
                     if not (load.free or ahead):
                         await load.take(element)
                     await train.take(element)
-                    if self.meet:
-                        await self.meet(Turn(asked, got, run.time))
+                    if meet:
+                        await meet(Turn(asked, got, run.time))
                 await train.finish()
                 if self.meet:
                     await self.meet(None)

@@ -57,24 +57,20 @@ class Gate:
         self.name = name
         self.waiting: list[tuple[Task, Callable[[], Any]]] = []
 
-    def changed(self) -> None:
-        """Wake the first waiter whose condition is now true, if there is one."""
-        if (task := self.first()) is not None:
-            self.run.wake(task)
+    def changed(self, time: int | None = None) -> None:
+        """Wake the first waiter whose condition is now true, if there is one.
 
-    def changed_at(self, time: int) -> None:
-        """Do the same where another run may have changed something, at its *time*."""
-        if (task := self.first()) is not None:
-            task.run.wake_at(time, task)
-
-    def first(self) -> Task | None:
-        """Take out the first waiter whose condition is now true."""
+        Where another run may have changed something, that was at its *time*.
+        """
         for waiter in self.waiting:
             task, condition = waiter
             if not task.done and condition():
                 self.waiting.remove(waiter)
-                return task
-        return None
+                if time is None:
+                    self.run.wake(task)
+                else:
+                    task.run.wake_at(time, task)
+                return
 
 
 class Resource(Gate):

@@ -119,12 +119,12 @@ class Line(Fluid):
             self.free -= 1
         finally:
             self.line.remove(ticket)
-            self.queue.changed_at(run.time)
+            self.queue.changed(run.time)
         try:
             await self.stream(run, nbytes, stage, element)
         finally:
             self.free += 1
-            self.queue.changed_at(run.time)
+            self.queue.changed(run.time)
 
     async def stream(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
         began, last, first = run.time, run.current.last, round(self.storage.first_byte * 1e9)

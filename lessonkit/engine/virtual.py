@@ -76,7 +76,7 @@ class Virtual(Run):
                 continue
             if due is not None:
                 if due is ALL_RANKS:
-                    return ALL_RANKS
+                    return due
                 self.slept += 1
                 heappush(sleeping, (due, self.slept, task))
                 if self.in_step and until == inf:
