@@ -117,7 +117,7 @@ def test_a_worker_that_hangs_is_an_error_with_a_timeout(monkeypatch: pytest.Monk
     stream: Any = iterator._pass.stream
     assert stream.timeout == 60
     stream.timeout = 0.2
-    with pytest.raises(RuntimeError, match="timed out after 0.2 seconds"):
+    with pytest.raises(RuntimeError, match=r"timed out after 0\.2 seconds"):
         next(iterator)
     iterator.close()
 
