@@ -196,7 +196,7 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     view.locator(KNOB).first.press("ArrowRight")
     expect(figures).not_to_have_text(before, use_inner_text=True, timeout=PATIENT * 1e3)
 
-    view.get_by_role("button", name="Run this pipeline on threads").click()
+    view.get_by_role("button", name="Run this pipeline for real").click()
     expect(view.locator(".lk-panel table")).to_be_visible(timeout=PATIENT * 1e3)
     assert "measured" in view.locator(".lk-panel table").inner_text()
 
