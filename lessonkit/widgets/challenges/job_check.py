@@ -41,7 +41,7 @@ def differences(trace: Trace, task: Content) -> Iterator[str]:
             now = shortened(repr(options[name]))
             yield f"{name}={now}, and the task has {name}={value!r}: leave it so"
     if more := elements - task.elements:
-        yield f"elements that the task does not have: {more.total()} in an epoch, such as {shortened(min(more))}"
+        yield f"elements that are not in the task: {more.total()} in an epoch, such as {shortened(min(more))}"
     if left := task.elements - elements:
         yield f"elements that are missing: {left.total()} in an epoch, such as {shortened(min(left))}"
     for stage, cost in task.work.items():
