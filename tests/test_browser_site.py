@@ -338,7 +338,7 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, 
 
 @pytest.mark.usefixtures("whole_site")
 def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site, browser: Browser) -> None:
-    said = "This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here."
+    said = "This browser cannot run Python, because it lacks WebAssembly. Text and stored pictures are here."
     with browser.started_with(NO_WEBASSEMBLY), browser.visit(MOST) as visit:
         page = visit.page
         site.open(page, LESSONS[0], said)

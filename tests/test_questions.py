@@ -66,7 +66,7 @@ def test_why_does_a_parallel_map_bring_nothing() -> None:
     dataset = ArtificialDataset(20).map(cost=0.030, kind="python", num_parallel_calls=8)
     trace = benchmark(dataset, num_epochs=1)
     assert any(span.kind == "interpreter lock held" for span in trace.spans)
-    assert limits(trace).reason.startswith("All work in Python has to be done one after another")
+    assert limits(trace).reason.startswith("All work in Python has to be done one piece after another")
     cores = ArtificialDataset(20).map(cost=0.060, kind="native", num_parallel_calls=8)
     two = Machine(2)
     assert limits(benchmark(cores, num_epochs=1, machine=two)).reason.startswith("All work that needs a core")

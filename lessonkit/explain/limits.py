@@ -17,12 +17,12 @@ CoreWork = tuple[Span, tuple[int, ...]]  # work that holds a core, and the sampl
 Reads = list[tuple[int, int, int]]  # one after another: the pass, the sample, and when it is read at best
 
 REASONS = {
-    "accelerator": "The accelerator itself has to work so long.",
+    "accelerator": "The accelerator itself has to work this long.",
     "first element": "The accelerator has to wait for the first element, and then to do all its work.",
     "source": "A file is read by one reader, one sample after another, and the last is then trained on.",
-    "slowest sample": "One sample takes so long to be read, worked on and trained on.",
+    "slowest sample": "Reading, working on and training on one sample takes this long.",
     "cores": "All work that needs a core has to share the cores of this machine.",
-    "interpreter lock": "All work in Python has to be done one after another in a process: it has one lock.",
+    "interpreter lock": "All work in Python has to be done one piece after another in a process: it has one lock.",
     "storage": "All that is read has to come through one storage.",
     "epochs": "One epoch comes after another, and not all of them have the same limit.",
 }
