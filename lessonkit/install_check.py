@@ -12,10 +12,10 @@ NAP, NAPS, LATE_NAP = 0.010, 20, 0.012  # s, and how many; one that takes longer
 ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
-INSTALL = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
+INSTALL = "run `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
 BROWSER = "in a browser, without threads: in real runs waits go on side by side, functions compute in turn"
-LATE_NAPS = "Real runs will take longer than predicted here: close what else is running, and look at ratios."
-NO_KERNEL = "No kernel starts here: say `python -m ipykernel --version` to see why."
+LATE_NAPS = "Real runs will take longer than predicted here: close other programs, and compare ratios instead of times."
+NO_KERNEL = "No kernel starts here: run `python -m ipykernel --version` to see why."
 
 
 class Finding(NamedTuple):

@@ -27,7 +27,7 @@ REAL_JOB = (
 )
 
 
-ALL_ALIKE = "The function of the rank does not use it: all ranks read the same samples."
+ALL_ALIKE = "The function ignores its rank: all ranks read the same samples."
 
 
 class Rank:

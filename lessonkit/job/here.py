@@ -33,13 +33,13 @@ def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
     said = [f"{allowed_cores()} of {os.cpu_count()} cores may be used{among}."]
     if SHARED_MEMORY.is_dir():
         free = shutil.disk_usage(SHARED_MEMORY).free
-        verdict = "that is enough" if free > 2 * nbytes else "that is too little: raise it, or hand over less"
+        verdict = "enough" if free > 2 * nbytes else "too little: allow more, or hand over less"
         said.append(
             f"Batches pass through {size(free)} of shared memory, and take {size(nbytes)}: {verdict}."
         )
     context = getattr(loader, "multiprocessing_context", None)
     method = context.get_start_method() if context else multiprocessing.get_start_method()
     said.append(
-        f"Workers start by {method}; each has one thread for PyTorch, other libraries may start more."
+        f"Workers start by {method}. PyTorch has one thread in each; other libraries may start more."
     )
     return said if workers else said[:1]
