@@ -14,7 +14,7 @@ MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "a
 
 INSTALL = "run `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
 BROWSER = "in a browser, without threads: in real runs waits go on side by side, functions compute in turn"
-LATE_NAPS = "Real runs will take longer than predicted here: close other programs, and compare ratios instead of times."
+LATE_NAPS = "Real runs will take longer than predicted here: close other programs, and compare ratios."
 NO_KERNEL = "No kernel starts here: run `python -m ipykernel --version` to see why."
 
 

@@ -59,7 +59,7 @@ def together() -> dict[str, Any]:
             "You let the slow loads add up. But slow loads of the same step go on at the same time.",
         ),
     ]
-    why = "One load in 20 is slow, so in every third step one of the eight loads is slow."
+    why = "One load in 20 is slow, so in about every third step at least one of eight is slow."
     choices = [SAME, TENTH, HALF, EIGHT]
     return {"answer": slower, "choices": choices, "wrong": wrong, "why": why}
 
