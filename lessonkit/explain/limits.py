@@ -22,7 +22,7 @@ REASONS = {
     "source": "A file is read by one reader, one sample after another, and the last is then trained on.",
     "slowest sample": "Reading, working on and training on one sample takes this long.",
     "cores": "All work that needs a core has to share the cores of this machine.",
-    "interpreter lock": "All work in Python has to be done one piece after another in a process: it has one lock.",
+    "interpreter lock": "All work in Python has to be done one piece after another: a process has one lock.",
     "storage": "All that is read has to come through one storage.",
     "epochs": "One epoch comes after another, and not all of them have the same limit.",
 }
