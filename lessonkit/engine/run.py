@@ -15,6 +15,7 @@ import types
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import nullcontext
 from typing import Any
 
 from lessonkit.engine.costs import Price, Reading
@@ -57,19 +58,19 @@ class Gate:
         self.name = name
         self.waiting: list[tuple[Task, Callable[[], Any]]] = []
 
-    def changed(self, time: int | None = None) -> None:
+    def changed(self, by: "Run | None" = None) -> None:
         """Wake the first waiter whose condition is now true, if there is one.
 
-        Where another run may have changed something, that was at its *time*.
+        Where several runs share it, *by* is the one that changed something.
         """
         for waiter in self.waiting:
             task, condition = waiter
             if not task.done and condition():
                 self.waiting.remove(waiter)
-                if time is None:
+                if by is None:
                     self.run.wake(task)
                 else:
-                    task.run.wake_at(time, task)
+                    task.run.wake_at(by.time, task)
                 return
 
 
@@ -77,29 +78,31 @@ class Resource(Gate):
     """Something that *amount* tasks can hold at once: first come, first served.
 
     `async with` holds one of it for the block, and gives it back after an error too. A task
-    that takes it twice waits for itself. In a trace a wait for it has the kind *reason*.
+    that takes it twice waits for itself. In a trace a wait for it has the kind *reason*. Where
+    several runs share it, *by* is the one whose task it is.
     """
 
-    def __init__(self, run: "Run", name: str, amount: int, reason: str) -> None:
+    def __init__(self, run: "Run", name: str, amount: float, reason: str) -> None:
         super().__init__(run, name)
         self.free = amount
         self.reason = reason
         self.queue: deque[object] = deque()
 
     @types.coroutine
-    def acquire(self) -> Waits:
+    def acquire(self, by: "Run | None" = None) -> Waits:
         ticket = object()
         self.queue.append(ticket)
         try:
-            yield from self.run.until(self, lambda: self.free and self.queue[0] is ticket, self.reason)
+            run = by or self.run
+            yield from run.until(self, lambda: self.free and self.queue[0] is ticket, self.reason)
             self.free -= 1
         finally:
             self.queue.remove(ticket)
-            self.changed()  # the next in line may be served too
+            self.changed(by)  # the next in line may be served too
 
-    def release(self) -> None:
+    def release(self, by: "Run | None" = None) -> None:
         self.free += 1
-        self.changed()
+        self.changed(by)
 
     __aenter__ = acquire
 
@@ -175,19 +178,13 @@ class Run(ABC):
 
     async def hold(self, duration: int, stage: Name, element: Element, kind: str) -> None:
         """Wait for a core, or for lock and core, and spend it then; or spend it on shared cores."""
-        if kind == "native":
-            await self.on_core(duration, stage, element, kind)
-        else:  # the lock first: nobody waits for it with a core in hand
-            async with self.current.process.interpreter:
-                await self.on_core(duration, stage, element, kind)
-
-    async def on_core(self, duration: int, stage: Name, element: Element, kind: str) -> None:
-        """Spend it on a core of its own, or on cores that are shared."""
-        if self.shared is not None:
-            await self.shared.spend(duration, stage, element, kind)
-        else:
-            async with self.cores:
-                await self.spend(duration, stage, element, kind)
+        lock = nullcontext() if kind == "native" else self.current.process.interpreter
+        async with lock:  # first: nobody waits for it with a core in hand
+            if self.shared is not None:
+                await self.shared.spend(duration, stage, element, kind)
+            else:
+                async with self.cores:
+                    await self.spend(duration, stage, element, kind)
 
     async def apply(
         self, function: Callable[..., Any], element: Element, stage: Name, cost: int = 0, kind: str = "wait"
@@ -231,11 +228,11 @@ class Run(ABC):
         """Make one value of the list of values that *element* has; what that takes for real is *name*'s."""
         element.value = stack(element.value)
 
-    def took(self, stage: Name, kind: str, began: int, ended: int, element: Element) -> None:
+    def took(self, stage: Name, kind: str, began: int, ended: int, element: Element, place: str = "") -> None:
         """Take down a span of the current task: from now on it decides when that can go on."""
         if self.recorder is not None:
             spans, task = self.recorder.spans, self.current
-            spans += (stage, kind, began, ended, task.lane, element.key, task.last, "")
+            spans += (stage, kind, began, ended, task.lane, element.key, task.last, place)
             task.last = len(spans) // 8 - 1
 
     def name(self, wanted: str, place: Place, role: str) -> Name:
