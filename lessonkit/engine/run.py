@@ -35,6 +35,8 @@ class Stopped(BaseException):
 class Task:
     """One line of work: a coroutine, and how far it has come."""
 
+    has_thread = True  # on the real clock a helper may have none
+
     def __init__(self, run: "Run", coro: Any, stage: Name, lane: int = 0) -> None:
         self.run = run
         self.coro = coro
@@ -196,7 +198,7 @@ class Run(ABC):
         then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
         """
         said = Meter(self.current.process)
-        if self.takes_turns:
+        if not self.current.has_thread:  # others go first: the function may compute for long
             await self.stand_back()
         try:
             return self.call(function, stage, element, said)
@@ -205,6 +207,17 @@ class Run(ABC):
                 said.append((cost, stage, kind))
             for duration, own_stage, own_kind in said:
                 await self.work(duration, self.within(stage, own_stage), element, own_kind)
+
+    @types.coroutine
+    def pause(self, duration: int) -> Waits:
+        """Let *duration* nanoseconds pass, of which a trace knows nothing."""
+        if duration:
+            yield self.now + duration
+
+    @types.coroutine
+    def stand_back(self) -> Waits:
+        """Let those go on that are due before."""
+        yield self.now
 
     def line_of(self, storage: Any) -> Any:
         """Return the streams of *storage* in this run, or in all ranks of it."""
@@ -301,19 +314,10 @@ class Run(ABC):
         A trace takes them down as work of *kind* that *stage* did on *element*.
         """
 
+    @property
     @abstractmethod
-    def pause(self, duration: int) -> Awaitable[None]:
-        """Let *duration* nanoseconds pass, of which a trace knows nothing."""
-
-    @types.coroutine
-    def keep_step(self) -> Waits:
-        """Keep in step with other ranks from now on, before something that all of them share."""
-        yield from ()
-
-    @types.coroutine
-    def stand_back(self) -> Waits:
-        """Let others go first, before a function that may compute for long."""
-        yield from ()
+    def now(self) -> int:
+        """The time that the current task has reached, by which it is due."""
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro*, which waits as *stage*, and all that it starts, until it ends; return its value."""

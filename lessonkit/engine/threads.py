@@ -92,7 +92,6 @@ class Threads(Run):
 
     @property
     def now(self) -> int:
-        """The time that the current task has reached, by which it is due."""
         task, real = self.current, self.time
         if real - task.due > LATE:
             task.due = real
@@ -175,16 +174,6 @@ class Threads(Run):
             yield self.now + duration
             self.took(stage, kind, began, self.time, element)
 
-    @types.coroutine
-    def pause(self, duration: int) -> Waits:
-        if duration:
-            yield self.now + duration
-
-    @types.coroutine
-    def stand_back(self) -> Waits:
-        if not self.current.has_thread:
-            yield self.now
-
     def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
         """Run *function* and take the time that it took."""
         task = self.current
@@ -204,13 +193,8 @@ class Threads(Run):
     def stack(self, element: Element, name: Callable[[], Name]) -> None:
         if type(element.value[0]) in (int, float, str):  # there is little to do
             super().stack(element, name)
-            return
-        element.value = self.outside(None, stack, element.value)
-        task = self.current
-        task.due += task.call_took
-        if task.call_took >= VISIBLE:
-            began = task.call_began - self.origin - task.lag
-            self.took(name(), "call", began, began + task.call_took, element)
+        else:
+            element.value = self.call(stack, name(), element, Meter())
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call *function* without the lock; raise Stopped if the run is over by then."""

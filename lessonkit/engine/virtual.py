@@ -40,6 +40,10 @@ class Virtual(Run):
         self.shared = machine.sharing and SharedCores(self, machine, machine.sharing)
         self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
 
+    @property
+    def now(self) -> int:
+        return self.time
+
     def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         main = Task(self, coro, stage)
         self.ready.append(main)
@@ -98,14 +102,10 @@ class Virtual(Run):
 
     @types.coroutine
     def keep_step(self) -> Waits:
+        """Keep in step with other ranks from now on, before something that all of them share."""
         if self.in_step is False:
             self.in_step = True
             yield self.time
-
-    @types.coroutine
-    def pause(self, duration: int) -> Waits:
-        if duration:
-            yield self.time + duration
 
     def wake(self, task: Task) -> None:
         task.last = self.current.last
