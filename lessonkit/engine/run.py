@@ -170,10 +170,8 @@ class Run(ABC):
         `"wait"` holds nothing, `"native"` a core, `"python"` the interpreter lock and a core.
         """
         if type(duration) is Reading:
-            reading: Awaitable[None] = self.line_of(duration.storage).read(
-                self, duration.nbytes, stage, element
-            )
-            return reading
+            line = self.line_of(duration.storage)
+            return line.read(self, duration.nbytes, stage, element)  # type: ignore[no-any-return]
         if kind == "wait" or not duration:
             return self.spend(duration, stage, element)
         return self.hold(duration, stage, element, kind)
