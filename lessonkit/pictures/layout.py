@@ -150,7 +150,7 @@ RowsOf = dict[Name, tuple[Name, ...]]
 def made_by_workers(trace: Trace) -> RowsOf:
     """Say of each stage that a loader's workers work in which rows stand for it: queue, worker, ready."""
     rows: dict[Site, dict[str, Name]] = {}
-    for name in trace.names:
+    for name in trace.recorded.names:
         if name.role in (QUEUE, FILL, READY):
             rows.setdefault(name.place.site, {})[name.role] = name
     loaders = {site: found for site, found in rows.items() if READY in found}
@@ -165,7 +165,7 @@ def made_by_workers(trace: Trace) -> RowsOf:
 
 def bars_of_workers(trace: Trace, crew: RowsOf, rows: dict[Name, int], names: list[str]) -> Iterator[Bar]:
     """Draw a batch as one bar, in the lane of its worker; where it waited, and where a worker starts."""
-    batch_of = {sample: batch for batch, samples in trace.batches.items() for sample in samples}
+    batch_of = {sample: batch for batch, samples in trace.recorded.members.items() for sample in samples}
     batches: dict[tuple[Name, int, int], list[int]] = {}
     for index, span in enumerate(trace.spans):
         if span.role in (QUEUE, READY) and span.stage in rows:  # not where its workers did no work
@@ -234,7 +234,7 @@ def labels(trace: Trace) -> list[str]:
     names = [
         letters.get(instance, "") + (str(sample) if sample >= 0 else "") for instance, _, sample in everybody
     ]
-    for batch, members in trace.batches.items():
+    for batch, members in trace.recorded.members.items():
         names[batch] = batch_label([(everybody[sample], names[sample]) for sample in members])
     return names
 

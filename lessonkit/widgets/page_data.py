@@ -69,7 +69,7 @@ def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequen
     """
     rows, lanes, starts, ends, kinds, labels, numbers, notes = columns(laid.bars, len(Bar._fields))
     spans = [trace.spans[number] if number >= 0 else None for number in numbers]
-    starts, ends, batches = all_micros(starts), all_micros(ends), trace.batches
+    starts, ends, batches = all_micros(starts), all_micros(ends), trace.recorded.members
     return {
         "row": rows,
         "lane": lanes,
