@@ -151,12 +151,12 @@ def serve(pipe: Any, worker: Forked, seed: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     seed_randomness(seed)
-    parent, batching = worker.run, worker.batching
+    parent, loader = worker.run, worker.loader
     run = Threads(parent.machine, worker.process.store, parent.recorder and parent.recorder.heir())
     run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized
     run.process.interpreter = run.new_process(run.process.store).interpreter
-    ours = batching._replace(scope=batching.scope._replace(run=run))
-    run.complete(answer(pipe, Maker(ours, worker.number)), batching.starting)
+    loader.scope = loader.scope._replace(run=run)  # our copy of it
+    run.complete(answer(pipe, Maker(loader, worker.number)), loader.start_stage)
     leave(0)
 
 

@@ -4,13 +4,12 @@ import random
 import warnings
 from collections import deque
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import cycle, islice, repeat
 from typing import Any
 
 from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Node, base_of, cardinality, one_call
+from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START, TAKE
@@ -18,7 +17,7 @@ from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import EMPTY
-from lessonkit.engine.workers.fetch import Batching, Fetch, Indices, first_above
+from lessonkit.engine.workers.fetch import Fetch, Indices, first_above
 from lessonkit.engine.workers.forked import FORKS, Forked
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.engine.workers.worker import Ticket, Worker
@@ -67,15 +66,6 @@ class Sampled(Stream):
                 cache = first_above(self.open_input(), Cache)
                 while await cache.next() is not END:
                     pass
-
-    @cached_property
-    def batching(self) -> Batching:
-        """How batches are made, once a cache before the workers has been filled."""
-        scope, price = self.scope, price_of_bytes(self.collate, "collate")
-        stages = scope.name("Collate", CALL), scope.name("Start", START)
-        sizes = self.batch_size, self.drop_last, one_call(self.node)
-        inside = self.node.inputs[0], self.base, self.kept
-        return Batching(scope, *inside, *sizes, self.collate_fn, price, self.worker_init_fn, *stages)
 
     def indices(self) -> Iterator[Indices]:
         """Give the samples of each batch of this epoch; for an iterable None, for ever."""
@@ -128,7 +118,7 @@ class Alone(Sampled):
             raise AssertionError("timeout: without workers there is nobody to wait for")
         await self.run.pause(self.handling.begin)
         await self.fill_cache()
-        self.fetch = Fetch(self.batching)
+        self.fetch = Fetch(self)
         self.opened.append(self.fetch.stream)
         self.batches: Iterator[Any] = self.indices()
 
