@@ -126,10 +126,11 @@ class Dataset(Description):
         """
         numbers = tuple(check.integer("range", value) for value in args)
         try:
-            len(range(*numbers))  # raises what is wrong with their number, or with a step of 0
+            values = range(*numbers)  # raises what is wrong with their number, or with a step of 0
+            len(values)
         except OverflowError:
             raise ValueError(f"range={args!r}: must have fewer numbers than {sys.maxsize}") from None
-        return Dataset(Node("range", (), {"args": numbers}))
+        return Dataset(Node("range", (), {"args": numbers, "values": values}))
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:

@@ -112,9 +112,7 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
     arguments: dict[str, Any] = node.arguments
     count: Any = arguments.get("count")
     match node.method:  # what holds whether the input is known or not
-        case "range":
-            return len(range(*arguments["args"]))
-        case "from_list":
+        case "range" | "from_list":
             return len(arguments["values"])
         case "from_generator" | "ArtificialDataset":
             return None

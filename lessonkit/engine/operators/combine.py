@@ -3,15 +3,7 @@
 import math
 
 from lessonkit.engine.element import END, Element, settle
-from lessonkit.engine.operators.base import (
-    MOST_IN_VAIN,
-    EndlessError,
-    Stream,
-    Transform,
-    attempt,
-    joined,
-    operator,
-)
+from lessonkit.engine.operators.base import EndlessError, Stream, Transform, attempt, joined, operator
 
 
 @operator("repeat")
@@ -26,7 +18,7 @@ class Repeat(Stream):
             self.open_input()  # now, so that the parts of a pipeline get their names in its order
 
     async def next(self) -> Element:
-        for _ in range(MOST_IN_VAIN):
+        for _ in range(EndlessError.after):
             if not self.left:
                 return END
             empty, self.asked = not self.asked, True
@@ -39,7 +31,7 @@ class Repeat(Stream):
             if self.left:
                 self.open_input()
                 self.asked = False
-        raise EndlessError(f"repeat: {MOST_IN_VAIN} passes in a row gave nothing")
+        raise EndlessError(f"repeat: {EndlessError.after} passes in a row gave nothing")
 
 
 @operator("concatenate")

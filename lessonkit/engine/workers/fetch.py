@@ -58,7 +58,7 @@ class Fetch:
         is_share = base.method == "shard"
         source = base.inputs[0] if is_share else base
         given = source.arguments
-        values = range(*given["args"]) if source.method == "range" else given.get("values", ())
+        values = given.get("values", ())
         if is_share:
             values = values[base.arguments["index"] :: base.arguments["num_shards"]]
         asked = Node("asked", (), {"values": values, "kept": loader.kept, "nbytes": given.get("nbytes")})
