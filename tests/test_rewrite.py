@@ -47,17 +47,14 @@ def test_rewritten_pipelines_give_the_same_elements_in_the_same_order() -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_no_rule_changes_whether_a_loader_can_ask_for_samples(workers: int) -> None:
+def test_what_a_loader_reads_stays_as_it_is(workers: int) -> None:
     samples = Dataset.range(8).map(increased, cost=0.01).map(increased, cost=0.01)
-    loader = DataLoader(samples, 2, shuffle=True, generator=1, num_workers=workers)
-    for rules in SETS:
-        after = rewrite(loader, rules).dataset
-        assert elements(benchmark(after)) == elements(benchmark(loader))
-    assert rewrite(loader).dataset is loader
-    assert "map_fusion" in [step.rule for step in rewrite(loader, ["map_fusion"]).steps]
-    iterable = DataLoader(Dataset.range(8).skip(0).map(increased), 2, num_workers=workers)
-    assert elements(benchmark(rewrite(iterable).dataset)) == elements(benchmark(iterable))
-    assert "skip(0)" in repr(rewrite(iterable).dataset)
+    iterable = Dataset.range(8).skip(0).map(increased)
+    for loader in (DataLoader(read, 2, num_workers=workers) for read in (samples, iterable)):
+        for rules in SETS:
+            assert rewrite(loader, rules).dataset is loader
+            after = rewrite(loader.skip(0).map(increased), rules).dataset
+            assert after.node.inputs[0] is loader.node
 
 
 def test_rewritten_pipelines_give_the_same_elements_on_threads() -> None:
