@@ -24,7 +24,7 @@ from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.node import METHODS, SCALARS, Description, Node, cardinality, element_type
+from lessonkit.engine.node import METHODS, Description, Node, cardinality
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import USUAL
 
@@ -360,13 +360,11 @@ class Dataset(Description):
         return self._then("map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals())
 
     def unbatch(self) -> Dataset:
-        """Give the parts of each batch one by one; ValueError if the elements are known to be single.
+        """Give the parts of each batch one by one.
 
         >>> list(Dataset.from_list([[1, 2], [3]]).unbatch())
         [1, 2, 3]
         """
-        if element_type(self.node) in SCALARS:
-            raise ValueError(f"unbatch: the elements of {self!r} are single values, not batches")
         return self._then("unbatch", {})
 
     # ---- which elements, and how often ----
@@ -405,15 +403,10 @@ class Dataset(Description):
     def concatenate(self, dataset: Dataset) -> Dataset:
         """Give all elements of this one, then all of *dataset*.
 
-        Raises TypeError if the elements are known to be of different types.
-
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
         [0, 1, 7, 8]
         """
-        ours, theirs = element_type(self.node), element_type(check.instance("dataset", dataset, Dataset).node)
-        if ours and theirs and ours is not theirs:
-            raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
-        return self._then("concatenate", {}, dataset.node)
+        return self._then("concatenate", {}, check.instance("dataset", dataset, Dataset).node)
 
 
 class ArtificialDataset(Dataset):
