@@ -249,7 +249,6 @@ class Dataset(Description):
         >>> list(Dataset.range(3).flat_map(Dataset.range))
         [0, 0, 1]
         """
-        check.function("map_func", map_func)
         return self._then("flat_map", locals())
 
     def interleave(
@@ -269,7 +268,6 @@ class Dataset(Description):
         >>> list(Dataset.range(1, 3).interleave(lambda x: Dataset.from_list([x, x]), cycle_length=2))
         [1, 2, 1, 2]
         """
-        check.function("map_func", map_func)
         if cycle_length not in (None, AUTOTUNE) and num_parallel_calls is not None:
             calls = check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
             if calls > check.integer("cycle_length", cycle_length, least=1):
@@ -354,8 +352,6 @@ class Dataset(Description):
 
         tf.data makes this one operator of the two; so does `rewrite`.
         """
-        deterministic = True
-        batches = random = False
         check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
         return self._then("map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals())
 

@@ -15,7 +15,6 @@ from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START, TAKE
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
-from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import EMPTY
 from lessonkit.engine.workers.fetch import Fetch, Indices, first_above
 from lessonkit.engine.workers.forked import FORKS, Forked
@@ -54,9 +53,8 @@ class Sampled(Stream):
         self.epoch = self.crew.epochs
         self.crew.epochs += 1
         self.run.sized |= any(map(callable, (self.transfer, self.collate, self.pin)))
-        self.is_real = isinstance(self.run, Threads)
-        said = Handling() if self.is_real else self.node.arguments["handling"]  # what is real takes its time
-        self.handling = said.ns()
+        is_real = self.run.is_real  # what is real takes its time
+        self.handling = (Handling() if is_real else self.node.arguments["handling"]).ns()
 
     async def fill_cache(self) -> None:
         """Fill a cache before the workers, in this process."""
@@ -162,9 +160,9 @@ class Loader(Sampled):
         await self.fill_cache()
         if self.crew.workers and self.crew.is_at_work:  # two loops at once: this one has workers of its own
             self.crew = Crew()
-        crew, new = self.crew, Forked if self.is_real and FORKS else Worker
+        crew, new = self.crew, Forked if self.run.is_real and FORKS else Worker
         crew.is_at_work = True
-        if self.is_real and not FORKS:
+        if self.run.is_real and not FORKS:
             warnings.warn(UNSAFE, stacklevel=2)
         self.workers = crew.workers or [new(self, number) for number in range(self.num_workers)]
         if crew.workers or crew.handles:

@@ -169,7 +169,6 @@ class Worker(Maker):
         """Make what it is told to make, until it is stopped."""
         run, queue = self.run, self.queue
         handling = self.loader.handling
-        hop, sending = handling.hop, handling.send
         await run.spend(spent, self.loader.start_stage, Element(None))
         await self.prepare()
         while True:
@@ -178,8 +177,7 @@ class Worker(Maker):
             if self.stopped:
                 break
             ticket = queue.popleft()
-            if hop or sending:
-                await run.pause(max(0, ticket.sent + hop - run.time))
+            await run.pause(max(0, ticket.sent + handling.hop - run.time))
             if ticket.number < 0:
                 self.loader = ticket.indices
                 self.ended = False
@@ -189,7 +187,7 @@ class Worker(Maker):
             else:
                 ticket.result, cost = await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
-            way = hop + (handling.way_busy if queue else handling.way)
+            way = handling.hop + (handling.way_busy if queue else handling.way)
             if way or self.late or self.on_the_way:
                 self.deliver(ticket, run.time + way)
             else:
