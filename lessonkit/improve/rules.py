@@ -95,10 +95,9 @@ def map_parallelization(node: Node) -> Node | None:
     is. So does, in tf.data, every map that keeps a state or calls back into Python; here
     no rule can see side effects, so leave it out where a function has some.
     """
-    calls = node.arguments["num_parallel_calls"]
-    return (
-        None if calls is not None or node.arguments["random"] else node.replace(num_parallel_calls=AUTOTUNE)
-    )
+    if node.arguments["num_parallel_calls"] is not None or node.arguments["random"]:
+        return None
+    return node.replace(num_parallel_calls=AUTOTUNE)
 
 
 @rule("map", "batch", by_default=False)

@@ -164,12 +164,10 @@ def open_whole(scope: Scope, node: Node, index: int = 0, origin: Element | None 
     versions of Python 400.
     """
     length = told(node, lambda _, before: 1 + max(before, default=-1))
-    frames = min(FRAMES * length, MOST_FRAMES)
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), frames + ROOM))
-    try:
-        return scope.open(node, index, origin)
-    except RecursionError:
-        raise RecursionError(f"{length} operators in a row: more than Python can nest") from None
+    if FRAMES * length > MOST_FRAMES:
+        raise RecursionError(f"{length} operators in a row: more than Python can nest")
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES * length + ROOM))
+    return scope.open(node, index, origin)
 
 
 async def attempt(stream: Stream) -> Element:

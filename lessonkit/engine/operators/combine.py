@@ -3,7 +3,7 @@
 import math
 
 from lessonkit.engine.element import END, Element, settle
-from lessonkit.engine.operators.base import EndlessError, Stream, Transform, attempt, joined, operator
+from lessonkit.engine.operators.base import Stream, Transform, attempt, joined, operator
 
 
 @operator("repeat")
@@ -18,9 +18,7 @@ class Repeat(Stream):
             self.open_input()  # now, so that the parts of a pipeline get their names in its order
 
     async def next(self) -> Element:
-        for _ in range(EndlessError.after):
-            if not self.left:
-                return END
+        while self.left:
             empty, self.asked = not self.asked, True
             element = await self.opened[0].next()
             if element is not END:
@@ -31,7 +29,7 @@ class Repeat(Stream):
             if self.left:
                 self.open_input()
                 self.asked = False
-        raise EndlessError(f"repeat: {EndlessError.after} passes in a row gave nothing")
+        return END
 
 
 @operator("concatenate")

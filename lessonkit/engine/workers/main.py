@@ -38,13 +38,13 @@ class Crew:
 @operator("DataLoader")
 def open_loader(scope: Scope, node: Node) -> Stream:
     """Open *node* with or without workers: without, nothing is made ahead or comes out of order."""
-    return (Loader if node.arguments["num_workers"] else Alone)(scope, node)
+    return (LoaderWithWorkers if node.arguments["num_workers"] else Loader)(scope, node)
 
 
-class Sampled(Stream):
-    """What a loader has with and without workers: the order of samples, and its own passes."""
+class Loader(Stream):
+    """Makes each batch in the loop's own process, when it is asked for."""
 
-    begun = finished = overdue = False
+    begun = False
 
     def prepare(self) -> None:
         self.base = base_of(self.node.inputs[0])
@@ -79,26 +79,11 @@ class Sampled(Stream):
             order = random.Random(f"{seed}:{self.epoch}").sample(order, len(order))
         return groups(iter(order), self.batch_size, self.drop_last)
 
-
-def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterator[Indices]:
-    """Cut *samples* into batches of *size*; without a size give them one by one."""
-    if size is None:
-        yield from samples
-        return
-    while group := list(islice(samples, size)):
-        if not drop_last or len(group) == size:
-            yield group
-
-
-class Alone(Sampled):
-    """Makes each batch in the loop's own process, when it is asked for."""
-
     async def next(self) -> Element:
         if not self.begun:
             self.begun = True
             await self.begin()
-        indices = END if self.finished else next(self.batches, END)
-        if indices is END:
+        if (indices := next(self.batches, END)) is END:
             return END
         try:
             element = await self.fetch.batch(indices)
@@ -106,7 +91,6 @@ class Alone(Sampled):
             if isinstance(error.__cause__, StopIteration):  # as if the data ended here
                 return END
             raise
-        self.finished = element is END
         await self.run.pause(self.handling.ask)
         return element
 
@@ -121,12 +105,24 @@ class Alone(Sampled):
         self.batches: Iterator[Any] = self.indices()
 
 
-class Loader(Sampled):
+def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterator[Indices]:
+    """Cut *samples* into batches of *size*; without a size give them one by one."""
+    if size is None:
+        yield from samples
+        return
+    while group := list(islice(samples, size)):
+        if not drop_last or len(group) == size:
+            yield group
+
+
+class LoaderWithWorkers(Loader):
     """Sends tasks to its workers, and hands over what they make.
 
     At the start each worker gets *prefetch_factor* tasks; then one task is sent for each batch that is handed
     over. The workers take turns, even if another is idle: so in order, worker i mod n makes batch i.
     """
+
+    finished = overdue = False
 
     def prepare(self) -> None:
         super().prepare()
