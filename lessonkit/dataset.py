@@ -23,10 +23,9 @@ from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import METHODS, Description, Node, cardinality
 from lessonkit.engine.signature import signature
-from lessonkit.engine.training import USUAL
+from lessonkit.engine.training import benchmark
 
 LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
@@ -62,25 +61,14 @@ class Dataset(Description):
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
     def code(
-        self,
-        language: str = "lessonkit",
-        train: Any = None,
-        num_epochs: int = 2,
-        *,
-        step: Any = None,
-        load: Any = 0,
-        machine: Machine | None = None,
-        max_elements: int | None = None,
-        ahead: bool = False,
-        queue: int = 0,
-        whole: bool = True,
+        self, language: str = "lessonkit", num_epochs: int = 2, *, whole: bool = True, **options: Any
     ) -> str:
         """Write the program as text, in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
 
-        *train*, *num_epochs*, *step*, *load*, *machine*, *max_elements*, *ahead* and *queue* are those of
-        `benchmark`; a comment says which of them has no counterpart. A pipeline that never ends gets a
-        *max_elements* of 100 if none is given. If not *whole*, the text is the pipeline alone. Of the model
-        of a measured job, whose program the learner has, it has only the arguments.
+        *num_epochs* and *options* are those of `benchmark`; a program has *train*, *step*, *load*, *machine*,
+        *max_elements*, *ahead* and *queue*, and a comment says which of them has no counterpart. A pipeline
+        that never ends gets a *max_elements* of 100 if none is given. If not *whole*, the text is that of the
+        pipeline. Of the model of a measured job, whose program the learner has, it has only the arguments.
 
         For real libraries functions are called on a few elements, to see what they give. Raises TypeError or
         ValueError for arguments that `benchmark` refuses, and where tf.data has no such elements or operator.
@@ -93,22 +81,14 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.one_of("language", language, tuple(LANGUAGES))
-        options: dict[str, Any] = {"num_epochs": check.integer("num_epochs", num_epochs, least=0)}
-        queue = check.integer("queue", queue, least=0)
-        if None not in (train, step) and not queue:
-            raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
-        if step is None or queue:
-            options["train"] = USUAL if train is None else check.cost("train", train)
-        if step is not None:
-            options["step"] = check.function("step", step)
-        others = {"load": check.cost("load", load), "ahead": check.flag("ahead", ahead), "queue": queue}
-        others["machine"] = machine and check.instance("machine", machine, Machine)
-        options |= {name: value for name, value in others.items() if value}
-        if max_elements is None and cardinality(self.node) == inf:
-            max_elements = ENOUGH
-        if max_elements is not None:
-            options["max_elements"] = check.integer("max_elements", max_elements, least=0)
-        chain, text = (measured if machine and machine.sharing else LANGUAGES[language])(self.node, options)
+        check.integer("num_epochs", num_epochs, least=0)
+        if options.get("max_elements") is None and cardinality(self.node) == inf:
+            options["max_elements"] = ENOUGH
+        checked = benchmark(self, 0, **options)  # of no epochs
+        said = checked.options | {"num_epochs": num_epochs, "machine": options.get("machine")}
+        numbers = ("num_epochs", "train", "max_elements")  # that are said also if they are 0
+        said = {name: value for name, value in said.items() if value or (value == 0 and name in numbers)}
+        chain, text = (measured if checked.machine.sharing else LANGUAGES[language])(self.node, said)
         return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
