@@ -118,10 +118,9 @@ def test_a_knob_of_another_pipeline_is_refused() -> None:
 
 def test_a_knob_is_turned_only_to_what_its_operator_takes() -> None:
     lanes = Dataset.range(4).interleave(Dataset.range, cycle_length=3, num_parallel_calls=2)
-    assert len(curve(lanes, "num_parallel_calls").points) == 3  # not more calls than turns
-    assert [value for value, _ in curve(lanes, "cycle_length").points] == [2, 3, 4, 5, 6, 7, 8]
-    with pytest.raises(ValueError, match="num_parallel_calls=4: must be 3 or less, as cycle_length is"):
-        turned(lanes, "num_parallel_calls", 4)
+    for turn in (lambda: turned(lanes, "num_parallel_calls", 4), lambda: curve(lanes, "num_parallel_calls")):
+        with pytest.raises(ValueError, match="num_parallel_calls=4: must be 3 or less, as cycle_length is"):
+            turn()
     for value, error in ((0, ValueError), (-5, ValueError), (2.5, TypeError)):
         with pytest.raises(
             error, match=f"num_workers={value}|buffer_size={value}|num_parallel_calls={value}"
