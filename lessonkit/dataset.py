@@ -23,7 +23,7 @@ from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.node import METHODS, Description, Node, cardinality
+from lessonkit.engine.node import METHODS, SCALARS, Description, Node, cardinality, element_type
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import benchmark
 
@@ -61,11 +61,17 @@ class Dataset(Description):
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
     def code(
-        self, language: str = "lessonkit", num_epochs: int = 2, *, whole: bool = True, **options: Any
+        self,
+        language: str = "lessonkit",
+        train: Cost | None = None,
+        num_epochs: int = 2,
+        *,
+        whole: bool = True,
+        **options: Any,
     ) -> str:
         """Write the program as text, in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
 
-        *num_epochs* and *options* are those of `benchmark`; a program has *train*, *step*, *load*, *machine*,
+        *train*, *num_epochs* and *options* are those of `benchmark`; a program has *step*, *load*, *machine*,
         *max_elements*, *ahead* and *queue*, and a comment says which of them has no counterpart. A pipeline
         that never ends gets a *max_elements* of 100 if none is given. If not *whole*, the text is that of the
         pipeline. Of the model of a measured job, whose program the learner has, it has only the arguments.
@@ -84,7 +90,8 @@ class Dataset(Description):
         check.integer("num_epochs", num_epochs, least=0)
         if options.get("max_elements") is None and cardinality(self.node) == inf:
             options["max_elements"] = ENOUGH
-        checked = benchmark(self, 0, **options)  # of no epochs
+        train = None if train is None else check.cost("train", train)  # a number as a float
+        checked = benchmark(self, 0, train, **options)  # of no epochs
         said = checked.options | {"num_epochs": num_epochs, "machine": options.get("machine")}
         numbers = ("num_epochs", "train", "max_elements")  # that are said also if they are 0
         said = {name: value for name, value in said.items() if value or (value == 0 and name in numbers)}
@@ -336,11 +343,13 @@ class Dataset(Description):
         return self._then("map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals())
 
     def unbatch(self) -> Dataset:
-        """Give the parts of each batch one by one.
+        """Give the parts of each batch one by one; ValueError if the elements are known to be single.
 
         >>> list(Dataset.from_list([[1, 2], [3]]).unbatch())
         [1, 2, 3]
         """
+        if element_type(self.node) in SCALARS:
+            raise ValueError(f"unbatch: the elements of {self!r} are single values, not batches")
         return self._then("unbatch", {})
 
     # ---- which elements, and how often ----
@@ -379,10 +388,15 @@ class Dataset(Description):
     def concatenate(self, dataset: Dataset) -> Dataset:
         """Give all elements of this one, then all of *dataset*.
 
+        Raises TypeError if the elements are known to be of different types.
+
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
         [0, 1, 7, 8]
         """
-        return self._then("concatenate", {}, check.instance("dataset", dataset, Dataset).node)
+        ours, theirs = element_type(self.node), element_type(check.instance("dataset", dataset, Dataset).node)
+        if ours and theirs and ours is not theirs:
+            raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
+        return self._then("concatenate", {}, dataset.node)
 
 
 class ArtificialDataset(Dataset):

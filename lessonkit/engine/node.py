@@ -12,6 +12,7 @@ from lessonkit import check
 
 METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
 FUNCTIONS = ("map_func", "generator", "predicate")  # what arguments that are one are called
+SCALARS = (bool, int, float, complex, str, bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,3 +190,24 @@ def one_call(loader: Node) -> bool:
     """Whether the maps under *loader* are called once for a batch: not without batches, or an order."""
     said = loader.arguments
     return said["batch_size"] is not None and said["getitems"] and base_of(loader.inputs[0]) is not None
+
+
+def element_type(node: Node) -> type | None:
+    """Return what the elements of *node* are, where the description alone can tell."""
+    return told(node, _element_type)  # type: ignore[no-any-return]
+
+
+def _element_type(node: Node, before: list[type | None]) -> type | None:
+    if node.method in ("range", "ArtificialDataset"):
+        return int
+    if node.method in ("zip", "enumerate"):
+        return tuple
+    if node.method == "from_list":
+        types = {type(value) for value in node.arguments["values"]}
+        return types.pop() if len(types) == 1 else None
+    changes = ("DataLoader", "flat_map", "interleave", "unbatch")
+    if not before or node.method in changes or node.arguments.get("map_func"):
+        return None
+    if node.method in ("batch", "map_and_batch"):
+        return list if before[0] in SCALARS else None
+    return before[0]
