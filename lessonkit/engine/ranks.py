@@ -36,13 +36,13 @@ class Rank:
 
     def __init__(self, number: int, loop: Loop, num_epochs: int, most: float) -> None:
         self.number = number
-        self.run: Any = loop.run  # on the virtual clock
-        self.run.in_step = False
+        run: Any = loop.run  # on the virtual clock
+        self.run, run.in_step = run, False
         self.turns: list[Turn] = []  # of its steps
         loop.meet = self.meet
-        self.others = self.run.name("Others", LOOP, MEET)
-        self.main = Task(self.run, loop.run_epochs(num_epochs, most), loop.train.stage)
-        self.run.ready.append(self.main)
+        self.others = run.name("Others", LOOP, MEET)
+        self.main = Task(run, loop.run_epochs(num_epochs, most), loop.train.stage)
+        run.ready.append(self.main)
 
     async def meet(self, turn: Turn | None) -> None:
         """Wait for the others, after a step or an epoch."""

@@ -39,7 +39,5 @@ def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
         )
     context = getattr(loader, "multiprocessing_context", None)
     method = context.get_start_method() if context else multiprocessing.get_start_method()
-    said.append(
-        f"Workers start by {method}. PyTorch has one thread in each; other libraries may start more."
-    )
+    said.append(f"Workers start by {method}. PyTorch has one thread in each; other libraries may start more.")
     return said if workers else said[:1]
