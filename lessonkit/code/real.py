@@ -12,7 +12,7 @@ from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, names
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 
-ENOUGH = 100  # elements that an average is taken of, or that a table has
+ENOUGH = 100  # elements that an average is taken of, or that a function is tried with
 
 
 class RealProgram:
@@ -42,10 +42,6 @@ class RealProgram:
         """Write a call of the generator of *node*."""
         given = ", ".join(map(self.functions.text, node.arguments["args"] or ()))
         return f"{self.functions.text(function_of(node), 'generator')}({given})"
-
-    def seconds_to_open(self, node: Node, file: Any) -> float:
-        """Return what it costs to open *file*, an `ArtificialDataset`."""
-        return charge(price(node.arguments["open"], "open"), Element(file)) / 1e9
 
     def map_function(self, node: Node) -> str:
         """Write what a map calls and what that costs; nothing if it does neither."""
@@ -120,13 +116,22 @@ def has_loader(node: Node) -> bool:
     return any(part.method == "DataLoader" for part in walk(node))
 
 
-def unfused(root: Node) -> Node:
-    """Return a description with a map and a batch, or a shuffle and a repeat, where one operator is both."""
+def taken_apart(root: Node, file: Any = 0) -> Node:
+    """Return a description with two steps where one is a map and a batch, or a shuffle and a repeat.
 
-    def change(old: Node, node: Node) -> Node:
+    Of an `ArtificialDataset` it has what opening *file* costs; a function that says what reading costs is a map's.
+    """
+
+    def change(_: Node, node: Node) -> Node:
+        given = node.arguments
+        if node.method == "ArtificialDataset":
+            opening = charge(price(given["open"], "open"), Element(file)) / 1e9
+            if not callable(given["read"]):
+                return node.replace(open=opening)
+            return node.replace(open=opening, read=0).then("map", cost=given["read"], stage="Read")
         method, _, then = node.method.partition("_and_")
-        rest = node.arguments | {"num_parallel_calls": None}
-        return Node(then, (Node(method, node.inputs, node.arguments),), rest) if then else node
+        rest = given | {"num_parallel_calls": None}
+        return Node(then, (Node(method, node.inputs, given),), rest) if then else node
 
     return rebuilt(root, change, {})
 
