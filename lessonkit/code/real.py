@@ -44,17 +44,15 @@ class RealProgram:
         return f"{self.functions.text(function_of(node), 'generator')}({given})"
 
     def map_function(self, node: Node) -> str:
-        """Write what a map calls and what that costs; nothing if it does neither."""
-        given = node.arguments
+        """Write what a map calls; with a cost, a function that sleeps before; nothing if it does neither."""
+        given, before = node.arguments, node.inputs[0]
         name = "mapped" if given["stage"] == "Map" else identifier(given["stage"].lower(), "mapped")
         call = self.call(node, name) if function_of(node) else ""
-        return self.slow(name, given["cost"], given["kind"], node.inputs[0], call) if given["cost"] else call
-
-    def slow(self, name: str, cost: Any, kind: str, before: Node, call: str = "") -> str:
-        """Define a function that takes as long as *cost* says and then does *call*; return its name."""
+        if not given["cost"]:
+            return call
         x = f"{self.star(before)}x"
-        sleep = self.sleep(self.seconds(cost, before, f"{name}_cost", "x"), x)
-        sleep += "" if kind == "wait" else f"  # only waits; {kind} code would hold a core"
+        sleep = self.sleep(self.seconds(given["cost"], before, f"{name}_cost", "x"), x)
+        sleep += "" if given["kind"] == "wait" else f"  # only waits; {given['kind']} code would hold a core"
         result = f"{called(call)}({x})" if call else "x"
         parameter = x if self.takes_parts else "x"
         return self.functions.define(name, f"def NAME({parameter}):\n    {sleep}\n    return {result}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit.code.examples import example, made
 from lessonkit.code.expression import Expression, laid_out
-from lessonkit.code.functions import STUB
+from lessonkit.code.functions import STUB, called
 from lessonkit.code.helpers import HELPERS, OF_BYTES, text_of
 from lessonkit.code.real import ENOUGH, RealProgram, function_of, has_loader, taken_apart
 from lessonkit.engine.element import call_parts
@@ -92,10 +92,9 @@ class TensorFlow(RealProgram, Expression):
         text, is_filter = self.functions.text(function_of(node)), node.method == "filter"
         if in_graph(self.functions.definitions.get(text, text), example(node.inputs[0]), is_filter):
             return text
-        if text.startswith("lambda "):
-            text = super().call(node, name)
-        types = "tf.bool" if is_filter else structure(example(node), dtype)
-        return f"in_python({f'lambda *args: bool({text}(*args))' if is_filter else text}, {types})"
+        if is_filter:
+            return f"in_python(lambda *args: bool({called(text)}(*args)), tf.bool)"
+        return f"in_python({text}, {structure(example(node), dtype)})"
 
     def sleep(self, seconds: str, x: str) -> str:
         if "(" in seconds:

@@ -74,9 +74,7 @@ def say(axes: Axes, x: float, y: float, text: str, **how: Any) -> None:
 
 def boxes(sides: Iterable[tuple[float, float, float]], high: float) -> list[list[tuple[float, float]]]:
     """Return the corners of boxes so *high*, each given by its left, right and upper side."""
-    return [
-        [(left, top), (right, top), (right, top + high), (left, top + high)] for left, right, top in sides
-    ]
+    return [[(x, y), (to, y), (to, y + high), (x, y + high)] for x, to, y in sides]
 
 
 def time_axis(axes: Axes, longest: float) -> float:
