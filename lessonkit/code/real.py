@@ -50,12 +50,11 @@ class RealProgram:
         call = self.call(node, name) if function_of(node) else ""
         if not given["cost"]:
             return call
-        x = f"{self.star(before)}x"
+        x = f"{self.star(before)}x" if self.takes_parts else "x"
         sleep = self.sleep(self.seconds(given["cost"], before, f"{name}_cost", "x"), x)
         sleep += "" if given["kind"] == "wait" else f"  # only waits; {given['kind']} code would hold a core"
         result = f"{called(call)}({x})" if call else "x"
-        parameter = x if self.takes_parts else "x"
-        return self.functions.define(name, f"def NAME({parameter}):\n    {sleep}\n    return {result}")
+        return self.functions.define(name, f"def NAME({x}):\n    {sleep}\n    return {result}")
 
     def seconds(self, cost: Any, before: Node, name: str, x: str) -> str:
         """Write the seconds that *x* costs, an element of *before*."""

@@ -80,13 +80,9 @@ class PyTorch(RealProgram, Expression):
     def argument(self, name: str, value: Any) -> str:
         return self.functions.text(value)
 
-    def of_one(self, text: str, before: Node) -> str:
-        """Write a function as one of one argument."""
-        return f"lambda x: {called(text)}(*x)" if self.star(before) else text
-
-    def map_function(self, node: Node) -> str:
-        text = super().map_function(node)
-        return self.of_one(text, node.inputs[0]) if text and not node.arguments["cost"] else text
+    def call(self, node: Node, name: str) -> str:
+        text = super().call(node, name)
+        return f"lambda x: {called(text)}(*x)" if self.star(node.inputs[0]) else text
 
     def elements(self, node: Node) -> str:
         """Write an iterator of the elements of *node*; comments say what is left out."""
@@ -107,7 +103,7 @@ class PyTorch(RealProgram, Expression):
                 function = self.map_function(node)
                 return f"map({function}, {inputs[0]})" if function else inputs[0]
             case "filter":
-                return f"filter({self.of_one(self.call(node, 'keep'), node.inputs[0])}, {inputs[0]})"
+                return f"filter({self.call(node, 'keep')}, {inputs[0]})"
             case "take" | "skip" if given["count"] < 0:  # all of them
                 return inputs[0] if node.method == "take" else f"islice({inputs[0]}, 0)"
         if node.method not in PLACES:
