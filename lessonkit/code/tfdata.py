@@ -103,7 +103,7 @@ class TensorFlow(RealProgram, Expression):
 
     def opener(self, node: Node) -> str:
         """Write the function of an interleave: the data set that it makes, if that is always the same."""
-        before, texts = node.inputs[0], set()
+        before, texts = node.inputs[0], set[str]()
         with suppress(Exception):  # of the learner's function
             for file in made(before, ENOUGH)[0] or [example(before)]:
                 inner = taken_apart(function_of(node)(*call_parts(file)).node, file)

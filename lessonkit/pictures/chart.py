@@ -28,7 +28,7 @@ def chart(kind: str, scene: Scene) -> Picture:
     *lanes*. A lane has a height in pixels, what its *top* stands for, perhaps a name, and marks: each a
     bar, a dot, a line or steps through *points*, with a *text* beside it.
     """
-    floor, names = 0.0, {}
+    floor, names = 0.0, dict[float, str]()
     for lane in scene["lanes"]:
         height = lane["height"] / PER_INCH
         floor += height

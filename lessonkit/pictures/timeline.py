@@ -87,7 +87,8 @@ class Timeline:
         self.kinds = {bar.kind for bar in self.bars}
         self.lane = min(0.28, max(0.1, 9 / max(self.found.lanes, 1)))  # inches
         self.several = len(self.found.epochs) > 1
-        self.tops, self.names, self.height = [], {}, 0.24 if self.several else 0.04
+        self.names: dict[float, str] = {}
+        self.tops, self.height = [], 0.24 if self.several else 0.04
         for row in self.found.rows:
             self.tops.append(self.height)
             text = cut(row.stage) + (f" ×{row.lanes}" if row.lanes > 1 else "")
