@@ -13,10 +13,10 @@ from lessonkit.words import milliseconds
 
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
 # The options of a run, and of one epoch the elements in words and the nanoseconds of work of each stage.
-Job = tuple[dict[str, Any], Counter[str], Counter[str]]
+GivenJob = tuple[dict[str, Any], Counter[str], Counter[str]]
 
 
-def job_of(trace: Trace) -> Job:
+def job_of(trace: Trace) -> GivenJob:
     """Run one epoch of *trace* again, with its elements, to see the job that it does.
 
     The work finds what no element shows: most lessons have maps that only cost time, so a pipeline without
@@ -31,7 +31,7 @@ def job_of(trace: Trace) -> Job:
     return options, elements, work
 
 
-def differences(trace: Trace, job: Job) -> Iterator[str]:
+def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
     """Say one after another in what *trace* does not do the *job*."""
     if any(buffer.name.role == AHEAD and buffer.name.place.inside for buffer in trace.buffers):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"

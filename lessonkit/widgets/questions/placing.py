@@ -34,7 +34,8 @@ class Placing(Marks):
         given = [bar for _, bar in named if rows[bar.row] not in stages]
         who, spans = trace.identities, trace.spans
         self.who = [{who[one] for one in trace.members(spans[bar.span].element)} for bar in self.bars]
-        known, ends = [starts(run, self.names) for run in runs], [bar.end for bar in self.bars]
+        known = [starts(run, self.names) for run in runs]
+        ends: list[float] = [bar.end for bar in self.bars]
         self.step = gcd(*(int(time) for times in [*known, ends] for time in times if time < inf))
         work = sum(ends) - sum(known[0])  # so long are all bars, one after another
         steps = int(max(work, *(run.duration * 1e9 for run in runs)) // self.step) + 1
