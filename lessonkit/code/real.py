@@ -116,7 +116,8 @@ def has_loader(node: Node) -> bool:
 def taken_apart(root: Node, file: Any = 0) -> Node:
     """Return a description with two steps where one is a map and a batch, or a shuffle and a repeat.
 
-    Of an `ArtificialDataset` it has what opening *file* costs; a function that says what reading costs is a map's.
+    Of an `ArtificialDataset` it has what opening *file* costs; what reading costs, if a function says it, is a
+    map's.
     """
 
     def change(_: Node, node: Node) -> Node:
@@ -126,7 +127,7 @@ def taken_apart(root: Node, file: Any = 0) -> Node:
             if not callable(given["read"]):
                 return node.replace(open=opening)
             return node.replace(open=opening, read=0).then("map", cost=given["read"], stage="Read")
-        method, _, then = node.method.partition("_and_")
+        method, _between, then = node.method.partition("_and_")
         rest = given | {"num_parallel_calls": None}
         return Node(then, (Node(method, node.inputs, given),), rest) if then else node
 

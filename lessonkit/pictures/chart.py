@@ -63,7 +63,7 @@ class Lane:
     def __init__(self, axes: Axes, scale: float, top: float, lane: dict[str, Any]) -> None:
         self.axes, self.scale, self.top, self.lane = axes, scale, top, lane
         self.height = lane["height"] / PER_INCH
-        self.floor = top + self.height
+        self.floor: float = top + self.height
         self.texts: list[tuple[float, float, float]] = []  # where there is one: from, to, and its height
 
     def draw(self) -> float:

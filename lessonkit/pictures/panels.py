@@ -62,14 +62,15 @@ def heading(axes: Axes, panel: Panel, room: float) -> None:
     """Write the title and the words, which are smaller if both need more than *room* inches."""
     room -= 0.077 * len(panel.title)
     fit = room / (0.072 * len(panel.words) or room)
-    place, size = "right" if panel.title else "left", SIZE * max(0.6, min(1, fit))
+    size = SIZE * max(0.6, min(1, fit))
+    place: Any = "right" if panel.title else "left"
     axes.set_title(panel.title, loc="left", size=SIZE, weight="bold", color=INK)
     axes.set_title(panel.words, loc=place, size=size, color=QUIET)
 
 
 def say(axes: Axes, x: float, y: float, text: str, **how: Any) -> None:
     """Write *text* in the axes."""
-    axes.text(x, y, text, **{"color": INK, "va": "center", "size": 8.5} | how)
+    axes.text(x, y, text, **{"color": INK, "va": "center", "size": 8.5, **how})
 
 
 def boxes(sides: Iterable[tuple[float, float, float]], high: float) -> list[list[tuple[float, float]]]:

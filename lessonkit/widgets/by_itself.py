@@ -46,7 +46,9 @@ def page_by_itself(explore: Any) -> str:
         raise ValueError(f"{cards[0]}: cards cannot be saved, for they have too many orders")
     numbers = [one.values if one.kind == "flag" else range(len(one.values)) for one in controls]
     if (count := prod(map(len, numbers))) > MOST_SETTINGS:
-        raise ValueError(f"{count:,} settings are more than {MOST_SETTINGS}: give a control fewer values")
+        widest = max(controls, key=lambda control: len(control.values))
+        most = f"{count:,} settings are more than {MOST_SETTINGS}"
+        raise ValueError(f"{most}: give {widest.name}, which has {len(widest.values)}, fewer values")
     state = json.loads(explore.state) | {"alone": True}
     answers = {}
     for chosen in product(*numbers):
