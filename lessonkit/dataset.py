@@ -92,7 +92,8 @@ class Dataset(Description):
             options["max_elements"] = ENOUGH
         train = None if train is None else check.cost("train", train)  # a number as a float
         checked = benchmark(self, 0, train, **options)  # of no epochs
-        said = checked.options | {"num_epochs": num_epochs, "machine": options.get("machine")}
+        others = {"num_epochs": num_epochs, "machine": options.get("machine")}
+        said = {"num_epochs": 0, "train": None} | checked.options | others  # in this order
         numbers = ("num_epochs", "train", "max_elements")  # that are said also if they are 0
         said = {name: value for name, value in said.items() if value or (value == 0 and name in numbers)}
         chain, text = (measured if checked.machine.sharing else LANGUAGES[language])(self.node, said)

@@ -223,8 +223,12 @@ MAPPED = """def mapped(x):
 
 dataset = ArtificialDataset().map(mapped, num_parallel_calls=2).prefetch(1)
 """
-INTERLEAVED = """def inner(*args):  # put its source here
-    raise NotImplementedError
+INTERLEAVED = """def inner(x):
+    made = {
+        0: lambda: ArtificialDataset(5).map(lambda i: 10 * 0 + i),
+        1: lambda: ArtificialDataset(5).map(lambda i: 10 * 1 + i),
+    }
+    return tf.switch_case(tf.cast(tf.where(x == [*made])[0, 0], tf.int32), [*made.values()])
 
 
 def is_even(x: int) -> bool:
@@ -264,14 +268,14 @@ WRITTEN: list[tuple[Dataset, str]] = [
     (X.map(cost=0.1, kind="native"), "# only waits; native code would hold a core"),
     (X.map(nbytes=5).take(2), ".map(lambda x: x).take(2)"),
     (X.flat_map(lambda f: ArtificialDataset(5, nbytes=8)), ".flat_map(lambda _: ArtificialDataset(5))"),
-    (X.flat_map(lambda f: ArtificialDataset([5, 2, 4, 1][f])), "def inner(*args):  # put its source here"),
+    (X.flat_map(lambda f: ArtificialDataset([5, 2, 4, 1][f])), "        2: lambda: ArtificialDataset(4),"),
     (
-        X.flat_map(lambda f: ArtificialDataset(1, open=straggler(7, every=5, slow=9))),
-        ".flat_map(lambda _: ArtificialDataset(1, open=7.0))",
+        Dataset.from_list(["a", "b"]).flat_map(lambda f: Dataset.from_list([f])),
+        "        'b': lambda: tf.data.",
     ),
     (
-        X.flat_map(lambda f: ArtificialDataset(1, open=straggler(7, every=4, slow=9))),
-        "def inner(*args):  # put its source here",
+        X.flat_map(lambda f: ArtificialDataset(1, open=straggler(f, every=5, slow=9))),
+        "3: lambda: ArtificialDataset(1, open=3.0)",
     ),
     (
         X.flat_map(lambda decode: X.map(cost=0.1, stage="Decode")),
@@ -279,12 +283,13 @@ WRITTEN: list[tuple[Dataset, str]] = [
     ),
     (X.flat_map(lambda x: X if x else None), "def inner(*args):  # put its source here"),
     (X.flat_map(lambda x: x), "def inner(*args):  # put its source here"),
+    (X.flat_map(lambda x: X.take(x) if x else X.repeat(x)), "0: lambda: tf.data.Dataset.range(4).repeat(0)"),
     (X.zip(X, X).flat_map(lambda x, y: X.take(x + y)), "def inner(*args):  # put its source here"),
     (X.zip(X, X).flat_map(lambda x, y: X.take(3)), "lambda *_: tf.data.Dataset.range(4).take(3)"),
     (X.batch(2).map(lambda x: (x, x)).map(cost=per_sample(0.1)), "return 0.1 * len(value[0])"),
     (X.map(lambda x: (0, x)).flat_map(lambda x, y: X.take(y)), "def inner(*args):  # put its source here"),
     (
-        X.flat_map(lambda x: Dataset.from_generator(read_file, args=(3,))),
+        X.flat_map(lambda x: Dataset.from_generator(read_file, args=(x,))),
         "from_generator(lambda: read_file(3), output_",
     ),
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".map(lambda x: x, num_parallel_calls=1).batch(2)"),

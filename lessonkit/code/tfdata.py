@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from lessonkit.code.examples import example, made
-from lessonkit.code.expression import Expression, laid_out
+from lessonkit.code.expression import Expression, laid_out, plain
 from lessonkit.code.functions import STUB, called
 from lessonkit.code.helpers import HELPERS, OF_BYTES, text_of
 from lessonkit.code.real import ENOUGH, RealProgram, function_of, has_loader, taken_apart
@@ -26,6 +26,12 @@ options.experimental_optimization.apply_default_optimizations = False
 options.threading.private_threadpool_size = 16
 dataset = dataset.with_options(options)
 """
+
+INNER = """def NAME(x):
+    made = {{
+{rows}
+    }}
+    return tf.switch_case(tf.cast(tf.where(x == [*made])[0, 0], tf.int32), [*made.values()])"""
 
 
 def tfdata(node: Node, options: dict[str, Any]) -> tuple[str, str]:
@@ -102,17 +108,20 @@ class TensorFlow(RealProgram, Expression):
         return f"tf.py_function(lambda: time.sleep({seconds}), [], [])"
 
     def opener(self, node: Node) -> str:
-        """Write the function of an interleave: the data set that it makes, if that is always the same."""
-        before, texts = node.inputs[0], set[str]()
+        """Write the function of an interleave: the data set that it makes, or that of each number or text."""
+        before, made_of = node.inputs[0], dict[Any, str]()
         with suppress(Exception):  # of the learner's function
-            for file in made(before, ENOUGH)[0] or [example(before)]:
+            for file in map(plain, made(before, ENOUGH)[0] or [example(before)]):
+                made_of[file] = ""  # until it is known
                 inner = taken_apart(function_of(node)(*call_parts(file)).node, file)
-                texts.add("".join(self.calls(inner)))
-                if len(texts) > 1:
-                    break
-            else:
-                return f"lambda {self.star(before)}_: {texts.pop()}"
-        return self.functions.define("inner", STUB)
+                made_of[file] = "".join(self.calls(inner))
+        texts = {*made_of.values()}
+        if len(texts) == 1 and "" not in texts:
+            return f"lambda {self.star(before)}_: {texts.pop()}"
+        if "" in texts or not texts or any(type(file) not in (int, str) for file in made_of):
+            return self.functions.define("inner", STUB)
+        rows = [f"        {file!r}: lambda: {text}," for file, text in made_of.items()]
+        return self.functions.define("inner", INNER.format(rows="\n".join(rows)))
 
 
 def in_graph(source: str, value: Any, is_filter: bool) -> bool:

@@ -94,7 +94,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         check.flag("record", record)
     if resume is not None:
         check.instance("resume", resume, State)
-    options = {"num_epochs": num_epochs, "train": train, "step": step, "load": load}
+    options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
     options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue}
 
     def loop_over(pipeline: Any, recorded: bool) -> Loop:
