@@ -116,8 +116,8 @@ def has_loader(node: Node) -> bool:
 def taken_apart(root: Node, file: Any = 0) -> Node:
     """Return a description with two steps where one is a map and a batch, or a shuffle and a repeat.
 
-    Of an `ArtificialDataset` it has what opening *file* costs; a map has what reading costs, if a function says
-    so.
+    An `ArtificialDataset` gets the number that opening *file* costs. If a function says what reading costs,
+    a map after it takes that time.
     """
 
     def change(_: Node, node: Node) -> Node:
