@@ -29,7 +29,7 @@ class Fluid(ABC):
     reason, place = "", ""
 
     def __init__(self, run: Any) -> None:
-        self.run = run  # in which the alarm is
+        self.run = run  # in which the alarm is: the first in which something flows
         self.flowing = Counter[Any]()  # how many there are of each class
         self.served: dict[Any, float] = defaultdict(float)  # by class: what one that was there always has got
         # By class: the service after which a task has got all, and the task, or None when it has left.
@@ -46,6 +46,7 @@ class Fluid(ABC):
     def flow(self, run: Any, amount: float, kind: Any) -> Any:
         """Let *amount* flow for the current task of *run*, as one of the class *kind*."""
         if self.alarm is None:
+            self.run = run
             self.alarm = self.run.start(self.ring(), Name(self.place))
         self.go_on(run.time)
         self.count += 1

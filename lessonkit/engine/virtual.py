@@ -93,9 +93,9 @@ class Virtual(Run):
         if duration:
             began = self.time
             due = began + duration
-            if self.ready or (self.sleeping and self.sleeping[0][0] <= due):
+            if self.in_step or self.ready or (self.sleeping and self.sleeping[0][0] <= due):
                 yield due
-            else:  # nobody else is due before
+            else:  # nobody else is due before, and no other rank may be
                 self.time = due
             if self.recorder is not None:
                 self.took(stage, kind, began, due, element)
