@@ -131,7 +131,7 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (flag, "batches drop_last drop_remainder getitems in_order persistent_workers pin_memory random"),
     (unsaid(flag), "shuffle"),
     (unsaid(flag, True), "deterministic reshuffle_each_iteration"),
-    (function, "generator predicate"),
+    (function, "flat_map.map_func generator interleave.map_func predicate"),
     (unsaid(function), "collate_fn map_func worker_init_fn"),
     (cost, "collate cost open pin read transfer"),
     (integer, "index skip.count start take.count"),

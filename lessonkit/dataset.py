@@ -23,10 +23,9 @@ from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import METHODS, SCALARS, Description, Node, cardinality, element_type
 from lessonkit.engine.signature import signature
-from lessonkit.engine.training import USUAL
+from lessonkit.engine.training import benchmark
 
 LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
@@ -64,23 +63,18 @@ class Dataset(Description):
     def code(
         self,
         language: str = "lessonkit",
-        train: Any = None,
+        train: Cost | None = None,
         num_epochs: int = 2,
         *,
-        step: Any = None,
-        load: Any = 0,
-        machine: Machine | None = None,
-        max_elements: int | None = None,
-        ahead: bool = False,
-        queue: int = 0,
         whole: bool = True,
+        **options: Any,
     ) -> str:
         """Write the program as text, in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
 
-        *train*, *num_epochs*, *step*, *load*, *machine*, *max_elements*, *ahead* and *queue* are those of
-        `benchmark`; a comment says which of them has no counterpart. A pipeline that never ends gets a
-        *max_elements* of 100 if none is given. If not *whole*, the text is the pipeline alone. Of the model
-        of a measured job, whose program the learner has, it has only the arguments.
+        *train*, *num_epochs* and *options* are those of `benchmark`; a program has *step*, *load*, *machine*,
+        *max_elements*, *ahead* and *queue*, and a comment says which of them has no counterpart. A pipeline
+        that never ends gets a *max_elements* of 100 if none is given. If not *whole*, the text is that of the
+        pipeline. Of the model of a measured job, whose program the learner has, it has only the arguments.
 
         For real libraries functions are called on a few elements, to see what they give. Raises TypeError or
         ValueError for arguments that `benchmark` refuses, and where tf.data has no such elements or operator.
@@ -93,22 +87,16 @@ class Dataset(Description):
         <BLANKLINE>
         """
         check.one_of("language", language, tuple(LANGUAGES))
-        options: dict[str, Any] = {"num_epochs": check.integer("num_epochs", num_epochs, least=0)}
-        queue = check.integer("queue", queue, least=0)
-        if None not in (train, step) and not queue:
-            raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
-        if step is None or queue:
-            options["train"] = USUAL if train is None else check.cost("train", train)
-        if step is not None:
-            options["step"] = check.function("step", step)
-        others = {"load": check.cost("load", load), "ahead": check.flag("ahead", ahead), "queue": queue}
-        others["machine"] = machine and check.instance("machine", machine, Machine)
-        options |= {name: value for name, value in others.items() if value}
-        if max_elements is None and cardinality(self.node) == inf:
-            max_elements = ENOUGH
-        if max_elements is not None:
-            options["max_elements"] = check.integer("max_elements", max_elements, least=0)
-        chain, text = (measured if machine and machine.sharing else LANGUAGES[language])(self.node, options)
+        check.integer("num_epochs", num_epochs, least=0)
+        if options.get("max_elements") is None and cardinality(self.node) == inf:
+            options["max_elements"] = ENOUGH
+        train = None if train is None else check.cost("train", train)  # a number as a float
+        checked = benchmark(self, 0, train, **options)  # of no epochs
+        others = {"num_epochs": num_epochs, "machine": options.get("machine")}
+        said = {"num_epochs": 0, "train": None} | checked.options | others  # in this order
+        numbers = ("num_epochs", "train", "max_elements")  # that are said also if they are 0
+        said = {name: value for name, value in said.items() if value or (value == 0 and name in numbers)}
+        chain, text = (measured if checked.machine.sharing else LANGUAGES[language])(self.node, said)
         return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
@@ -126,10 +114,11 @@ class Dataset(Description):
         """
         numbers = tuple(check.integer("range", value) for value in args)
         try:
-            len(range(*numbers))  # raises what is wrong with their number, or with a step of 0
+            values = range(*numbers)  # raises what is wrong with their number, or with a step of 0
+            len(values)
         except OverflowError:
             raise ValueError(f"range={args!r}: must have fewer numbers than {sys.maxsize}") from None
-        return Dataset(Node("range", (), {"args": numbers}))
+        return Dataset(Node("range", (), {"args": numbers, "values": values}))
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
@@ -248,7 +237,6 @@ class Dataset(Description):
         >>> list(Dataset.range(3).flat_map(Dataset.range))
         [0, 0, 1]
         """
-        check.function("map_func", map_func)
         return self._then("flat_map", locals())
 
     def interleave(
@@ -268,7 +256,6 @@ class Dataset(Description):
         >>> list(Dataset.range(1, 3).interleave(lambda x: Dataset.from_list([x, x]), cycle_length=2))
         [1, 2, 1, 2]
         """
-        check.function("map_func", map_func)
         if cycle_length not in (None, AUTOTUNE) and num_parallel_calls is not None:
             calls = check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
             if calls > check.integer("cycle_length", cycle_length, least=1):
@@ -353,8 +340,6 @@ class Dataset(Description):
 
         tf.data makes this one operator of the two; so does `rewrite`.
         """
-        deterministic = True
-        batches = random = False
         check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
         return self._then("map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals())
 

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from subprocess import DEVNULL
@@ -12,10 +13,10 @@ NAP, NAPS, LATE_NAP = 0.010, 20, 0.012  # s, and how many; one that takes longer
 ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
-INSTALL = "say `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
+INSTALL = "run `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
 BROWSER = "in a browser, without threads: in real runs waits go on side by side, functions compute in turn"
-LATE_NAPS = "Real runs will take longer than predicted here: close what else is running, and look at ratios."
-NO_KERNEL = "No kernel starts here: say `python -m ipykernel --version` to see why."
+LATE_NAPS = "Real runs will take longer than predicted here: close other programs, and compare ratios."
+NO_KERNEL = "No kernel starts here: run `python -m ipykernel --version` to see why."
 
 
 class Finding(NamedTuple):
@@ -47,10 +48,9 @@ def find_packages() -> Finding:
 def is_here(requirement: str) -> bool:
     """Whether a package is installed, in the version that a *requirement* such as `numpy>=2.0` asks for."""
     name, _, least = requirement.partition(">=")
-    try:
+    with suppress(metadata.PackageNotFoundError):
         return numbers(metadata.version(name)) >= numbers(least)
-    except metadata.PackageNotFoundError:
-        return False
+    return False
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -64,13 +64,13 @@ def numbers(version: str) -> tuple[int, ...]:
 
 def find_widgets() -> Finding:
     """Look for the parts of JupyterLab that show widgets, in the kernel's own environment."""
-    try:
+    places: list[str] = []
+    with suppress(ImportError):
         from jupyter_core.paths import jupyter_path
-    except ImportError:
-        places = []
-    else:
-        places = [Path(place) for place in jupyter_path("labextensions")]
-    lacking = [name for name, folder in MANAGERS.items() if not any((at / folder).is_dir() for at in places)]
+
+        places = jupyter_path("labextensions")
+    there = [name for name, folder in MANAGERS.items() if any(Path(at, folder).is_dir() for at in places)]
+    lacking = [name for name in MANAGERS if name not in there]
     found = f"none for {' and '.join(lacking)}" if lacking else "installed"
     return Finding("widget manager", found, not lacking, f"JupyterLab would show no sliders: {INSTALL}.")
 
@@ -81,24 +81,20 @@ def find_naps() -> Finding:
     for _ in range(NAPS):
         sleep(NAP)
     took = (perf_counter() - began) / NAPS
-    return Finding(
-        f"a sleep of {1e3 * NAP:.0f} ms", f"takes {1e3 * took:.2f} ms", took <= LATE_NAP, LATE_NAPS
-    )
+    nap, found = f"a sleep of {1e3 * NAP:.0f} ms", f"takes {1e3 * took:.2f} ms"
+    return Finding(nap, found, took <= LATE_NAP, LATE_NAPS)
 
 
 def find_kernel() -> Finding:
     """Start a kernel as JupyterLab would, and wait for its answer."""
     began = perf_counter()
     try:
-        from jupyter_client.manager import start_new_kernel
+        from jupyter_client.manager import run_kernel
 
-        manager, client = start_new_kernel(startup_timeout=ANSWERS, stderr=DEVNULL)
+        with run_kernel(startup_timeout=ANSWERS, stderr=DEVNULL):
+            return Finding("kernel", f"answers after {perf_counter() - began:.1f} s", True)
     except Exception as error:
         return Finding("kernel", f"{type(error).__name__}: {error}", False, NO_KERNEL)
-    took = perf_counter() - began
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
-    return Finding("kernel", f"answers after {took:.1f} s", True)
 
 
 def in_words(found: list[Finding]) -> str:

@@ -69,7 +69,7 @@ def faster(training: str, opening: str) -> dict[str, Any]:
     wrong = [
         (
             training,
-            "You chose the job that is hidden already, but for the last step of each epoch. Where jobs "
+            "You chose the job that is hidden already, except for the last step of each epoch. Where jobs "
             "overlap, only the slower side counts.",
         ),
         (

@@ -18,8 +18,8 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             batch / workers,
-            "You let four kitchens share the tray, and took them for open. But each cooks a tray of its own, "
-            "and to open them takes time.",
+            "You let four kitchens share the tray, and forgot to open them. But each cooks a tray of its "
+            "own, and opening takes time.",
         ),
         (
             batch,

@@ -51,15 +51,15 @@ def together() -> dict[str, Any]:
     wrong = [
         (
             SAME,
-            "You let each have its own bad luck. But a step ends for all when the last has ended.",
+            "You gave each machine only its own bad luck. But a step ends for all when the last has ended.",
         ),
         (TENTH, "You took the average of the loads. A step takes as long as the slowest of eight."),
         (
             EIGHT,
-            "You let the slow loads add up. But those of the same step are slow at once.",
+            "You let the slow loads add up. But slow loads of the same step go on at the same time.",
         ),
     ]
-    why = "One load in 20 is slow; that one of eight is, happens in every third step."
+    why = "One load in 20 is slow, so in about every third step at least one of eight is slow."
     choices = [SAME, TENTH, HALF, EIGHT]
     return {"answer": slower, "choices": choices, "wrong": wrong, "why": why}
 

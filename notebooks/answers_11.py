@@ -48,12 +48,16 @@ def answer(before: Trace, after: Trace) -> str:
 def workers() -> dict[str, Any]:
     """Explain what workers do on cores that the step has already."""
     wrong = [
-        (HALF, "You gave each worker a core of its own. But the step computes on both cores already."),
+        (HALF, "You gave each worker a core of its own. But the step already computes on both cores."),
         (
             SOME,
-            "You let both go on at once. They do, but on the same two cores.",
+            "You let workers and step go on at once. They do, but on the same two cores.",
         ),
-        (SAME, "You counted the work, which is the same. But what shares cores is slowed down beyond that."),
+        (
+            SAME,
+            "You counted the work, which is the same. But threads and workers that share cores slow each "
+            "other down beyond that.",
+        ),
     ]
     why = "Two threads of the step and two workers want four cores. Each step now takes three times as long."
     return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}
@@ -62,7 +66,10 @@ def workers() -> dict[str, Any]:
 def together() -> dict[str, Any]:
     """Explain why two changes help that do harm alone."""
     wrong = [
-        (HALF, "You let loader and step go on as fast as alone. A step with one thread takes 16 ms, not 9."),
+        (
+            HALF,
+            "You let loader and step go on as fast as alone. But a step with one thread takes 16 ms, not 9.",
+        ),
         (SAME, "You let one harm cancel the other. But each was harmful because of the other."),
         (LONGER, "You added two harms. But with one thread the step leaves a core to the workers."),
     ]

@@ -156,10 +156,10 @@ def test_samples_that_come_again_for_each_worker_are_no_gain() -> None:
     iterable = DataLoader(Dataset.range(32).map(cost=0.01).prefetch(1), 4, num_workers=2)
     found = advise(iterable, num_epochs=1)
     (more,) = [advice for advice in found if advice.change == "8 workers"]
-    assert more.effects == ("every worker gives every sample, unless they share",)
+    assert more.effects == ("every worker gives every sample, unless the workers share them out",)
     assert more.saved < 0  # the epoch takes longer
     assert named(found, "cache before the workers").effects == (
-        "every sample comes once, and not once for each worker",
+        "every sample comes once, not once for each worker",
     )
 
 

@@ -130,7 +130,7 @@ def test_pipeline_without_autotune_is_returned_unchanged() -> None:
     tuned = autotune(plain)
     assert tuned.dataset is plain
     assert tuned.steps == []
-    assert tuned.reason == "there is no number of calls or places to be found"
+    assert tuned.reason == "there is no number of calls or places to find"
 
 
 def test_what_lies_above_the_numbers_stays_the_same_object() -> None:

@@ -196,7 +196,7 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     view.locator(KNOB).first.press("ArrowRight")
     expect(figures).not_to_have_text(before, use_inner_text=True, timeout=PATIENT * 1e3)
 
-    view.get_by_role("button", name="Run this pipeline on threads").click()
+    view.get_by_role("button", name="Run this pipeline for real").click()
     expect(view.locator(".lk-panel table")).to_be_visible(timeout=PATIENT * 1e3)
     assert "measured" in view.locator(".lk-panel table").inner_text()
 
@@ -338,7 +338,7 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, 
 
 @pytest.mark.usefixtures("whole_site")
 def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site, browser: Browser) -> None:
-    said = "This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here."
+    said = "This browser cannot run Python, because it lacks WebAssembly. Text and stored pictures are here."
     with browser.started_with(NO_WEBASSEMBLY), browser.visit(MOST) as visit:
         page = visit.page
         site.open(page, LESSONS[0], said)

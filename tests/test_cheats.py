@@ -70,8 +70,8 @@ def remembered() -> Dataset:
     ("pipeline", "sentence"),
     [
         (slow(source(10)), "elements that are missing: 10 in an epoch, such as 10"),
-        (slow(source(40)), "elements that the task has not: 20 in an epoch, such as 20"),
-        (slow(source()).batch(20), "elements that the task has not: 1 in an epoch, such as [0, 1, 2"),
+        (slow(source(40)), "elements that are not in the task: 20 in an epoch, such as 20"),
+        (slow(source()).batch(20), "elements that are not in the task: 1 in an epoch, such as [0, 1, 2"),
         (slow(source(read=0)), "Read (wait) takes 0 ms for all samples, and the task has 100 ms for it"),
         (slow(source(open=0)), "Open (wait) takes 0 ms"),
         (slow(source(), cost=0.001), "Slow (wait) takes 20 ms for all samples, and the task has 400 ms"),

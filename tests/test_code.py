@@ -260,7 +260,7 @@ class Rows(list[int]):
 
 
 WRITTEN: list[tuple[Dataset, str]] = [
-    (X.map(lambda x: (x / 2, str(x))), ".map(in_python(mapped, (tf.float64, tf.string)))"),
+    (X.map(lambda x: (x / 2, str(x))), ".map(in_python(lambda x: (x / 2, str(x)), (tf.float64, tf.string)))"),
     (X.map(cost=straggler(0.1, every=3, slow=1.0)), "return 1.0 if value % 3 == 2 else 0.1"),
     (X.map(str).map(cost=straggler(0.1, every=1, slow=1.0)), "return 1  # on average"),
     (X.map(cost=fitted((0.1,))), "return 0.1  # on average"),

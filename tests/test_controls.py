@@ -68,7 +68,7 @@ def test_what_is_no_control_is_refused(given: Any) -> None:
 
 @pytest.mark.parametrize("given", [(0.0, inf), (0.0, 1.0, nan), (0, 1e-12, 1e-13), slider("a", "b")])  # type: ignore[arg-type]
 def test_a_slider_needs_ends_and_steps_that_can_be_told_apart(given: Any) -> None:
-    with pytest.raises(ValueError, match=r"a: (must go|goes in steps)"):
+    with pytest.raises(ValueError, match="a: must go up in at most 1000 steps"):
         control("a", given)
 
 
@@ -150,7 +150,7 @@ def test_a_default_that_equals_nothing_is_refused_with_its_beginning(given: Any,
     assert len(str(refused.value)) < 1000
 
 
-@pytest.mark.parametrize("default", [nan, inf, None, 10**400])
+@pytest.mark.parametrize("default", [None, 10**400])
 def test_a_default_that_no_slider_reaches_is_refused(default: Any) -> None:
     with pytest.raises(ValueError, match="the default of the function is none of "):
         controls_of(lambda a=default: None, {"a": (0.0, 1.0)})

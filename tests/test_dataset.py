@@ -243,7 +243,7 @@ def test_numbers_of_numpy_are_kept_as_numbers() -> None:
     dataset = Dataset.range(three).interleave(Dataset.range, two).shard(2, one)  # type: ignore[arg-type]
     assert repr(dataset) == "Dataset.range(3).interleave(range, cycle_length=2).shard(2, index=1)"
     assert "Dataset.range(3)" in dataset.code()
-    assert dataset.node.inputs[0].inputs[0].arguments == {"args": (3,)}
+    assert dataset.node.inputs[0].inputs[0].arguments["args"] == (3,)
 
 
 def test_data_sets_are_zipped_as_tf_data_does() -> None:

@@ -72,9 +72,7 @@ def test_the_walk_ends_where_no_square_is_faster() -> None:
 def test_squares_that_are_not_there_are_refused(square: Any) -> None:
     if isinstance(square, list) and len(square) == 2 and all(type(n) is int and 0 <= n < 4 for n in square):
         return
-    about, _ = Said(shown()).ask({"do": "light", "square": square})
-    assert about["about"] == "error"
-    assert about["text"].endswith(("there is no such value", "a square has two numbers"))
+    assert Said(shown()).ask({"do": "light", "square": square})[0]["about"] == "error"
 
 
 @given(JSON, JSON)

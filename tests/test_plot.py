@@ -17,13 +17,16 @@ from random_runs import COSTS
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
+from lessonkit.engine.recorder import START
+from lessonkit.engine.trace import WAITS
 from lessonkit.improve.climb import Try
 from lessonkit.improve.knobs import Curve
 from lessonkit.optimize import autotune
 from lessonkit.pictures.curve import plot_curve
+from lessonkit.pictures.layout import IDLE
 from lessonkit.pictures.search import plot_search
 from lessonkit.pictures.style import INK, PAPER, QUIET, WAIT, Picture, png
-from lessonkit.pictures.timeline import plot_timeline, plot_timelines
+from lessonkit.pictures.timeline import HATCHES, plot_timeline, plot_timelines
 from lessonkit.pictures.waterfall import plot_waterfall
 
 STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]
@@ -36,7 +39,10 @@ def run(count: int = 6, epochs: int = 1) -> Trace:
 def texts(shown: Picture) -> list[str]:
     """All that is written in a picture and that is not the number of an axis."""
     picture = shown.figure
-    written = [text.get_text() for axes in picture.axes for text in axes.texts]
+    written = []
+    for axes in picture.axes:
+        written += [axes.get_title("left"), axes.get_title("right")]
+        written += [text.get_text() for text in (*axes.get_yticklabels(), *axes.texts)]
     keys = [text.get_text() for legend in picture.legends for text in legend.get_texts()]
     return [text.strip() for text in written + keys]
 
@@ -115,10 +121,12 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
 
 
 def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
-    for cost, fades in ((0.0001, True), (0.050, False)):
-        trace = benchmark(ArtificialDataset(20).map(cost=cost), 1)
-        bars = plot_timeline(trace).figure.axes[0].collections[0]
-        assert (bars.get_snap() is False) == fades
+    bars = plot_timeline(benchmark(ArtificialDataset(20).map(cost=0.0001), 1)).figure.axes[0].collections[0]
+    assert bars.get_snap() is False
+
+
+def test_all_that_is_no_work_has_a_hatch() -> None:
+    assert set(HATCHES) == {IDLE, START, *WAITS}
 
 
 def test_a_curve_says_where_its_knee_is() -> None:

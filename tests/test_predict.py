@@ -137,9 +137,10 @@ def test_what_is_counted_is_exact() -> None:
     ]
 
 
-def test_answers_that_can_not_be_told_apart_are_one() -> None:
-    made = question(wrong=[(0.211, "right"), (0.1, "first"), (0.101, "second"), (0.3, "third")])
-    assert made.wrong == [(0.1, "first"), (0.3, "third")]
+def test_of_answers_that_can_not_be_told_apart_the_first_speaks() -> None:
+    said = Said(question(wrong=[(0.211, "right"), (0.1, "first"), (0.101, "second")]))
+    assert said.ask({"do": "commit", "said": 100.5, "sure": 1})[1]["text"] == "Not 100.5 ms. first"
+    assert said.ask({"do": "commit", "said": 211, "sure": 1})[0]["right"]
 
 
 def test_answers_must_be_among_the_choices() -> None:

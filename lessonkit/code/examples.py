@@ -7,11 +7,10 @@ from lessonkit.engine.training import benchmark
 
 
 def example(node: Node) -> Any:
-    """Return the first element of *node*; if none comes out, what it would be like."""
+    """Return the first element of *node*; if none comes out, that of what it reads, or else a number."""
     for element in made(node, 1)[0]:
         return element
-    parts = tuple(example(part) for part in node.inputs)
-    return {"zip": parts, "enumerate": (0, *parts)}.get(node.method, (*parts, 0)[0])
+    return example(node.inputs[0]) if node.inputs else 0
 
 
 def made(node: Node, most: int) -> tuple[list[Any], int]:

@@ -64,10 +64,7 @@ class Expression:
         if isinstance(value, list):
             parts = [self.argument("", part) for part in value[:SHOWN]] + ["..."] * (len(value) > SHOWN)
             return f"[{', '.join(parts)}]"
-        if isinstance(value, (per_sample, straggler)):
-            parts = [f"{field}={plain(part)}" for field, part in vars(value).items()]
-            return f"{type(value).__name__}({', '.join(parts)})"
-        if isinstance(value, Read):
+        if isinstance(value, (per_sample, straggler, Read)):
             return repr(value)
         if callable(value):
             return str(getattr(value, "__name__", type(value).__name__))

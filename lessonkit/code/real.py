@@ -12,7 +12,7 @@ from lessonkit.engine.costs import charge, per_sample, price, straggler
 from lessonkit.engine.element import Element, names
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 
-ENOUGH = 100  # elements that an average is taken of, or that a table has
+ENOUGH = 100  # elements that an average is taken of, or that a function is tried with
 
 
 class RealProgram:
@@ -43,25 +43,18 @@ class RealProgram:
         given = ", ".join(map(self.functions.text, node.arguments["args"] or ()))
         return f"{self.functions.text(function_of(node), 'generator')}({given})"
 
-    def seconds_to_open(self, node: Node, file: Any) -> float:
-        """Return what it costs to open *file*, an `ArtificialDataset`."""
-        return charge(price(node.arguments["open"], "open"), Element(file)) / 1e9
-
     def map_function(self, node: Node) -> str:
-        """Write what a map calls and what that costs; nothing if it does neither."""
-        given = node.arguments
+        """Write what a map calls; with a cost, a function that sleeps before; nothing if it does neither."""
+        given, before = node.arguments, node.inputs[0]
         name = "mapped" if given["stage"] == "Map" else identifier(given["stage"].lower(), "mapped")
         call = self.call(node, name) if function_of(node) else ""
-        return self.slow(name, given["cost"], given["kind"], node.inputs[0], call) if given["cost"] else call
-
-    def slow(self, name: str, cost: Any, kind: str, before: Node, call: str = "") -> str:
-        """Define a function that takes as long as *cost* says and then does *call*; return its name."""
-        x = f"{self.star(before)}x"
-        sleep = self.sleep(self.seconds(cost, before, f"{name}_cost", "x"), x)
-        sleep += "" if kind == "wait" else f"  # only waits; {kind} code would hold a core"
+        if not given["cost"]:
+            return call
+        x = f"{self.star(before)}x" if self.takes_parts else "x"
+        sleep = self.sleep(self.seconds(given["cost"], before, f"{name}_cost", "x"), x)
+        sleep += "" if given["kind"] == "wait" else f"  # only waits; {given['kind']} code would hold a core"
         result = f"{called(call)}({x})" if call else "x"
-        parameter = x if self.takes_parts else "x"
-        return self.functions.define(name, f"def NAME({parameter}):\n    {sleep}\n    return {result}")
+        return self.functions.define(name, f"def NAME({x}):\n    {sleep}\n    return {result}")
 
     def seconds(self, cost: Any, before: Node, name: str, x: str) -> str:
         """Write the seconds that *x* costs, an element of *before*."""
@@ -120,13 +113,23 @@ def has_loader(node: Node) -> bool:
     return any(part.method == "DataLoader" for part in walk(node))
 
 
-def unfused(root: Node) -> Node:
-    """Return a description with a map and a batch, or a shuffle and a repeat, where one operator is both."""
+def taken_apart(root: Node, file: Any = 0) -> Node:
+    """Return a description with two steps where one is a map and a batch, or a shuffle and a repeat.
 
-    def change(old: Node, node: Node) -> Node:
-        method, _, then = node.method.partition("_and_")
-        rest = node.arguments | {"num_parallel_calls": None}
-        return Node(then, (Node(method, node.inputs, node.arguments),), rest) if then else node
+    An `ArtificialDataset` gets the number that opening *file* costs. If a function says what reading costs,
+    a map after it takes that time.
+    """
+
+    def change(_: Node, node: Node) -> Node:
+        given = node.arguments
+        if node.method == "ArtificialDataset":
+            opening = charge(price(given["open"], "open"), Element(file)) / 1e9
+            if not callable(given["read"]):
+                return node.replace(open=opening)
+            return node.replace(open=opening, read=0).then("map", cost=given["read"], stage="Read")
+        method, _between, then = node.method.partition("_and_")
+        rest = given | {"num_parallel_calls": None}
+        return Node(then, (Node(method, node.inputs, given),), rest) if then else node
 
     return rebuilt(root, change, {})
 

@@ -2,13 +2,14 @@
 
 import ast
 import re
+from contextlib import suppress
 from typing import Any
 
 from lessonkit.code.examples import example, made
 from lessonkit.code.expression import Expression, laid_out, plain
-from lessonkit.code.functions import STUB
+from lessonkit.code.functions import STUB, called
 from lessonkit.code.helpers import HELPERS, OF_BYTES, text_of
-from lessonkit.code.real import ENOUGH, RealProgram, function_of, has_loader, unfused
+from lessonkit.code.real import ENOUGH, RealProgram, function_of, has_loader, taken_apart
 from lessonkit.engine.element import call_parts
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import FUNCTIONS, Node, walk
@@ -16,7 +17,7 @@ from lessonkit.engine.operators.interleave import cycle_length
 
 TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", bytes: "string"}
 UNKNOWN = ("cost", "kind", "stage", "nbytes", "batches", "random", *FUNCTIONS)  # to tf.data, by these names
-TAKEN = ("tf", "dataset", "options", "element", "value", "x", "_", "args", "made")
+TAKEN = ("tf", "dataset", "options", "element", "value", "x", "_", "args")
 ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
 UNCHANGED = """
 # Without these two, tf.data would add a prefetch of its own, and let few calls sleep at once.
@@ -25,6 +26,7 @@ options.experimental_optimization.apply_default_optimizations = False
 options.threading.private_threadpool_size = 16
 dataset = dataset.with_options(options)
 """
+
 INNER = """def NAME(x):
     made = {{
 {rows}
@@ -36,7 +38,7 @@ def tfdata(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     """Write the pipeline, and the whole program, which trains with these *options* of `benchmark`."""
     if has_loader(node):
         raise ValueError('tf.data has no DataLoader: write the program for "torch"')
-    node = unfused(node)
+    node = taken_apart(node)
     writer = TensorFlow(options.get("machine", Machine()).cores)
     chain = laid_out(writer.calls(node))
     loop = writer.loop(node, options, "dataset", "element", "tf.nest.map_structure(plain, element)")
@@ -55,23 +57,14 @@ class TensorFlow(RealProgram, Expression):
     def __init__(self, cores: int) -> None:
         super().__init__({"work"}, TAKEN)
         self.cores = cores
-        self.file: Any = 0  # the element that an inner data set is made of
 
     def own(self, node: Node) -> list[str]:
-        given = node.arguments
-        if node.method == "from_list":
-            return [self.listed(node)]
-        if node.method == "ArtificialDataset" and callable(given["read"]):  # a map spends what reading costs
-            read = self.slow("read", given["read"], "wait", node)
-            return [*super().own(node.replace(read=0)), f"map({read})"]
-        return super().own(node)
+        return [self.listed(node)] if node.method == "from_list" else super().own(node)
 
     def parameters(self, node: Node) -> list[str]:
         given = {name: value for name, value in node.arguments.items() if name not in UNKNOWN}
         first: list[str] = []
         match node.method:
-            case "ArtificialDataset":
-                given["open"] = self.seconds_to_open(node, self.file)
             case "from_generator":
                 signature = structure(example(node), spec)
                 return [f"lambda: {self.generator(node)}", f"output_signature={signature}"]
@@ -105,10 +98,9 @@ class TensorFlow(RealProgram, Expression):
         text, is_filter = self.functions.text(function_of(node)), node.method == "filter"
         if in_graph(self.functions.definitions.get(text, text), example(node.inputs[0]), is_filter):
             return text
-        if text.startswith("lambda "):
-            text = super().call(node, name)
-        types = "tf.bool" if is_filter else structure(example(node), dtype)
-        return f"in_python({f'lambda *args: bool({text}(*args))' if is_filter else text}, {types})"
+        if is_filter:
+            return f"in_python(lambda *args: bool({called(text)}(*args)), tf.bool)"
+        return f"in_python({text}, {structure(example(node), dtype)})"
 
     def sleep(self, seconds: str, x: str) -> str:
         if "(" in seconds:
@@ -117,19 +109,18 @@ class TensorFlow(RealProgram, Expression):
 
     def opener(self, node: Node) -> str:
         """Write the function of an interleave: the data set that it makes, or that of each number or text."""
-        outside, made_of = self.file, {}
-        try:
-            for self.file in map(plain, made(node.inputs[0], ENOUGH)[0] or [example(node.inputs[0])]):
-                inner = unfused(function_of(node)(*call_parts(self.file)).node)
-                made_of[repr(self.file)] = self.file, "".join(self.calls(inner))
-        except Exception:  # of the learner's function
-            made_of = {}
-        self.file = outside
-        if len(texts := {text for _, text in made_of.values()}) == 1:
-            return f"lambda {self.star(node.inputs[0])}_: {texts.pop()}"
-        if not made_of or any(type(file) not in (int, str) for file, _ in made_of.values()):
+        before, made_of = node.inputs[0], dict[Any, str]()
+        with suppress(Exception):  # of the learner's function
+            for file in map(plain, made(before, ENOUGH)[0] or [example(before)]):
+                made_of[file] = ""  # until it is known
+                inner = taken_apart(function_of(node)(*call_parts(file)).node, file)
+                made_of[file] = "".join(self.calls(inner))
+        texts = {*made_of.values()}
+        if len(texts) == 1 and "" not in texts:
+            return f"lambda {self.star(before)}_: {texts.pop()}"
+        if "" in texts or not texts or any(type(file) not in (int, str) for file in made_of):
             return self.functions.define("inner", STUB)
-        rows = [f"        {key}: lambda: {text}," for key, (_, text) in made_of.items()]
+        rows = [f"        {file!r}: lambda: {text}," for file, text in made_of.items()]
         return self.functions.define("inner", INNER.format(rows="\n".join(rows)))
 
 
@@ -142,10 +133,9 @@ def in_graph(source: str, value: Any, is_filter: bool) -> bool:
             return False
     names = {*re.findall(r"[^\W\d]\w*", result)}
     is_whole = re.fullmatch(ARITHMETIC, result) and all(type(part) is int for part in call_parts(value))
-    is_of_arguments = bool(names) and names <= {arg.arg for arg in args.args}
-    return (
-        is_of_arguments and is_filter == isinstance(body, ast.Compare) and bool(is_whole or result in names)
-    )
+    if not names or names - {arg.arg for arg in args.args} or is_filter != isinstance(body, ast.Compare):
+        return False
+    return bool(is_whole) or result in names
 
 
 def structure(value: Any, leaf: Any) -> str:

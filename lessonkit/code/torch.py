@@ -7,7 +7,7 @@ from typing import Any
 from lessonkit.code.expression import Expression
 from lessonkit.code.functions import called
 from lessonkit.code.helpers import imports_from, text_of
-from lessonkit.code.real import RealProgram, has_loader, unfused
+from lessonkit.code.real import RealProgram, has_loader, taken_apart
 from lessonkit.engine.node import METHODS, Node, base_of, one_call, swap, walk
 
 KEPT = """def __init__(self):
@@ -37,7 +37,7 @@ IN_TURN = "# Parallel calls have no counterpart in one process: one after anothe
 def torch(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     """Write the loaders, and the whole program, which trains with these *options* of `benchmark`."""
     writer = PyTorch()
-    node = after_loader(unfused(node))
+    node = after_loader(taken_apart(node))
     batches = writer.elements(node)
     loop = writer.loop(node, options, batches, "batch", "batch")
     main = 'if __name__ == "__main__":\n' + indent(loop, MARGIN)
@@ -80,13 +80,9 @@ class PyTorch(RealProgram, Expression):
     def argument(self, name: str, value: Any) -> str:
         return self.functions.text(value)
 
-    def of_one(self, text: str, before: Node) -> str:
-        """Write a function as one of one argument."""
-        return f"lambda x: {called(text)}(*x)" if self.star(before) else text
-
-    def map_function(self, node: Node) -> str:
-        text = super().map_function(node)
-        return self.of_one(text, node.inputs[0]) if text and not node.arguments["cost"] else text
+    def call(self, node: Node, name: str) -> str:
+        text = super().call(node, name)
+        return f"lambda x: {called(text)}(*x)" if self.star(node.inputs[0]) else text
 
     def elements(self, node: Node) -> str:
         """Write an iterator of the elements of *node*; comments say what is left out."""
@@ -101,16 +97,13 @@ class PyTorch(RealProgram, Expression):
             case "from_generator":
                 return self.generator(node)
             case "ArtificialDataset":
-                slow = self.slow("read", given["read"], "wait", node) if callable(given["read"]) else ""
-                opening, reading = self.seconds_to_open(node, 0), 0 if slow else given["read"]
-                file = f"artificial({given['num_samples']}, {opening}, {reading})"
-                return f"map({slow}, {file})" if slow else file
+                return f"artificial({given['num_samples']}, {given['open']}, {given['read']})"
             case "map":
                 self.comments += [IN_TURN] * (given["num_parallel_calls"] is not None)
                 function = self.map_function(node)
                 return f"map({function}, {inputs[0]})" if function else inputs[0]
             case "filter":
-                return f"filter({self.of_one(self.call(node, 'keep'), node.inputs[0])}, {inputs[0]})"
+                return f"filter({self.call(node, 'keep')}, {inputs[0]})"
             case "take" | "skip" if given["count"] < 0:  # all of them
                 return inputs[0] if node.method == "take" else f"islice({inputs[0]}, 0)"
         if node.method not in PLACES:

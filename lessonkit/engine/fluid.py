@@ -10,7 +10,7 @@ import types
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from heapq import heappop, heappush
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 from lessonkit.engine.element import Element
@@ -32,66 +32,60 @@ class Fluid(ABC):
         self.run = run  # in which the alarm is
         self.flowing = Counter[Any]()  # how many there are of each class
         self.served: dict[Any, float] = defaultdict(float)  # by class: what one that was there always has got
-        self.heaps: dict[Any, list[tuple[float, int, Any]]] = defaultdict(list)
-        self.waiting: dict[Any, Any] = {}  # tasks that flow, and their classes
+        # By class: the service after which a task has got all, and the task, or None when it has left.
+        self.heaps: dict[Any, list[list[Any]]] = defaultdict(list)
         self.since = self.count = 0
-        self.armed: int | None = None  # when the alarm rings
+        self.armed: float = 0  # when the alarm rings next
         self.alarm: Any = None
 
     @abstractmethod
     def rates(self) -> dict[Any, float]:
         """Return how much each class is served in a nanosecond."""
 
-    async def flow(self, run: Any, amount: float, kind: Any) -> None:
+    @types.coroutine
+    def flow(self, run: Any, amount: float, kind: Any) -> Any:
         """Let *amount* flow for the current task of *run*, as one of the class *kind*."""
-        task = run.current
         if self.alarm is None:
             self.alarm = self.run.start(self.ring(), Name(self.place))
         self.go_on(run.time)
         self.count += 1
-        heappush(self.heaps[kind], (self.served[kind] + amount, self.count, task))
-        self.waiting[task] = kind
+        portion = [self.served[kind] + amount, self.count, run.current]
+        heappush(self.heaps[kind], portion)
         self.flowing[kind] += 1
         self.run.wake_at(run.time, self.alarm)
         try:
-            await self.done(task)
+            while portion[2]:
+                yield None
         finally:
-            if task in self.waiting:  # it was cancelled
+            if portion[2]:  # it was cancelled
                 self.go_on(run.time)
-                self.leave(task)
+                self.leave(kind, portion)
 
-    @types.coroutine
-    def done(self, task: Any) -> Any:
-        while task in self.waiting:
-            yield None
-
-    def leave(self, task: Any) -> None:
-        self.flowing[self.waiting.pop(task)] -= 1
+    def leave(self, kind: Any, portion: list[Any]) -> None:
+        self.flowing[kind] -= 1
+        portion[2] = None
 
     @types.coroutine
     def ring(self) -> Any:
         """Let those go on that have got all, whenever one may have."""
         while True:
-            now, first = self.run.time, None
+            now = self.run.time
             self.go_on(now)
             for kind, heap in self.heaps.items():
-                while heap and (
-                    heap[0][2] not in self.waiting or heap[0][0] <= self.served[kind] + NOTHING_LEFT
-                ):
-                    task = heappop(heap)[2]
-                    if task in self.waiting:
-                        self.leave(task)
+                got = self.served[kind] + NOTHING_LEFT
+                while heap and (heap[0][2] is None or heap[0][0] <= got):
+                    portion = heappop(heap)
+                    if task := portion[2]:
+                        self.leave(kind, portion)
                         task.run.wake_at(now, task)
             rates = self.rates()
-            for kind, heap in self.heaps.items():
-                if heap:
-                    due = now + ceil((heap[0][0] - self.served[kind]) / rates[kind])
-                    first = due if first is None else min(first, due)
-            if self.armed is not None and self.armed <= now:
-                self.armed = None
-            is_set = first is not None and self.armed is not None and abs(first - self.armed) <= SAME_TIME
-            self.armed = self.armed if is_set else first
-            yield None if is_set else first
+            left = {kind: heap[0][0] - self.served[kind] for kind, heap in self.heaps.items() if heap}
+            first = min((now + ceil(amount / rates[kind]) for kind, amount in left.items()), default=inf)
+            if first == inf or (self.armed > now and abs(first - self.armed) <= SAME_TIME):
+                yield None
+            else:
+                self.armed = first
+                yield first
 
     def go_on(self, now: int) -> None:
         """Serve all up to *now*."""
@@ -104,10 +98,8 @@ class Fluid(ABC):
         self, run: Any, began: int, alone: int, stage: Name, element: Element, kind: str, last: int
     ) -> None:
         """Take down work since *began*, made possible by *last*; its end is what it takes *alone*."""
-        task, lost = run.current, max(0, run.time - began - alone)
-        task.last = last
-        if lost and run.recorder is not None:  # the wait is on the way to the work, in a critical path
-            spans = run.recorder.spans
-            spans += (stage, self.reason, began, began + lost, task.lane, element.key, last, self.place)
-            task.last = len(spans) // 8 - 1
+        lost = max(0, run.time - began - alone)
+        run.current.last = last
+        if lost:  # the wait is on the way to the work, in a critical path
+            run.took(stage, self.reason, began, began + lost, element, self.place)
         run.took(stage, kind, began + lost, run.time, element)

@@ -13,7 +13,7 @@ from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import TELLER
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope, Stream, open_whole
-from lessonkit.engine.recorder import COPY, LOOP, TRAIN
+from lessonkit.engine.recorder import LOOP
 from lessonkit.engine.run import Gate, Run, Stopped, Task
 from lessonkit.engine.trace import Epoch
 
@@ -26,14 +26,14 @@ class LoopStep:
     """A part of the training loop: what it costs for an element, or a *function* to call with it."""
 
     def __init__(
-        self, run: Run, role: str, cost: Cost, function: Callable[[Any], Any] | None = None, name: str = ""
+        self, run: Run, name: str, role: str, cost: Cost, function: Callable[[Any], Any] | None = None
     ) -> None:
         self.run = run
         self.function = function
-        self.price = price(cost, name.lower() or role, "; a function to call is step=")
+        self.price = price(cost, name.lower(), "; a function to call is step=")
         self.free = self.price == 0 and not function
-        if not self.free or role == TRAIN:  # what takes no time leaves its name to others
-            self.stage = self.loop_stage = run.name(name or role.title(), LOOP, role)
+        if not self.free or name != "Load":  # a copy that takes no time leaves its name to others
+            self.stage = run.name(name, LOOP, role)
 
     def take(self, element: Element) -> Awaitable[Any]:
         """Take the time that this takes for *element*."""
@@ -42,87 +42,68 @@ class LoopStep:
         # The element as one argument, where `apply` would take a tuple apart.
         return self.run.apply(lambda *parts: function(element.value), element, self.stage)
 
-    async def finish(self) -> None:
-        """Wait until all that was begun is done, at the end of an epoch."""
 
-    def close(self) -> None:
-        """End what is under way."""
+class Background:
+    """Does a *step* of the loop beside it: for one element after the other, as they came."""
 
+    task: Task | None = None  # when there was something to do
 
-class QueuedStep(LoopStep):
-    """A step that the loop only launches: the accelerator takes one after the other from its queue."""
+    def __init__(self, step: LoopStep, name: str, reason: str) -> None:
+        self.run, self.step, self.reason = step.run, step, reason
+        self.gate = Gate(self.run, name)
+        self.queue = deque[Element]()  # with the one that is at work
 
-    task: Task | None = None  # the accelerator's, when it has something to do
-
-    def __init__(self, run: Run, train: Cost, launch: Callable[[Any], Any] | None, depth: int) -> None:
-        super().__init__(run, TRAIN, train)
-        self.launch = LoopStep(run, COPY, 0, launch, name="Launch")
-        self.loop_stage = run.name("Launch", LOOP, COPY)  # it is the loop that waits, not the accelerator
-        self.depth, self.queue = depth, deque[Element]()  # with the step that is at work
-        self.gate = Gate(run, "the accelerator's queue")
-
-    async def take(self, element: Element) -> None:
-        """Launch the step for *element*, and wait until there is room for it in the queue."""
-        if not self.launch.free:
-            await self.launch.take(element)
-        await self.run.until(self.gate, lambda: len(self.queue) < self.depth, "buffer full")
+    def begin(self, element: Element) -> None:
+        """Put *element* into the queue."""
         self.queue.append(element)
         if len(self.queue) == 1:
-            self.task = self.run.start(self.work(), self.stage)
+            self.task = self.run.start(self.work(), self.step.stage)
 
     async def work(self) -> None:
         """Do what is in the queue."""
         while self.queue:
-            await super().take(self.queue[0])
+            await self.step.take(self.queue[0])
             self.queue.popleft()
             self.gate.changed()
 
-    async def finish(self) -> None:
-        await self.run.until(self.gate, lambda: not self.queue, "buffer full")
+    def until(self, left: int) -> Awaitable[None]:
+        """Wait until at most so many are *left*."""
+        return self.run.until(self.gate, lambda: len(self.queue) <= left, self.reason)
 
     def close(self) -> None:
+        """End what is under way, or was to begin."""
         if self.task is not None:
             self.run.cancel(self.task)
 
 
-class CopiedAhead:
+class CopiedAhead(Background):
     """Copies the next element to the accelerator while it trains on this one, as PyTorch's `DataPrefetcher`.
 
     The loop asks for the next element before it trains on this one: so it waits for both.
     """
 
-    copy: Task | None = None
     element: Element | None = None
 
-    def __init__(self, run: Run, stream: Stream, load: LoopStep) -> None:
-        self.run, self.stream, self.load = run, stream, load
-        self.copied = Gate(run, load.stage)
+    def __init__(self, stream: Stream, load: LoopStep) -> None:
+        super().__init__(load, load.stage, "buffer empty")
+        self.stream = stream
 
     async def next(self) -> Element:
-        if self.element is None:
-            await self.begin_copy()
-        element = self.element
-        assert element is not None
+        element = self.element or await self.begin_copy()
         if element is not END:
-            await self.run.until(self.copied, lambda: self.copy is None, "buffer empty")
+            await self.until(left=0)
             await self.begin_copy()
         return element
 
-    async def begin_copy(self) -> None:
+    async def begin_copy(self) -> Element:
         """Ask for an element, and copy it in the background."""
         self.element = await self.stream.next()
         if self.element is not END:
-            self.copy = self.run.start(self.take(self.element), self.load.stage)
-
-    async def take(self, element: Element) -> None:
-        await self.load.take(element)
-        self.copy = None
-        self.copied.changed()
+            self.begin(self.element)
+        return self.element
 
     def close(self) -> None:
-        """End the copy that is under way, or was to begin."""
-        if self.copy is not None:
-            self.run.cancel(self.copy)
+        super().close()
         self.stream.close()
 
 
@@ -142,6 +123,8 @@ class Loop:
     node: Node
     load: LoopStep
     train: LoopStep
+    launch: LoopStep  # of a step, if the accelerator has a queue; else the step itself
+    queue: int  # how many steps the accelerator has in it at most
     keep: bool
     progress: Progress | None
     cancel: threading.Event | None
@@ -152,9 +135,11 @@ class Loop:
 
     async def run_epochs(self, num_epochs: int, most: float) -> None:
         """Train for *num_epochs*, on at most *most* elements in all."""
-        run, load, train, cancel = self.run, self.load, self.train, self.cancel
+        run, load, launch, cancel = self.run, self.load, self.launch, self.cancel
         watched = run.recorder is not None or self.progress is not None
         meet, count = self.meet, 0
+        ahead = self.ahead and not load.free
+        accelerator = Background(self.train, "the accelerator's queue", "buffer full")
         for _ in range(num_epochs):
             epoch = Epoch(start=run.time / 1e9)
             self.epochs.append(epoch)
@@ -162,8 +147,7 @@ class Loop:
                 run.recorder.arrived.append([])
             before, samples = count, 0
             stream = open_whole(Scope(run), self.node)
-            ahead = self.ahead and not load.free
-            give = CopiedAhead(run, stream, load) if ahead else stream
+            give = CopiedAhead(stream, load) if ahead else stream
             try:
                 while count < most:
                     asked = run.time
@@ -180,17 +164,20 @@ class Loop:
                         raise Stopped
                     if not (load.free or ahead):
                         await load.take(element)
-                    await train.take(element)
+                    await launch.take(element)
+                    if self.queue:
+                        await accelerator.until(left=self.queue - 1)
+                        accelerator.begin(element)
                     if meet:
                         await meet(Turn(asked, got, run.time))
-                await train.finish()
-                if self.meet:
-                    await self.meet(None)
+                await accelerator.until(left=0)
+                if meet:
+                    await meet(None)
             finally:
                 epoch.count, epoch.samples = max(0, count - max(before, self.skip)), samples
                 epoch.duration = run.time / 1e9 - epoch.start
                 give.close()
-                train.close()
+                accelerator.close()
             if before < count <= self.skip:  # all of it was before
                 self.epochs.pop()
                 if run.recorder is not None:

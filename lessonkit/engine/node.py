@@ -111,13 +111,9 @@ def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has
 def _cardinality(node: Node, many: list[Any]) -> Any:
     arguments: dict[str, Any] = node.arguments
     count: Any = arguments.get("count")
+    if not node.inputs:
+        return len(arguments["values"]) if "values" in arguments else None
     match node.method:  # what holds whether the input is known or not
-        case "range":
-            return len(range(*arguments["args"]))
-        case "from_list":
-            return len(arguments["values"])
-        case "from_generator" | "ArtificialDataset":
-            return None
         case "DataLoader":
             return _of_loader(node, many[0])
         case "filter" | "flat_map" | "interleave":

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from dis import get_instructions
-from heapq import heapify, heappop, heappush
-from inspect import ismethod
+from types import FunctionType
 from typing import Any, NamedTuple
 
-from lessonkit.engine.loop import Turn
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.element import Element
+from lessonkit.engine.loop import Loop, Turn
 from lessonkit.engine.node import Description, walk
-from lessonkit.engine.recorder import LOOP, MEET, TRAIN, Name
+from lessonkit.engine.recorder import LOOP, MEET
 from lessonkit.engine.run import Task
-from lessonkit.engine.store import Store
 from lessonkit.engine.trace import NS, Trace
-from lessonkit.engine.virtual import ALL_RANKS, Virtual, others
+from lessonkit.engine.virtual import ALL_RANKS, others
 
 REAL_JOB = (
     "A real job does not stop there. With one epoch rank {later} waits until a timeout, often half an hour; "
     "with more, its gradients are added to those of rank {first}'s next epoch, and nobody notices."
 )
 
-
-ALL_ALIKE = "The function of the rank does not use it: all ranks read the same samples."
+ALL_ALIKE = "The function ignores its rank: all ranks read the same samples."
 
 
 class Rank:
     """One machine of several: a run of its own, and the clock in it. It trains by *loop*."""
 
-    def __init__(self, number: int, loop: Any, num_epochs: int, most: float) -> None:
-        run: Virtual = loop.run
-        self.number, self.run = number, run
+    has_step = False  # what it waits after: a step, or an epoch
+    is_over = False
+    waits_since: int | None = None  # for the others
+
+    def __init__(self, number: int, loop: Loop, num_epochs: int, most: float) -> None:
+        self.number = number
+        run: Any = loop.run  # on the virtual clock
+        self.run, run.in_step = run, False
         self.turns: list[Turn] = []  # of its steps
-        self.waits_since: int | None = None  # for the others
-        self.has_step = self.is_over = False  # what it waits after: a step, or an epoch
         loop.meet = self.meet
         self.others = run.name("Others", LOOP, MEET)
-        self.main = Task(run, loop.run_epochs(num_epochs, most), run.name("Train", LOOP, TRAIN))
+        self.main = Task(run, loop.run_epochs(num_epochs, most), loop.train.stage)
         run.ready.append(self.main)
 
     async def meet(self, turn: Turn | None) -> None:
@@ -51,25 +51,24 @@ class Rank:
             self.turns.append(turn)
         await others()
 
-    def go(self, until: float = math.inf) -> None:
+    def next_time(self) -> float:
+        """Return when something can happen next in its run."""
+        if self.run.ready:
+            return self.run.time  # type: ignore[no-any-return]
+        return self.run.sleeping[0][0] if self.run.sleeping else math.inf
+
+    def go(self, until: float) -> None:
         """Go on until it waits for the others, or as far as it may alone."""
-        if self.run.in_step and until == math.inf:
-            return
-        end = self.run.go(self.main, until)
-        if end is ALL_RANKS:
-            self.waits_since = self.run.time
-        elif end is not None:
-            self.is_over, self.waits_since = True, self.run.time
+        if end := self.run.go(self.main, until):
+            self.is_over, self.waits_since = end is not ALL_RANKS, self.run.time
 
     def release(self, at: int) -> None:
         """Let it go on *at* this time, which is common."""
         since, self.waits_since = self.waits_since or 0, None
-        last, run = self.main.last, self.run
-        if at > since and run.recorder is not None:
-            run.recorder.spans += (self.others, "wait", since, at, 0, 0, last, "")
-            last = run.recorder.count - 1
-        run.wake_at(at, self.main)
-        self.main.last = last
+        self.run.current = self.main
+        if at > since:
+            self.run.took(self.others, "wait", since, at, Element(None))
+        self.run.wake_at(at, self.main)
 
 
 class Together(NamedTuple):
@@ -93,10 +92,10 @@ class Ranks:
 
     traces: list[Trace]
     steps: list[Together]
-    turns: list[list[Turn]] = field(repr=False)  # by ranks
+    turns: list[list[Turn]]  # by ranks
+    uneven: str
     allreduce: float
-    uneven: str = ""
-    alike: str = ""
+    alike: str
 
     @property
     def duration(self) -> float:
@@ -144,16 +143,15 @@ def refuse_what_is_shared(pipelines: list[Any]) -> None:
                 raise ValueError(f"{both}: make all of the pipeline within the function of the rank")
 
 
-def ignores_rank(function: Callable[[int], Any]) -> bool:
-    """Whether *function* does nothing with the number that it is given, as far as its code tells."""
-    code = getattr(function, "__code__", None)
-    if code is None or code.co_argcount <= ismethod(function):
-        return False
-    name = code.co_varnames[ismethod(function)]
-    used = [step.argval for step in get_instructions(code)]
-    return name not in code.co_cellvars and not any(
-        name in (given if isinstance(given, tuple) else (given,)) for given in used
-    )
+def alike(function: Any, ranks: int) -> str:
+    """Say that all *ranks* read the same, if *function* ignores its argument, as far as its code tells."""
+    if ranks == 1 or not isinstance(function, FunctionType) or not function.__code__.co_argcount:
+        return ""
+    code = function.__code__
+    name, used = code.co_varnames[0], set(code.co_cellvars)
+    for step in get_instructions(code):
+        used.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
+    return "" if name in used else ALL_ALIKE
 
 
 @contextmanager
@@ -168,63 +166,42 @@ def without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def together(ranks: list[Rank], allreduce: float) -> tuple[list[Together], str]:
-    """Run all *ranks*: each step ends for all when the slowest has trained, and *allreduce* later.
+def together(
+    loops: list[Loop], num_epochs: int, most: float, allreduce: float
+) -> tuple[list[Together], list[list[Turn]], str]:
+    """Run all *loops*: each step ends for all when the slowest has trained, and *allreduce* later.
 
-    Return the steps, and a sentence if one rank ran out where another did not.
+    Return the steps, the turns of each rank, and a sentence if one rank ran out where another did not.
     """
-    steps = list[Together]()
-    reduce = round(allreduce * NS)
-    outside = Virtual(Machine(), Store(fixed_seed=True), None)  # what no rank owns: a storage
-    outside.outside_run, outside.current = outside, Task(outside, None, Name("storage"))
+    ranks = [Rank(number, loop, num_epochs, most) for number, loop in enumerate(loops)]
+    steps, uneven = list[Together](), ""
     for rank in ranks:
-        rank.run.outside_run, rank.run.lines = outside, outside.lines
-        rank.go()
+        rank.run.lines = ranks[0].run.lines  # one storage for all
     while True:
-        if outside.lines:
-            in_step(ranks, outside)
+        meet(ranks)
         over = [rank for rank in ranks if not rank.has_step or rank.is_over]
-        if len(over) == len(ranks):
-            if all(rank.is_over for rank in ranks):
-                return steps, ""
-            for rank in ranks:  # an epoch ends for each by itself
-                rank.release(rank.run.time)
-                rank.go()
-            continue
-        if over:
+        if all(rank.is_over for rank in ranks):
+            break
+        if not over:
+            slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
+            steps.append(Together(slowest.run.time + round(allreduce * NS), slowest.number))
+        elif len(over) < len(ranks):
             later = next(rank.number for rank in ranks if rank not in over)
             first = over[0].number
-            text = f"Rank {first} ran out of batches after step {len(steps)}, and rank {later} did not. "
-            return steps, text + REAL_JOB.format(first=first, later=later)
-        slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
-        steps.append(Together(slowest.run.time + reduce, slowest.number))
-        for rank in ranks:
-            rank.release(steps[-1].end_ns)
-            rank.go()
+            uneven = f"Rank {first} ran out of batches after step {len(steps)}, and rank {later} did not. "
+            uneven += REAL_JOB.format(first=first, later=later)
+            break
+        for rank in ranks:  # an epoch ends for each by itself
+            rank.release(rank.run.time if over else steps[-1].end_ns)
+    return steps, [rank.turns for rank in ranks], uneven
 
 
-def in_step(ranks: list[Rank], outside: Virtual) -> None:
-    """Let ranks that share something go on in the order of their times, until all wait for each other."""
-    everybody = {rank.run: (rank.number, rank) for rank in ranks if rank.run.in_step}
-    line = [(next_time(run), number, run) for run, (number, _) in everybody.items()]
-    line.append((next_time(outside), len(ranks), outside))
-    heapify(line)
-    while any(rank.waits_since is None for _, rank in everybody.values()):
-        time, _, run = heappop(line)
-        if next_time(run) == time:  # or it has been told something else meanwhile
-            if run is outside:
-                run.go(None, time)
-            else:
-                everybody[run][1].go(time)
-        touched = {run, *outside.touched}
-        outside.touched.clear()
-        for other in touched:
-            if (time := next_time(other)) < math.inf:
-                heappush(line, (time, everybody[other][0] if other in everybody else len(ranks), other))
-
-
-def next_time(run: Virtual) -> float:
-    """Return when something can happen next in *run*."""
-    if run.ready:
-        return run.time
-    return run.sleeping[0][0] if run.sleeping else math.inf
+def meet(ranks: list[Rank]) -> None:
+    """Let *ranks* go on until all wait for each other: those that share something, in the order of time."""
+    for rank in ranks:
+        if not rank.run.in_step:
+            rank.go(math.inf)
+    in_step = [rank for rank in ranks if rank.run.in_step]
+    while any(rank.waits_since is None for rank in in_step):
+        first = min(in_step, key=Rank.next_time)
+        first.go(first.next_time())

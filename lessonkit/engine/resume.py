@@ -34,10 +34,8 @@ def state_of(trace: Any, after: int) -> State:
         raise ValueError(f"after={after}: must be {given} or less, so many elements were trained on")
     if any(part.arguments.get("random") for part in walk(node)):
         raise ValueError("a map with random=True cannot be resumed: what it draws is drawn anew")
-    orders = ("in_order", "deterministic")
-    if trace.clock == "real" and any(
-        part.arguments.get(name) is False for part in walk(node) for name in orders
-    ):
+    orders = [part.arguments.get(name) for part in walk(node) for name in ("in_order", "deterministic")]
+    if trace.clock == "real" and False in orders:
         raise ValueError("an order that hangs on times cannot be resumed: keep the order of the elements")
     times = [epoch.start + time for epoch in trace.epochs for time in epoch.arrivals]
     now = round(times[after - 1] * 1e9) if after else 0

@@ -15,6 +15,7 @@ import types
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import nullcontext
 from typing import Any
 
 from lessonkit.engine.costs import Price, Reading
@@ -33,6 +34,8 @@ class Stopped(BaseException):
 
 class Task:
     """One line of work: a coroutine, and how far it has come."""
+
+    has_thread = True  # on the real clock a helper may have none
 
     def __init__(self, run: "Run", coro: Any, stage: Name, lane: int = 0) -> None:
         self.run = run
@@ -57,19 +60,19 @@ class Gate:
         self.name = name
         self.waiting: list[tuple[Task, Callable[[], Any]]] = []
 
-    def changed(self, time: int | None = None) -> None:
+    def changed(self, by: "Run | None" = None) -> None:
         """Wake the first waiter whose condition is now true, if there is one.
 
-        Where another run may have changed something, that was at its *time*.
+        Where several runs share it, *by* is the one that changed something.
         """
         for waiter in self.waiting:
             task, condition = waiter
             if not task.done and condition():
                 self.waiting.remove(waiter)
-                if time is None:
+                if by is None:
                     self.run.wake(task)
                 else:
-                    task.run.wake_at(time, task)
+                    task.run.wake_at(by.time, task)
                 return
 
 
@@ -77,29 +80,31 @@ class Resource(Gate):
     """Something that *amount* tasks can hold at once: first come, first served.
 
     `async with` holds one of it for the block, and gives it back after an error too. A task
-    that takes it twice waits for itself. In a trace a wait for it has the kind *reason*.
+    that takes it twice waits for itself. In a trace a wait for it has the kind *reason*. Where
+    several runs share it, *by* is the one whose task it is.
     """
 
-    def __init__(self, run: "Run", name: str, amount: int, reason: str) -> None:
+    def __init__(self, run: "Run", name: str, amount: float, reason: str) -> None:
         super().__init__(run, name)
         self.free = amount
         self.reason = reason
         self.queue: deque[object] = deque()
 
     @types.coroutine
-    def acquire(self) -> Waits:
+    def acquire(self, by: "Run | None" = None) -> Waits:
         ticket = object()
         self.queue.append(ticket)
         try:
-            yield from self.run.until(self, lambda: self.free and self.queue[0] is ticket, self.reason)
+            run = by or self.run
+            yield from run.until(self, lambda: self.free and self.queue[0] is ticket, self.reason)
             self.free -= 1
         finally:
             self.queue.remove(ticket)
-            self.changed()  # the next in line may be served too
+            self.changed(by)  # the next in line may be served too
 
-    def release(self) -> None:
+    def release(self, by: "Run | None" = None) -> None:
         self.free += 1
-        self.changed()
+        self.changed(by)
 
     __aenter__ = acquire
 
@@ -165,29 +170,21 @@ class Run(ABC):
         `"wait"` holds nothing, `"native"` a core, `"python"` the interpreter lock and a core.
         """
         if type(duration) is Reading:
-            reading: Awaitable[None] = self.line_of(duration.storage).read(
-                self, duration.nbytes, stage, element
-            )
-            return reading
+            line = self.line_of(duration.storage)
+            return line.read(self, duration.nbytes, stage, element)  # type: ignore[no-any-return]
         if kind == "wait" or not duration:
             return self.spend(duration, stage, element)
         return self.hold(duration, stage, element, kind)
 
     async def hold(self, duration: int, stage: Name, element: Element, kind: str) -> None:
         """Wait for a core, or for lock and core, and spend it then; or spend it on shared cores."""
-        if kind == "native":
-            await self.on_core(duration, stage, element, kind)
-        else:  # the lock first: nobody waits for it with a core in hand
-            async with self.current.process.interpreter:
-                await self.on_core(duration, stage, element, kind)
-
-    async def on_core(self, duration: int, stage: Name, element: Element, kind: str) -> None:
-        """Spend it on a core of its own, or on cores that are shared."""
-        if self.shared is not None:
-            await self.shared.spend(duration, stage, element, kind)
-        else:
-            async with self.cores:
-                await self.spend(duration, stage, element, kind)
+        lock = nullcontext() if kind == "native" else self.current.process.interpreter
+        async with lock:  # first: nobody waits for it with a core in hand
+            if self.shared is not None:
+                await self.shared.spend(duration, stage, element, kind)
+            else:
+                async with self.cores:
+                    await self.spend(duration, stage, element, kind)
 
     async def apply(
         self, function: Callable[..., Any], element: Element, stage: Name, cost: int = 0, kind: str = "wait"
@@ -199,7 +196,7 @@ class Run(ABC):
         then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
         """
         said = Meter(self.current.process)
-        if self.takes_turns:
+        if not self.current.has_thread:  # others go first: the function may compute for long
             await self.stand_back()
         try:
             return self.call(function, stage, element, said)
@@ -208,6 +205,17 @@ class Run(ABC):
                 said.append((cost, stage, kind))
             for duration, own_stage, own_kind in said:
                 await self.work(duration, self.within(stage, own_stage), element, own_kind)
+
+    @types.coroutine
+    def pause(self, duration: int) -> Waits:
+        """Let *duration* nanoseconds pass, of which a trace knows nothing."""
+        if duration:
+            yield self.now + duration
+
+    @types.coroutine
+    def stand_back(self) -> Waits:
+        """Let those go on that are due before."""
+        yield self.now
 
     def line_of(self, storage: Any) -> Any:
         """Return the streams of *storage* in this run, or in all ranks of it."""
@@ -231,11 +239,11 @@ class Run(ABC):
         """Make one value of the list of values that *element* has; what that takes for real is *name*'s."""
         element.value = stack(element.value)
 
-    def took(self, stage: Name, kind: str, began: int, ended: int, element: Element) -> None:
+    def took(self, stage: Name, kind: str, began: int, ended: int, element: Element, place: str = "") -> None:
         """Take down a span of the current task: from now on it decides when that can go on."""
         if self.recorder is not None:
             spans, task = self.recorder.spans, self.current
-            spans += (stage, kind, began, ended, task.lane, element.key, task.last, "")
+            spans += (stage, kind, began, ended, task.lane, element.key, task.last, place)
             task.last = len(spans) // 8 - 1
 
     def name(self, wanted: str, place: Place, role: str) -> Name:
@@ -304,19 +312,10 @@ class Run(ABC):
         A trace takes them down as work of *kind* that *stage* did on *element*.
         """
 
+    @property
     @abstractmethod
-    def pause(self, duration: int) -> Awaitable[None]:
-        """Let *duration* nanoseconds pass, of which a trace knows nothing."""
-
-    @types.coroutine
-    def keep_step(self) -> Waits:
-        """Keep in step with other ranks from now on, before something that all of them share."""
-        yield from ()
-
-    @types.coroutine
-    def stand_back(self) -> Waits:
-        """Let others go first, before a function that may compute for long."""
-        yield from ()
+    def now(self) -> int:
+        """The time that the current task has reached, by which it is due."""
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro*, which waits as *stage*, and all that it starts, until it ends; return its value."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from lessonkit.engine.costs import Priced, Reading
 from lessonkit.engine.element import Element
 from lessonkit.engine.fluid import Fluid
 from lessonkit.engine.recorder import Name
-from lessonkit.engine.run import Gate
+from lessonkit.engine.run import Resource
 
 LOOK_AGAIN = 2_000_000  # ns; how often a reader on the real clock looks how fast it reads now
 
@@ -101,9 +100,7 @@ class Line(Fluid):
     def __init__(self, run: Any, storage: Storage) -> None:
         super().__init__(run)
         self.storage = storage
-        self.free = storage.streams or math.inf
-        self.queue = Gate(run, self.place)
-        self.line: deque[object] = deque()  # first come, first served
+        self.streams = Resource(run, self.place, storage.streams or math.inf, self.reason)
 
     def rates(self) -> dict[Any, float]:
         said = self.storage
@@ -111,31 +108,20 @@ class Line(Fluid):
 
     async def read(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
         """Read *nbytes*: wait for a stream, then for the first byte, and then for all others."""
-        await run.keep_step()
-        ticket = object()
-        self.line.append(ticket)
+        if not run.is_real:
+            await run.keep_step()
+        await self.streams.acquire(run)
         try:
-            await run.until(self.queue, lambda: self.free and self.line[0] is ticket, self.reason)
-            self.free -= 1
+            began, last, first = run.time, run.current.last, round(self.storage.first_byte * 1e9)
+            await run.pause(first)
+            if run.is_real:
+                await self.trickle(run, nbytes)
+            elif nbytes:
+                await self.flow(run, nbytes, "read")
+            alone = first + round(nbytes / self.storage.most * 1e9)
+            self.took(run, began, alone, stage, element, "storage", last)
         finally:
-            self.line.remove(ticket)
-            self.queue.changed(run.time)
-        try:
-            await self.stream(run, nbytes, stage, element)
-        finally:
-            self.free += 1
-            self.queue.changed(run.time)
-
-    async def stream(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
-        began, last, first = run.time, run.current.last, round(self.storage.first_byte * 1e9)
-        await run.pause(first)
-        if run.is_real:
-            await self.trickle(run, nbytes)
-        elif nbytes:
-            await self.flow(run, nbytes, "read")
-        self.took(
-            run, began, first + round(nbytes / self.storage.most * 1e9), stage, element, "storage", last
-        )
+            self.streams.release(run)
 
     async def trickle(self, run: Any, left: float) -> None:
         """Let bytes flow on the real clock: little by little, since others come and go."""

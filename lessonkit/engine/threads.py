@@ -15,7 +15,6 @@ from contextvars import copy_context
 from math import inf
 from typing import Any
 
-from lessonkit.engine import pool
 from lessonkit.engine.element import Element, call_parts, stack
 from lessonkit.engine.machine import Machine, Meter, current
 from lessonkit.engine.recorder import Name, Recorder
@@ -27,6 +26,15 @@ LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afres
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
 PATIENCE = 1.0  # s; a helper that has waited longer gives its thread back
 VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
+
+
+def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
+    """Run `function(argument)`, which must not raise, on a thread; False if none can be started."""
+    try:
+        threading.Thread(target=function, args=(argument,), name="lessonkit", daemon=True).start()
+    except RuntimeError:
+        return False
+    return True
 
 
 class Parked(BaseException):
@@ -84,7 +92,6 @@ class Threads(Run):
 
     @property
     def now(self) -> int:
-        """The time that the current task has reached, by which it is due."""
         task, real = self.current, self.time
         if real - task.due > LATE:
             task.due = real
@@ -167,16 +174,6 @@ class Threads(Run):
             yield self.now + duration
             self.took(stage, kind, began, self.time, element)
 
-    @types.coroutine
-    def pause(self, duration: int) -> Waits:
-        if duration:
-            yield self.now + duration
-
-    @types.coroutine
-    def stand_back(self) -> Waits:
-        if not self.current.has_thread:
-            yield self.now
-
     def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
         """Run *function* and take the time that it took."""
         task = self.current
@@ -196,13 +193,8 @@ class Threads(Run):
     def stack(self, element: Element, name: Callable[[], Name]) -> None:
         if type(element.value[0]) in (int, float, str):  # there is little to do
             super().stack(element, name)
-            return
-        element.value = self.outside(None, stack, element.value)
-        task = self.current
-        task.due += task.call_took
-        if task.call_took >= VISIBLE:
-            began = task.call_began - self.origin - task.lag
-            self.took(name(), "call", began, began + task.call_took, element)
+        else:
+            element.value = self.call(stack, name(), element, Meter())
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call *function* without the lock; raise Stopped if the run is over by then."""
@@ -246,7 +238,7 @@ class Threads(Run):
         if task.has_thread:
             task.alarm.release()
         else:
-            task.has_thread = not self.takes_turns and pool.submit(self._help, task)
+            task.has_thread = not self.takes_turns and start_thread(self._help, task)
             if not task.has_thread:
                 self.takes_turns = True
                 self.turns.join(task, task.due)

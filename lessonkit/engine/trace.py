@@ -6,22 +6,12 @@ from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter, mul
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.engine import perfetto
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.recorder import (
-    ACCELERATOR,
-    TRAIN,
-    BufferInfo,
-    Identity,
-    Name,
-    Place,
-    Recorder,
-    Site,
-    rows,
-)
+from lessonkit.engine.recorder import ACCELERATOR, TRAIN, BufferInfo, Identity, Name, Recorder, rows
 from lessonkit.engine.resume import State, state_of
 
 # Two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
@@ -32,7 +22,6 @@ WAITS = (
 EMPTY, NO_CORE = WAITS[0], WAITS[2]
 WAITING = frozenset(WAITS)  # to look it up
 NS = 1e9  # nanoseconds in a second
-Named = TypeVar("Named", bound=tuple[Any, ...])
 
 
 class Span(NamedTuple):
@@ -158,7 +147,9 @@ class Trace:
                 raise LostError(f"{lost}: run it again for this")
             raise AttributeError(f"a trace has no {name}")
 
-    def _records(self) -> Recorder:
+    @property
+    def recorded(self) -> Recorder:
+        """What was taken down of the run, as it is kept; ValueError if nothing was."""
         if self.recorder is None:
             raise ValueError("this run was not recorded: run it again without record=False")
         return self.recorder
@@ -167,7 +158,7 @@ class Trace:
     def spans(self) -> list[Span]:
         """Every span, in the order in which they ended."""
         who = self.identities
-        return _named(Span, (row + who[row[5]] for row in rows(self._records().spans, 8)))
+        return [Span(*row, *who[row[5]]) for row in rows(self.recorded.spans, 8)]
 
     @cached_property
     def work(self) -> list[Span]:
@@ -177,56 +168,31 @@ class Trace:
     @cached_property
     def events(self) -> list[BufferEvent]:
         """Everything that came into a buffer or left one, in the order of time."""
-        return _named(BufferEvent, rows(self._records().events, 5))
+        return [*map(BufferEvent._make, rows(self.recorded.events, 5))]
 
     @property
     def files(self) -> list[FileEvent]:
         """Every file that was opened or closed, in the order of time."""
-        return [FileEvent(*event) for event in self._records().files]
-
-    @property
-    def names(self) -> list[Name]:
-        """The names of all stages and buffers, also of those in which nothing happened."""
-        return self._records().names
+        return [FileEvent(*event) for event in self.recorded.files]
 
     @property
     def buffers(self) -> list[BufferInfo]:
         """The buffers that the events speak of."""
-        return [BufferInfo(*room) for room in self._records().rooms.items()]
+        return [BufferInfo(*room) for room in self.recorded.rooms.items()]
 
     @cached_property
     def identities(self) -> list[Identity]:
         """Who each element is, by its key; the first is nobody. A batch is who its first sample is."""
-        return _named(Identity, rows(self._records().identities, 3))
+        return [*map(Identity._make, rows(self.recorded.identities, 3))]
 
     @property
     def arrived(self) -> list[list[int]]:
         """The elements that reached the training loop, by epochs, as keys."""
-        return self._records().arrived
-
-    @property
-    def sources(self) -> list[Place]:
-        """Where each source or file is, by its instance."""
-        return self._records().places
-
-    @property
-    def workers(self) -> dict[Site, int]:
-        """How many worker processes each loader has, by its site."""
-        return self._records().workers
-
-    @property
-    def storage(self) -> Any:
-        """The storage that was read from, if there was one."""
-        return self._records().storage
-
-    @property
-    def batches(self) -> dict[int, tuple[int, ...]]:
-        """The samples in each element that has several places, by its key."""
-        return self._records().members
+        return self.recorded.arrived
 
     def members(self, element: int) -> tuple[int, ...]:
         """Return the samples in an *element*: itself, or those of a batch."""
-        return self._records().members.get(element, (element,))
+        return self.recorded.members.get(element, (element,))
 
     # ---- what it adds up to ----
 
@@ -269,13 +235,13 @@ class Trace:
     @property
     def max_bytes(self) -> int:
         """How many bytes all buffers and caches held at once, at most."""
-        events = self._records().events
+        events = self.recorded.events
         return _peak(map(mul, events[2::5], events[4::5]))
 
     @property
     def max_held(self) -> int:
         """How many elements all buffers and caches held at once, at most."""
-        return _peak(self._records().events[2::5])
+        return _peak(self.recorded.events[2::5])
 
     def state(self, *, after: int) -> State:
         """Tell where the run stood *after* so many elements, for `benchmark(..., resume=state)`.
@@ -314,12 +280,6 @@ class Trace:
         if self.samples:
             lines[-1] += f", {self.per_sample * 1e3:.3f} ms a sample"
         return "\n".join(lines)
-
-
-def _named(kind: type[Named], rows: Iterable[tuple[Any, ...]]) -> list[Named]:
-    """Make tuples of *kind* of *rows*: `_make` does the same, but counts the fields of each."""
-    new = tuple.__new__
-    return [new(kind, row) for row in rows]
 
 
 def _peak(changes: Iterable[int]) -> int:

@@ -7,18 +7,10 @@ from typing import Any, overload
 
 from lessonkit import check
 from lessonkit.engine.costs import Cost
-from lessonkit.engine.loop import Loop, LoopStep, Progress, QueuedStep
+from lessonkit.engine.loop import Loop, LoopStep, Progress
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, cardinality, sites
-from lessonkit.engine.ranks import (
-    ALL_ALIKE,
-    Rank,
-    Ranks,
-    ignores_rank,
-    refuse_what_is_shared,
-    together,
-    without_collector,
-)
+from lessonkit.engine.ranks import Ranks, alike, refuse_what_is_shared, together, without_collector
 from lessonkit.engine.recorder import COPY, LOAD, TRAIN, Recorder
 from lessonkit.engine.resume import State, fingerprint
 from lessonkit.engine.run import Run, Stopped
@@ -91,9 +83,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     queue = check.integer("queue", queue, least=0)
     if None not in (train, step) and not queue:
         raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
-    for name, given in (("step", step), ("progress", progress)):
-        if given is not None:
-            check.function(name, given)
+    may_be_called = check.unsaid(check.function)
+    may_be_called("step", step), may_be_called("progress", progress)
     if cancel is not None and not hasattr(cancel, "is_set"):
         raise TypeError(f"cancel={cancel!r}: must be a threading.Event")
     if train is None and (queue or step is None):
@@ -101,6 +92,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     check.flag("keep", keep), check.flag("ahead", ahead)
     if ranks is None or type(record) is not int:
         check.flag("record", record)
+    if resume is not None:
+        check.instance("resume", resume, State)
     options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
     options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue}
 
@@ -108,37 +101,31 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         """Make a run of *pipeline*, and its training loop."""
         if not isinstance(pipeline, Description):
             raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
-        if most == cardinality(pipeline.node) == math.inf:
+        node = pipeline.node
+        if most == cardinality(node) == math.inf:
             raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
+        if resume is not None and resume.pipeline != fingerprint(node):
+            raise ValueError("resume: this state is of another pipeline, or of one that was changed since")
         shared = (machine, Store(fixed_seed=True), Recorder() if recorded else None)
         run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
-        run.sites = {site: operator for operator, site in enumerate(sites(pipeline.node))}
-        copies = ahead and pipeline.node.arguments.get("pin_memory", True)
-        training = (
-            QueuedStep(run, train or 0, step, queue) if queue else LoopStep(run, TRAIN, train or 0, step)
-        )
-        loading = LoopStep(run, COPY if copies or queue else LOAD, load, name="Load")
-        skip = 0
-        if resume is not None:
-            if check.instance("resume", resume, State).pipeline != fingerprint(pipeline.node):
-                raise ValueError(
-                    "resume: this state is of another pipeline, or of one that was changed since"
-                )
-            skip = resume.after
-        return Loop(run, pipeline.node, loading, training, keep, progress, cancel, copies, skip)
+        run.sites = {site: operator for operator, site in enumerate(sites(node))}
+        copies = ahead and node.arguments.get("pin_memory", True)
+        training = LoopStep(run, "Train", TRAIN, train or 0, None if queue else step)
+        launching = LoopStep(run, "Launch", COPY, 0, step) if queue else training
+        loading = LoopStep(run, "Load", COPY if copies or queue else LOAD, load)
+        skip = resume.after if resume is not None else 0
+        steps = loading, training, launching
+        return Loop(run, node, *steps, queue, keep, progress, cancel, copies, skip)
 
     def trace(pipeline: Any, loop: Loop, *, cancelled: bool = False) -> Trace:
-        run = loop.run
-        return Trace(
-            run.recorder, loop.epochs, run.time / 1e9, clock, cancelled, pipeline, run.machine, options
-        )
+        recorder, time = loop.run.recorder, loop.run.time / 1e9
+        return Trace(recorder, loop.epochs, time, clock, cancelled, pipeline, machine, options)
 
     if ranks is not None:
         check.duration("allreduce", allreduce)
-        if resume is not None:
-            raise ValueError("resume: must not be given with ranks, resume each rank by itself")
-        if queue:
-            raise ValueError(f"queue={queue}: must not be given with ranks, whose steps end together")
+        for name, given in (("resume", resume), ("queue", queue)):
+            if given:
+                raise ValueError(f"{name}={given!r}: must not be given with ranks")
         if clock == "real":
             raise ValueError("clock='real': must be virtual with ranks=, which are a model of other machines")
         numbers = range(check.integer("ranks", ranks, least=1))
@@ -146,26 +133,21 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         refuse_what_is_shared(pipelines)
         recorded = [record == number if type(record) is int else bool(record) for number in numbers]
         with without_collector():
-            loops = [loop_over(*each) for each in zip(pipelines, recorded, strict=True)]
-            crew = [Rank(number, loop, num_epochs, most) for number, loop in zip(numbers, loops, strict=True)]
-            steps, uneven = together(crew, allreduce)
-        traces = [trace(pipeline, loop) for pipeline, loop in zip(pipelines, loops, strict=True)]
-        alike = ALL_ALIKE if ranks > 1 and ignores_rank(dataset) else ""
-        result = Ranks(traces, steps, [rank.turns for rank in crew], allreduce, uneven, alike)
-        for one in traces:
+            loops = [*map(loop_over, pipelines, recorded)]
+            found = together(loops, num_epochs, most, allreduce)
+        result = Ranks([*map(trace, pipelines, loops)], *found, allreduce, alike(dataset, ranks))
+        for one in result.traces:
             one.ranks = result
         return result
     loop = loop_over(dataset, bool(record))
-    run, node = loop.run, dataset.node
-    unknown = most == math.inf and cardinality(node) is None and clock == "virtual"
+    unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
+    epochs = loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most)
     cancelled = False
     try:
-        run.complete(
-            loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most), loop.train.loop_stage
-        )
+        loop.run.complete(epochs, loop.launch.stage)
     except Stopped:
-        if run.crash:
-            raise run.crash from None
+        if loop.run.crash:
+            raise loop.run.crash from None
         cancelled = True
     if unknown and sum(epoch.count for epoch in loop.epochs) > MOST_ELEMENTS:
         raise ValueError(f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements")

@@ -30,8 +30,7 @@ class StuckError(RuntimeError):
 class Virtual(Run):
     """Runs tasks in the order of the times at which they are due."""
 
-    outside_run: Any = None  # of several ranks: the run that has what they share
-    in_step = False  # with other ranks, since it shares something with them
+    in_step: bool | None = None  # with other ranks, if it shares something with them; None without others
 
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         super().__init__(machine, store, recorder)
@@ -39,15 +38,18 @@ class Virtual(Run):
         self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
         self.shared = machine.sharing and SharedCores(self, machine, machine.sharing)
-        self.touched: list[Virtual] = []  # runs that something outside them has told to go on
         self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
+
+    @property
+    def now(self) -> int:
+        return self.time
 
     def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         main = Task(self, coro, stage)
         self.ready.append(main)
         return self.go(main, inf).value
 
-    def go(self, main: Task | None, until: float) -> Any:
+    def go(self, main: Task, until: float) -> Any:
         """Run tasks until *main* ends, and return how; ALL_RANKS if it waits, None if nothing is due.
 
         Nothing is due if all is so after *until*, or if this run has to keep in step with others.
@@ -60,7 +62,7 @@ class Virtual(Run):
                 if sleeping[0][0] > until:
                     return None
                 self.time, _, task = heappop(sleeping)
-            elif self.outside_run is not None or main is None:
+            elif until < inf:
                 return None
             else:
                 raise StuckError(self._who_waits(main))
@@ -96,28 +98,20 @@ class Virtual(Run):
             else:  # nobody else is due before
                 self.time = due
             if self.recorder is not None:
-                spans, task = self.recorder.spans, self.current
-                spans += (stage, kind, began, due, task.lane, element.key, task.last, "")
-                task.last = len(spans) // 8 - 1
+                self.took(stage, kind, began, due, element)
 
     @types.coroutine
     def keep_step(self) -> Waits:
-        if self.outside_run is not None and not self.in_step:
+        """Keep in step with other ranks from now on, before something that all of them share."""
+        if self.in_step is False:
             self.in_step = True
             yield self.time
-
-    @types.coroutine
-    def pause(self, duration: int) -> Waits:
-        if duration:
-            yield self.time + duration
 
     def wake(self, task: Task) -> None:
         task.last = self.current.last
         self.ready.append(task)
 
     def wake_at(self, time: int, task: Task) -> None:
-        if self.outside_run is not None:
-            self.outside_run.touched.append(self)
         if time > self.time:
             self.slept += 1
             heappush(self.sleeping, (time, self.slept, task))

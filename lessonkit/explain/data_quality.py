@@ -65,7 +65,7 @@ def blurs(trace: Trace, epoch: list[Identity], mixed: bool) -> bool:
     came = Counter[tuple[int, int]]()
     latest: dict[Site, tuple[int, int]] = {}
     for who in epoch:
-        sample, site = (who.instance, who.sample), trace.sources[who.instance].site
+        sample, site = (who.instance, who.sample), trace.recorded.places[who.instance].site
         opened = who.epoch - first.setdefault(who.instance, who.epoch)
         rank = (opened, came[sample] if mixed else 0)
         if rank < latest.get(site, rank):

@@ -17,12 +17,12 @@ CoreWork = tuple[Span, tuple[int, ...]]  # work that holds a core, and the sampl
 Reads = list[tuple[int, int, int]]  # one after another: the pass, the sample, and when it is read at best
 
 REASONS = {
-    "accelerator": "The accelerator itself has to work so long.",
+    "accelerator": "The accelerator itself has to work this long.",
     "first element": "The accelerator has to wait for the first element, and then to do all its work.",
     "source": "A file is read by one reader, one sample after another, and the last is then trained on.",
-    "slowest sample": "One sample takes so long to be read, worked on and trained on.",
+    "slowest sample": "Reading, working on and training on one sample takes this long.",
     "cores": "All work that needs a core has to share the cores of this machine.",
-    "interpreter lock": "All work in Python has to be done one after another in a process: it has one lock.",
+    "interpreter lock": "All work in Python has to be done one piece after another: a process has one lock.",
     "storage": "All that is read has to come through one storage.",
     "epochs": "One epoch comes after another, and not all of them have the same limit.",
 }
@@ -115,41 +115,28 @@ class Needs:
     """
 
     def __init__(self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]) -> None:
-        self.batches = trace.batches
-        self.members = trace.members
+        self.recorded = trace.recorded
         start = round(epoch.start * 1e9)
         self.arrivals = arrivals(epoch, keys, spans, start)
         last = start + self.arrivals[-1].time if self.arrivals else 0
         before = [span for span in spans if span.end_ns <= last and span.stage.role not in ACCELERATOR]
         self.arrived = Counter(keys)
-        self.copies: dict[int, int] = {}  # of each sample that was trained on
-        for element, count in self.arrived.items():
-            for sample in dict.fromkeys(trace.members(element)):
-                self.copies[sample] = self.copies.get(sample, 0) + count
-        reads: list[Span] = []
-        self.work: dict[int, int] = defaultdict(int)
+        # How often each sample was trained on:
+        self.copies = Counter(sample for key in keys for sample in dict.fromkeys(trace.members(key)))
+        self.reads, self.ready = reading(trace, before, self.copies)
+        self.work = Counter[int]()
         for span in before:
-            if span.stage.role in OF_FILES:
-                reads.append(span)
-            else:
+            if span.role not in OF_FILES:
                 self.work[span.element] += span.end_ns - span.start_ns
-        self.reads, self.ready = reading(trace, reads, self.copies)
-        jobs = [(span, self.needed(span)) for span in before if span.kind in HOLD_A_CORE]
-        self.jobs = [job for job in jobs if job[1]]
-        self.workers = trace.workers
-        self.storage = trace.storage
-        reads = [span for span in before if span.kind == "storage" and self.needed(span)]
-        self.storage_reads = [span.end_ns - span.start_ns for span in reads]
-
-    def needed(self, span: Span) -> tuple[int, ...]:
-        """Return the samples that the work of *span* is on, if one of them was trained on."""
-        samples = self.members(span.element)
-        return samples if any(sample in self.copies for sample in samples) else ()
+        work = [(span, trace.members(span.element)) for span in before]
+        needed = [(span, samples) for span, samples in work if not self.copies.keys().isdisjoint(samples)]
+        self.jobs = [job for job in needed if job[0].kind in HOLD_A_CORE]
+        self.storage_reads = [span.end_ns - span.start_ns for span, _ in needed if span.kind == "storage"]
 
     def way(self, arrival: Arrival) -> tuple[int, int]:
         """Return when the samples of an element are read at best, and when it can arrive."""
         element, ready = arrival.element, self.ready
-        if samples := self.batches.get(element):
+        if samples := self.recorded.members.get(element):
             which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
             read = which([ready[sample] for sample in samples])
             worked_on = which([ready[sample] + self.own_work(sample) for sample in samples])
@@ -185,9 +172,9 @@ class Needs:
         crews: dict[Site, list[CoreWork]] = defaultdict(list)
         for job in self.jobs:
             if job[0].kind == "python":
-                crews[crew_of(job[0].stage.place.site, self.workers)].append(job)
+                crews[crew_of(job[0].stage.place.site, self.recorded.workers)].append(job)
         for site, jobs in crews.items():
-            yield "interpreter lock", jobs, self.workers.get(site, 1)
+            yield "interpreter lock", jobs, self.recorded.workers.get(site, 1)
 
     def bounds(self, cores: int) -> dict[str, int]:
         """Return how long the epoch takes at least on so many *cores*, by what decides it."""
@@ -205,7 +192,8 @@ class Needs:
             name = "source" if 2 * read >= way else "slowest sample"
             found[name] = max(found.get(name, 0), way + arrival.work)
         if self.storage_reads:  # each as if alone: the first byte, and then its bytes
-            first, share = round(self.storage.first_byte * 1e9), self.storage.most / self.storage.bandwidth
+            storage = self.recorded.storage
+            first, share = round(storage.first_byte * 1e9), storage.most / storage.bandwidth
             found["storage"] = first + round(share * sum(time - first for time in self.storage_reads)) + least
         for name, jobs, lanes in self.holders(cores):
             if jobs:
@@ -218,19 +206,19 @@ def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
     return next((site[:end] for end in range(len(site) - 1, 0, -1) if site[:end] in workers), ())
 
 
-def reading(trace: Trace, reads: list[Span], samples: Iterable[int]) -> tuple[list[Reads], dict[int, int]]:
+def reading(trace: Trace, work: list[Span], samples: Iterable[int]) -> tuple[list[Reads], dict[int, int]]:
     """List what each reader had to read for *samples*, and tell when each of these is read at best.
 
     All passes over a file are of one reader, but a file that is made on the way may be open twice at once.
     """
-    inside = {instance for instance, place in enumerate(trace.sources) if place.inside}
+    inside = {instance for instance, place in enumerate(trace.recorded.places) if place.inside}
     who = {key: trace.identities[key] for key in samples}
     furthest: dict[tuple[int, int], int] = {}
     for instance, epoch, sample in who.values():
         furthest[instance, epoch] = max(furthest.get((instance, epoch), -1), sample)
     readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
-    for span in reads:
-        if span.sample <= furthest.get((span.instance, span.epoch), -2):
+    for span in work:
+        if span.role in OF_FILES and span.sample <= furthest.get((span.instance, span.epoch), -2):
             readers[span.instance, span.epoch if span.instance in inside else 0].append(span)
     lines: dict[tuple[int, int], Reads] = {}
     for reader, read in readers.items():

@@ -37,7 +37,7 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
     stages: dict[int, list[str]] = defaultdict(list)
     for stage in trace.stages:
         stages[stage.operator].append(stage)
-    own = [name for name in trace.names if not name.place.inside]
+    own = [name for name in trace.recorded.names if not name.place.inside]
     named = {name.operator: name for name in reversed(own) if name.role == CALL}
     rooms = enumerate(trace.buffers)
     buffers = {room.name.operator: number for number, room in rooms if not room.name.place.inside}

@@ -17,8 +17,8 @@ BATCH_SIZES = (8, 16, 32, 64)
 MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")  # past each other, one to one
 
 MIXES = "changes the order of the elements"
-REPEATS = "every worker gives every sample, unless they share"
-ONCE = "every sample comes once, and not once for each worker"
+REPEATS = "every worker gives every sample, unless the workers share them out"
+ONCE = "every sample comes once, not once for each worker"
 SIFTS = "the filter sees other values"
 EXCHANGED = {  # when the first moves before the second; of a map, only if its function can tell
     ("map", "filter"): SIFTS,

@@ -59,7 +59,7 @@ def autotune(
         return trace.duration, trace.max_bytes
 
     if not open_knobs:
-        return Found(tuned(()), [], "there is no number of calls or places to be found")
+        return Found(tuned(()), [], "there is no number of calls or places to find")
     search = Search(open_knobs, run, memory)
     found = search.found()
     return Found(tuned(found), search.tries, search.reason(found))

@@ -38,10 +38,7 @@ class Try:
     def turns(self) -> str:
         """Which knobs were turned, and how; at the start, where all of them are."""
         turns = zip(self.knobs, self.before, self.after, strict=True)
-        return ", ".join(
-            f"{name} {before} -> {after}" if before != after else f"{name} {after}"
-            for name, before, after in turns
-        )
+        return ", ".join(f"{name} {f'{old} -> ' * (old != new)}{new}" for name, old, new in turns)
 
     def __str__(self) -> str:
         sign = "+" if self.accepted else "-"

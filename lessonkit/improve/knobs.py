@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import METHODS, Node, rebuilt, walk
 from lessonkit.engine.training import benchmark
 
 OF_LOADERS = ("num_workers", "prefetch_factor")
 KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size", *OF_LOADERS)
-MOST_TRIED = 8
+TRIED = range(1, 9)
 KNEE = 0.02  # a value within this share of the best one is as good
 
 
@@ -26,20 +25,11 @@ class Knob:
     node: Node
     name: str
     value: int | None
-    most: int = MOST_TRIED
+    most: int = TRIED[-1]
     label: str = ""
 
     def __repr__(self) -> str:
         return f"{self.node.method}'s {self.name}={self.value}"
-
-    @property
-    def tried(self) -> range:
-        """What is tried if nobody says: an interleave has as many turns as calls, or more."""
-        turns, calls = (self.node.arguments.get(name) for name in ("cycle_length", "num_parallel_calls"))
-        if self.name == "num_parallel_calls" and turns not in (None, AUTOTUNE):
-            return range(1, min(turns, MOST_TRIED) + 1)
-        least = calls if self.name == "cycle_length" and calls not in (None, AUTOTUNE) else 1
-        return range(least, max(least, MOST_TRIED) + 1)
 
 
 @dataclass(frozen=True)
@@ -108,12 +98,11 @@ def on_the_virtual_clock(options: dict[str, Any]) -> None:
             raise TypeError(f"{name}={options[name]!r}: must be left out, this runs on the virtual clock")
 
 
-def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] | None = None, **options: Any) -> Curve:
+def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] = TRIED, **options: Any) -> Curve:
     """Run *dataset* with each of *values* for *knob*, and say what it takes.
 
-    *knob* is one of `knobs(dataset)`, or its name if no other has it; ValueError if there is none.
-    *values* are 1 to 8, if nothing is said, or what of that the operator takes. *options* are those of
-    `benchmark`; TypeError for *clock* and *record*.
+    *knob* is one of `knobs(dataset)`, or its name if no other has it; ValueError if there is none, or for one
+    of *values* that it does not take. *options* are those of `benchmark`; TypeError for *clock* and *record*.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
@@ -122,7 +111,7 @@ def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] | None = Non
     """
     on_the_virtual_clock(options)
     knob = the_knob(dataset, knob)
-    values = list(knob.tried if values is None else values)
+    values = list(values)
     runs = [benchmark(turned(dataset, knob, value), record=False, **options) for value in values]
     points = tuple((value, run.duration) for value, run in zip(values, runs, strict=True))
     return Curve(knob, points, tuple(run.samples for run in runs))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lessonkit import check
 from lessonkit.code.expression import code
 from lessonkit.dataset import Dataset
-from lessonkit.engine.node import Node, base_of, rebuilt, walk
+from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.found import Found
 from lessonkit.improve.rules import RULES
 
@@ -23,27 +23,13 @@ class Applied(NamedTuple):
         return f"{self.rule}\n  {self.before}\n  {self.after}"
 
 
-def under_loaders(root: Node) -> set[Node]:
-    """Find the steps that decide whether a loader can ask for samples by number: no rule may change that.
-
-    A loader whose samples it can no longer ask for has each worker give all of them; and the other way round.
-    """
-    idle, decisive = RULES["noop_elimination"].change, set[Node]()
-    for loader in (node for node in walk(root) if node.method == "DataLoader"):
-        node = loader
-        while node.inputs and (node is loader or node.method == "map" or idle(node)):
-            node = node.inputs[0]
-            decisive.add(node)
-    return decisive
-
-
 def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     """Apply some of the RULES, by name, to *dataset*: the same elements come from other operators.
 
     Without *rules*, those that tf.data has on by default. What no rule touches stays the
     same object, with what its caches hold; what is new begins with empty caches. The
-    data sets that a function makes, as of `interleave`, are not looked into. Under a
-    `DataLoader` no rule makes a map parallel whose samples are asked for by number.
+    data sets that a function makes, as of `interleave`, are not looked into. What a `DataLoader`
+    reads stays as it is: another operator there might be one that no sample can be asked of by number.
 
     >>> numbers = Dataset.range(6).skip(0).shuffle(3, seed=1).repeat(2)
     >>> rewrite(numbers).dataset
@@ -58,15 +44,12 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     chosen = [rule for rule in RULES.values() if (rule.by_default if names is None else rule.name in names)]
     applied: list[Applied] = []
     done: dict[Node, Node] = {}
-    decisive = under_loaders(dataset.node)
+    loaders = (node for node in walk(dataset.node) if node.method == "DataLoader")
+    kept = {node for loader in loaders for node in walk(loader.inputs[0])}
 
     def change(before: Node, node: Node) -> Node:
-        for rule in chosen:
+        for rule in () if before in kept else chosen:
             changed = rule.change(node)
-            if changed is not None and before in decisive:
-                if (base_of(changed) is None) != (base_of(node) is None):
-                    continue
-                decisive.update(walk(changed, done))
             if changed is not None:
                 applied.append(Applied(rule.name, rule.sentence, code(node), code(changed)))
                 return rebuilt(changed, change, done)  # other rules, or this one, may find more

@@ -1,13 +1,11 @@
 """The rules by which a pipeline is rewritten; the docstring of each says when it helps or hurts."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from lessonkit.check import AUTOTUNE
+from lessonkit.engine.element import call_parts
 from lessonkit.engine.node import Node
-from lessonkit.improve import rule_functions as functions
-from lessonkit.improve.rule_functions import is_plain
 
 
 class Rule(NamedTuple):
@@ -73,18 +71,36 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     first, second = before.arguments, node.arguments
     alike = ("num_parallel_calls", "deterministic", "kind")
     costs = first["cost"], second["cost"]
-    if any(first[name] != second[name] for name in alike) or not all(map(is_plain, costs)):
+    if any(first[name] != second[name] for name in alike) or any(map(callable, costs)):
         return None
-    stages = dict.fromkeys((first["stage"], second["stage"]))
+    if first["nbytes"] is not None and second["nbytes"] is None:  # what it says is not of the last result
+        return None
     return node.replace(
         *before.inputs,
-        map_func=functions.composed(first["map_func"], second["map_func"]),
-        cost=functions.added(*costs),
-        stage=" and ".join(stages),
-        nbytes=functions.last_nbytes(first, second),
+        map_func=composed(first["map_func"], second["map_func"]),
+        cost=sum(costs),
+        stage=" and ".join(dict.fromkeys((first["stage"], second["stage"]))),
         batches=first["batches"] and second["batches"],
         random=first["random"] or second["random"],
     )
+
+
+class Both:
+    """The calls of two maps, one after the other; it has a name, and is in no module."""
+
+    def __init__(self, first: Callable[..., Any], second: Callable[..., Any]) -> None:
+        self.first, self.second = first, second
+        names = (getattr(one, "__name__", type(one).__name__) for one in (first, second))
+        self.__name__ = "_and_".join(names)
+        self.__module__ = ""
+
+    def __call__(self, *parts: Any) -> Any:
+        return self.second(*call_parts(self.first(*parts)))
+
+
+def composed(first: Any, second: Any) -> Any:
+    """Return a function that calls both; where there is only one, that."""
+    return Both(first, second) if first and second else first or second
 
 
 @rule("map", by_default=True)
@@ -95,10 +111,9 @@ def map_parallelization(node: Node) -> Node | None:
     is. So does, in tf.data, every map that keeps a state or calls back into Python; here
     no rule can see side effects, so leave it out where a function has some.
     """
-    calls = node.arguments["num_parallel_calls"]
-    return (
-        None if calls is not None or node.arguments["random"] else node.replace(num_parallel_calls=AUTOTUNE)
-    )
+    if node.arguments["num_parallel_calls"] is not None or node.arguments["random"]:
+        return None
+    return node.replace(num_parallel_calls=AUTOTUNE)
 
 
 @rule("map", "batch", by_default=False)
@@ -110,11 +125,10 @@ def map_vectorization(before: Node, node: Node) -> Node | None:
     that is a number is that of a call; one that grows with the batch is `per_sample`.
     tf.data had this rule and dropped it.
     """
-    if not before.arguments["batches"]:
+    said = before.arguments
+    if not said["batches"] or said["nbytes"] is not None:  # the size that it says is not that of a batch
         return None
-    said = before.arguments["nbytes"]
-    nbytes = None if said is None else partial(functions.nbytes_of_batch, said)
-    return before.replace(node.replace(*before.inputs), batches=False, nbytes=nbytes)
+    return before.replace(node.replace(*before.inputs), batches=False)
 
 
 @rule("map", "batch", by_default=True)

@@ -35,9 +35,9 @@ def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
         return said
     if SHARED_MEMORY.is_dir():
         free = shutil.disk_usage(SHARED_MEMORY).free
-        verdict = "that is enough" if free > 2 * nbytes else "that is too little: raise it, or hand over less"
+        verdict = "enough" if free > 2 * nbytes else "too little: allow more, or hand over less"
         through = f"Batches pass through {size(free)} of shared memory"
         said.append(f"{through}, and take {size(nbytes)}: {verdict}.")
     context = getattr(loader, "multiprocessing_context", None) or multiprocessing
-    threads = "each has one thread for PyTorch, other libraries may start more"
-    return [*said, f"Workers start by {context.get_start_method()}; {threads}."]
+    threads = "PyTorch has one thread in each; other libraries may start more"
+    return [*said, f"Workers start by {context.get_start_method()}. {threads}."]

@@ -23,11 +23,11 @@ MOSTLY = 0.5  # of what a step waits; a part that is more decides
 FULL = 0.85  # of what the cores can do; there is little left
 
 VERDICTS = {
-    "step-bound": "The loader keeps up with the step: a faster one saves next to nothing.",
+    "step-bound": "The loader keeps up with the step: a faster loader saves next to nothing.",
     "data-bound": "The step waits for data.",
     "the loop's own time": "The loop itself spends the time, on each batch that it takes from a worker.",
     "both want the same cores": "Step and workers compute on the same cores, and slow each other down.",
-    "cannot tell": "One and the same run differed from itself by more than any change could save.",
+    "cannot tell": "The same run, repeated, differed by more than any change could save.",
 }
 LAST_WORDS = {  # verdicts after which nothing else is said
     "step-bound": "Stop here.",
@@ -52,7 +52,7 @@ class JobChange(NamedTuple):
     more: str
 
     def __str__(self) -> str:
-        return f"{self.line}: saves {percent(self.saves)}, {self.more}."
+        return f"{self.line}: saves {percent(self.saves)} {self.more}."
 
 
 @dataclass(repr=False)
@@ -278,5 +278,5 @@ def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange
     costs = f"{processes} and {size(in_memory(job, said))} for batches" if workers else "no process"
     random = "workers draw other random numbers" if "num_workers" in settings else "it alters no sample"
     alters = "the order of the samples changes" if job.numbers.stream and workers else random
-    sure = "as a real run confirmed" if tried else "as foretold, not tried"
-    return JobChange(settings, "; ".join(lines), saves, f"{sure}. It costs {costs}; {alters}")
+    sure = "confirmed by a real run" if tried else "predicted, not tried"
+    return JobChange(settings, "; ".join(lines), saves, f"({sure}). It costs {costs}; {alters}")

@@ -25,10 +25,10 @@ ADVICE = {
     "compute-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
     "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
     "both want the same cores, disk or lock",
-    "the loop's own time": "the loop pays for each batch that it takes from a worker, though it is ready. "
-    "Hand over fewer and larger ones, or load without workers",
+    "the loop's own time": "the loop spends time on each batch that it takes from a worker, even on a "
+    "ready one. Hand over fewer, larger batches, or load without workers",
     "both want the same cores": "together they take longer than in turns. Give the step fewer threads, "
-    "or the loader fewer workers; it may be a disk or a lock, too",
+    "or the loader fewer workers; or it is a disk or a lock that they share",
 }
 
 

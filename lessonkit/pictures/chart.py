@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.pictures.layout import COLOURS
-from lessonkit.pictures.panels import Panel, compose, name, say, time_axis
+from lessonkit.pictures.panels import Panel, compose, say, time_axis
 from lessonkit.pictures.style import CARD, INK, PALE, PAPER, QUIET, WIDTH, Picture
 
 if TYPE_CHECKING:
@@ -28,10 +28,12 @@ def chart(kind: str, scene: Scene) -> Picture:
     *lanes*. A lane has a height in pixels, what its *top* stands for, perhaps a name, and marks: each a
     bar, a dot, a line or steps through *points*, with a *text* beside it.
     """
-    lanes = scene["lanes"]
-    names = [lane["name"] for lane in lanes if "name" in lane]
-    height = sum(lane["height"] for lane in lanes) / PER_INCH
-    panel = Panel(height, scene["title"], scene["words"], names, partial(draw, scene=scene))
+    floor, names = 0.0, dict[float, str]()
+    for lane in scene["lanes"]:
+        height = lane["height"] / PER_INCH
+        floor += height
+        names |= {floor - height / 2: lane["name"]} if "name" in lane else {floor: "0 ms"}
+    panel = Panel(floor, scene["title"], scene["words"], names, partial(draw, scene=scene))
     return Picture(f"{kind}: {scene['words']}", scene, lambda: compose([panel]))
 
 
@@ -47,36 +49,33 @@ def draw(axes: Axes, scene: Scene) -> None:
         scale = time_axis(axes, last)
         axes.set_xlim(first, last * scale * (1 + 2.5 / WIDTH))  # room for texts after the bars
     else:
-        whole_numbers(axes)
+        axes.locator_params("x", nbins=10, integer=True)
         width = last - first or 1
         axes.set_xlim(first - 0.05 * width, last + width / WIDTH)
     top = 0.0
     for lane in scene["lanes"]:
-        height = lane["height"] / PER_INCH
-        Lane(axes, scale, top, height, lane["top"]).draw(lane)
-        top += height
+        top = Lane(axes, scale, top, lane).draw()
 
 
 class Lane:
-    """One lane of a chart, *height* inches from *top* on; *most* is what its highest mark may stand for."""
+    """One *lane* of a chart, from *top* on, in inches."""
 
-    def __init__(self, axes: Axes, scale: float, top: float, height: float, most: float) -> None:
-        self.axes, self.scale, self.top, self.height, self.most = axes, scale, top, height, most or 1
+    def __init__(self, axes: Axes, scale: float, top: float, lane: dict[str, Any]) -> None:
+        self.axes, self.scale, self.top, self.lane = axes, scale, top, lane
+        self.height = lane["height"] / PER_INCH
+        self.floor: float = top + self.height
         self.texts: list[tuple[float, float, float]] = []  # where there is one: from, to, and its height
 
-    def draw(self, lane: dict[str, Any]) -> None:
-        """Draw the marks of *lane*, and its name."""
-        for mark in lane["marks"]:
+    def draw(self) -> float:
+        """Draw the marks of the lane; return where it ends."""
+        for mark in self.lane["marks"]:
             if mark["kind"] == "bar":
                 self.bar(mark)
             else:
                 self.line(mark)
-        if text := lane.get("name"):
-            name(self.axes, self.top + self.height / 2, text)
-        elif lane["marks"][0]["kind"] != "bar":
-            floor = self.top + self.height
-            self.axes.axhline(floor, color=QUIET, linewidth=0.8)
-            name(self.axes, floor, "0 ms", 8.5, color=QUIET)
+        if "name" not in self.lane:
+            self.axes.axhline(self.floor, color=QUIET, linewidth=0.8)
+        return self.floor
 
     def bar(self, mark: dict[str, Any]) -> None:
         """Draw a bar through the middle of the lane, hatched or filled, and its text after it."""
@@ -90,8 +89,8 @@ class Lane:
     def line(self, mark: dict[str, Any]) -> None:
         """Draw a line, steps or a dot, and its text above it, where no other is."""
         xs = [x * self.scale for x, _ in mark["points"]]
-        floor, full = self.top + self.height, self.height - HEAD
-        ys = [floor - full * y / self.most for _, y in mark["points"]]
+        full = (self.height - HEAD) / (self.lane["top"] or 1)
+        ys = [self.floor - full * y for _, y in mark["points"]]
         if mark["kind"] == "steps":
             self.axes.step(xs, ys, color=BLUE, linewidth=1.5, where="post")
         elif mark["kind"] == "line":
@@ -116,10 +115,3 @@ class Lane:
         self.texts.append((left, left + wide, y))
         weight = "bold" if mark.get("marked") else "normal"
         say(self.axes, left + wide / 2, y, mark["text"], ha="center", weight=weight, bbox=CARD)
-
-
-def whole_numbers(axes: Axes) -> None:
-    """Set up a horizontal axis of whole numbers."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))

@@ -10,22 +10,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from lessonkit.engine.recorder import (
-    ACCELERATOR,
-    CALL,
-    FILL,
-    QUEUE,
-    READY,
-    START,
-    TAKE,
-    TRAIN,
-    Identity,
-    Name,
-    Site,
-)
+from lessonkit.engine.recorder import ACCELERATOR, CALL, FILL, QUEUE, READY, START, TRAIN, Identity, Name
 from lessonkit.engine.trace import EMPTY, NO_CORE, WAITING, Span, Trace
 from lessonkit.explain.critical_path import Step, chain, ended, last_work
-from lessonkit.explain.idle import Idle, idle_stretches
+from lessonkit.explain.idle import idle_stretches
 
 # Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
 COLOURS = {
@@ -96,7 +84,8 @@ def layout(trace: Trace) -> Layout:
     names = labels(trace)
     crew = made_by_workers(trace)
     of_workers = {row for rows in crew.values() for row in rows}
-    shown = dict.fromkeys(part for stage in trace.stages for part in (crew or {}).get(stage, (stage,)))
+    elsewhere = of_workers | crew.keys()
+    shown = dict.fromkeys(part for stage in trace.stages for part in crew.get(stage, (stage,)))
     stages = {stage: row for row, stage in enumerate(shown)}
     work = [
         Bar(stages[span.stage], span.lane, span.start_ns, span.end_ns, "work", names[span.element], index, "")
@@ -104,8 +93,7 @@ def layout(trace: Trace) -> Layout:
         if span.kind not in WAITING and span.stage not in crew and span.end_ns > span.start_ns
     ]
     work.sort(key=attrgetter("start", "lane", "span"))
-    if crew:
-        work += sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start"))
+    work += sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start"))
     # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
     # waits are shown as idle time, but for those within a step.
     waits = [
@@ -113,8 +101,7 @@ def layout(trace: Trace) -> Layout:
         for index, span in enumerate(spans)
         if span.kind in WAITING
         and (span.stage.role not in ACCELERATOR or span.kind == NO_CORE)
-        and span.stage not in crew
-        and span.stage not in of_workers
+        and span.stage not in elsewhere
         and (span.stage in stages or span.kind != EMPTY)
     ]
     # There each call keeps its lane, and its waits have a place in it.
@@ -128,11 +115,10 @@ def layout(trace: Trace) -> Layout:
         lane = free_lane(ends, bar.lane, bar.start)
         ends[lane] = bar.end
         bars.append(bar if lane == bar.lane else bar._replace(lane=lane))
-    if waits:
-        bars += waiting(spans, waits, stages, bars)
-    train = next((row for stage, row in stages.items() if stage.role == TRAIN), None)
-    if train is not None:
-        bars += [idle(train, gap) for gap in idle_stretches(trace)]
+    bars += waiting(spans, waits, stages, bars)
+    for train in [row for stage, row in stages.items() if stage.role == TRAIN][:1]:  # a step may name more
+        for start, until, blame in idle_stretches(trace):  # whom it waits for, the longest first
+            bars.append(Bar(train, 0, start, until, IDLE, "", -1, ", ".join(blame)))
     colours = colours_of(list(stages))
     return Layout(
         tuple(Row(stage, max(1, len(lanes[row])), colours[stage]) for stage, row in stages.items()),
@@ -149,23 +135,20 @@ RowsOf = dict[Name, tuple[Name, ...]]
 
 def made_by_workers(trace: Trace) -> RowsOf:
     """Say of each stage that a loader's workers work in which rows stand for it: queue, worker, ready."""
-    rows: dict[Site, dict[str, Name]] = {}
-    for name in trace.names:
-        if name.role in (QUEUE, FILL, READY):
-            rows.setdefault(name.place.site, {})[name.role] = name
-    loaders = {site: found for site, found in rows.items() if READY in found}
     crew: RowsOf = {}
-    for stage in trace.stages:
-        for site, found in loaders.items():
-            inside = stage.place.site[: len(site)] == site and stage.role != TAKE
-            if inside and (stage.place.site != site or stage.role in (START, CALL)):
-                crew[stage] = tuple(found[role] for role in (QUEUE, FILL, READY))
+    names = trace.recorded.names
+    for loader in (name.place.site for name in names if name.role == READY):
+        rows = {name.role: name for name in names if name.place.site == loader}
+        for stage in trace.stages:
+            site = stage.place.site
+            if site[: len(loader)] == loader and (site != loader or stage.role in (START, CALL)):
+                crew[stage] = rows[QUEUE], rows[FILL], rows[READY]
     return crew
 
 
 def bars_of_workers(trace: Trace, crew: RowsOf, rows: dict[Name, int], names: list[str]) -> Iterator[Bar]:
     """Draw a batch as one bar, in the lane of its worker; where it waited, and where a worker starts."""
-    batch_of = {sample: batch for batch, samples in trace.batches.items() for sample in samples}
+    batch_of = {sample: batch for batch, samples in trace.recorded.members.items() for sample in samples}
     batches: dict[tuple[Name, int, int], list[int]] = {}
     for index, span in enumerate(trace.spans):
         if span.role in (QUEUE, READY) and span.stage in rows:  # not where its workers did no work
@@ -220,11 +203,6 @@ def waiting(spans: list[Span], waits: list[int], stages: dict[Name, int], work: 
     return bars
 
 
-def idle(row: int, gap: Idle) -> Bar:
-    """The accelerator has nothing to do; the note says for whom it waits, the longest first."""
-    return Bar(row, 0, gap.start_ns, gap.end_ns, IDLE, "", -1, ", ".join(gap.blame))
-
-
 def labels(trace: Trace) -> list[str]:
     """What to call each element, by its key: its sample's number, and a letter if there are several files."""
     everybody = trace.identities
@@ -234,7 +212,7 @@ def labels(trace: Trace) -> list[str]:
     names = [
         letters.get(instance, "") + (str(sample) if sample >= 0 else "") for instance, _, sample in everybody
     ]
-    for batch, members in trace.batches.items():
+    for batch, members in trace.recorded.members.items():
         names[batch] = batch_label([(everybody[sample], names[sample]) for sample in members])
     return names
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit.pictures.style import EDGE, GRID, INK, PAPER, QUIET, WIDTH, style
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
+SIZE = 9.5  # points, of a title, and of words if there is room
 
 
 class Panel(NamedTuple):
@@ -23,7 +24,7 @@ class Panel(NamedTuple):
     height: float
     title: str
     words: str
-    names: Sequence[str]  # at the left
+    names: dict[float, str]  # at the left, by their place on the vertical axis
     draw: Callable[[Axes], None]
 
 
@@ -32,7 +33,7 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    left = 0.28 + 0.074 * max((len(name) for panel in panels for name in panel.names), default=6)
+    left = 0.28 + 0.074 * max((len(name) for panel in panels for name in panel.names.values()), default=6)
     high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
     axes: Axes | None = None
     with style():
@@ -42,9 +43,10 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
             place = (left / WIDTH, top / high, 1 - (left + RIGHT) / WIDTH, panel.height / high)
             axes = picture.add_axes(place, sharex=axes, facecolor="none")
             axes.set_ylim(panel.height, 0)
-            axes.set_yticks([])
+            axes.set_yticks([*panel.names], [*panel.names.values()])
             axes.spines[:].set_visible(False)
             axes.tick_params(length=0, colors=QUIET, labelsize=8.5, labelbottom=panel is panels[-1])
+            axes.tick_params("y", colors=INK, labelsize=SIZE, pad=7)
             axes.grid(axis="x", color=GRID, linewidth=0.8)
             axes.set_axisbelow(True)
             heading(axes, panel, WIDTH - left - 0.1)
@@ -57,34 +59,29 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
 
 
 def heading(axes: Axes, panel: Panel, room: float) -> None:
-    """Write the title, and beside it the words, smaller if they need more than *room* inches."""
-    size = 9.5
-    above: dict[str, Any] = {"textcoords": "offset points", "va": "bottom", "parse_math": False}
-    left: dict[str, Any] = {"xy": (0, 1), "xycoords": "axes fraction", "xytext": (0, 0.6 * size)}
-    if panel.title:
-        title = axes.annotate(panel.title, size=size, weight="bold", color=INK, **left, **above)
-        left = {"xy": (1, 0), "xycoords": title, "xytext": (0.8 * size, 0)}
-        room -= 0.077 * len(panel.title)
+    """Write the title and the words, which are smaller if both need more than *room* inches."""
+    room -= 0.077 * len(panel.title)
     fit = room / (0.072 * len(panel.words) or room)
-    axes.annotate(panel.words, size=size * max(0.6, min(1, fit)), color=QUIET, **left, **above)
+    size = SIZE * max(0.6, min(1, fit))
+    place: Any = "right" if panel.title else "left"
+    axes.set_title(panel.title, loc="left", size=SIZE, weight="bold", color=INK)
+    axes.set_title(panel.words, loc=place, size=size, color=QUIET)
 
 
-def say(axes: Axes, x: float, y: float, text: str, size: float = 8.5, **how: Any) -> None:
+def say(axes: Axes, x: float, y: float, text: str, **how: Any) -> None:
     """Write *text* in the axes."""
-    axes.text(x, y, text, parse_math=False, size=size, **{"color": INK, "va": "center"} | how)
+    axes.text(x, y, text, **{"color": INK, "va": "center", "size": 8.5, **how})
 
 
-def name(axes: Axes, y: float, text: str, size: float = 9.5, **how: Any) -> None:
-    """Write *text* at the left of the axes."""
-    say(axes, -0.012, y, text, size, ha="right", transform=axes.get_yaxis_transform(), **how)
+def boxes(sides: Iterable[tuple[float, float, float]], high: float) -> list[list[tuple[float, float]]]:
+    """Return the corners of boxes so *high*, each given by its left, right and upper side."""
+    return [[(x, y), (to, y), (to, y + high), (x, y + high)] for x, to, y in sides]
 
 
 def time_axis(axes: Axes, longest: float) -> float:
     """Set up an axis for *longest* seconds, with numbers; return how many of its units a second is."""
-    from matplotlib.ticker import MaxNLocator
-
     unit, scale = ("s", 1) if longest >= 10 else ("ms", 1e3)
     axes.set_xlim(0, longest * scale or 1)
-    axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
+    axes.locator_params("x", nbins=8, steps=[1, 2, 5, 10])
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}" if value else f"0 {unit}")
     return scale

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.panels import Panel, compose, name, time_axis
+from lessonkit.pictures.panels import Panel, boxes, compose, time_axis
 from lessonkit.pictures.style import INK, Picture
 from lessonkit.words import milliseconds, percent
 
@@ -36,16 +36,14 @@ def plot_ranks(ranks: Ranks) -> Picture:
         scale = time_axis(axes, ranks.duration) / 1e9
         for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
             sides = [(start * scale, end * scale, rank * row) for rank, start, end in stretches]
-            corners = [[(x, y), (to, y), (to, y + row), (x, y + row)] for x, to, y in sides]
-            axes.add_collection(PolyCollection(corners, facecolors=colour, linewidths=0))
+            axes.add_collection(PolyCollection(boxes(sides, row), facecolors=colour, linewidths=0))
         for rank, end in late_ranks(ranks):
             axes.vlines(end * scale, rank * row, (rank + 1) * row, INK)
-        for rank in range(len(ranks.traces) if len(ranks.traces) <= MOST_RANKS else 0):
-            name(axes, (rank + 0.5) * row, f"rank {rank}", 8.5)
 
     keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]
     keys.append({"label": "was waited for", "facecolor": INK})
-    names = ["rank 00"] if len(ranks.traces) <= MOST_RANKS else []
+    named = len(ranks.traces) if len(ranks.traces) <= MOST_RANKS else 0
+    names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(named)}
     panel = Panel(row * len(ranks.traces), "", words, names, draw)
     return Picture(words, {"strip": strip_scene(ranks, ranks.traces[0])}, lambda: compose([panel], keys))
 
@@ -84,14 +82,11 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
 def ranks_in_words(ranks: Ranks) -> str:
     """Put in words how the time of all ranks is shared, who was waited for most, and an uneven end."""
     count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
-    turns = [turn for turns in ranks.turns for turn in turns[: len(ranks.steps)]]
-    own = sum(turn.got - turn.asked for turn in turns)
-    works = sum(turn.trained - turn.got for turn in turns)
-    others = count * sum(step.end_ns for step in ranks.steps) - sum(turn.trained for turn in turns)
-    shares = [percent(time / whole) for time in (works, own, others)]
+    times = [sum(end - start for _, start, end in stretches) for stretches in times_of_ranks(ranks)]
+    shares = [percent(time / whole) for time in times]
     who = f"{count} ranks take" if count > 1 else "1 rank takes"
     words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
     words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)
-    for rank, times in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
-        words += f" Rank {rank} was waited for most often, in {times} of them."
+    for rank, often in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
+        words += f" Rank {rank} was waited for most often, in {often} of them."
     return " ".join(filter(None, (words, ranks.alike, ranks.uneven)))

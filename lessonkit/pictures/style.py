@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,6 @@ WAIT, HATCH = "#f3f5f7", "#a4acb6"
 
 WIDTH = 10.0  # inches
 DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
-DASHED: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (4, 3))}
 PALE: dict[str, Any] = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}  # waiting, with a hatch
 CARD: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that hides lines
 
@@ -60,23 +59,12 @@ def png(picture: Picture) -> bytes:
         # A name in letters that the font lacks is drawn as boxes, and nobody can do anything about it.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         quick = {"compress_level": 4}  # packed less than usual: a little larger, and sooner there
-        figure = picture.figure
-        figure.savefig(
-            stream,
-            format="png",
-            dpi=DOTS / figure.get_figwidth(),
-            metadata={"Software": None},
-            pil_kwargs=quick,
-        )
+        picture.figure.savefig(stream, dpi=DOTS / WIDTH, metadata={"Software": None}, pil_kwargs=quick)
     return stream.getvalue()
 
 
-@contextmanager
-def style() -> Iterator[None]:
-    """Draw as matplotlib does by itself, whatever a learner's own settings are."""
-    import matplotlib as mpl
+def style() -> AbstractContextManager[None]:
+    """Draw as matplotlib does by itself, whatever a learner's own settings are; a $ is one."""
+    from matplotlib.style import context
 
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams["hatch.linewidth"] = 0.8
-        yield
+    return context({"hatch.linewidth": 0.8, "text.parse_math": False}, after_reset=True)

@@ -7,36 +7,29 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.recorder import START
-from lessonkit.engine.trace import WAITS, Trace
+from lessonkit.engine.trace import EMPTY, NO_CORE, Trace
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.pictures.layout import IDLE, Bar, ink_on, layout
-from lessonkit.pictures.panels import Panel, compose, name, say, time_axis
-from lessonkit.pictures.style import CARD, DASHED, INK, PALE, PAPER, QUIET, WAIT, WIDTH, Picture
+from lessonkit.pictures.panels import Panel, boxes, compose, say, time_axis
+from lessonkit.pictures.style import CARD, INK, PALE, PAPER, QUIET, WAIT, WIDTH, Picture
 from lessonkit.words import milliseconds, number, samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST_NAME = 24
-NARROW = 1  # points: hardly more than a pixel
-HATCHES = dict(
-    zip(
-        (IDLE, *WAITS, START),
-        ("////", "////", "\\\\\\\\", "....", "xxxx", "--", "++", "**", "oo"),
-        strict=True,
-    )
-)
-LACKING = {
-    "////": "waits for input",
-    "\\\\\\\\": "waits for room",
-    "....": "waits for a core",
-    "xxxx": "waits for the interpreter lock",
-    "--": "waits for its worker",
-    "**": "shares the storage",
-    "++": "waits for its turn",
-    "oo": "starts",
+HATCHES = {  # of what is no work, and what it says
+    IDLE: ("////", "waits for input"),
+    EMPTY: ("////", "waits for input"),
+    "buffer full": ("\\\\\\\\", "waits for room"),
+    NO_CORE: ("....", "waits for a core"),
+    "interpreter lock held": ("xxxx", "waits for the interpreter lock"),
+    "in the queue": ("--", "waits for its worker"),
+    "out of turn": ("++", "waits for its turn"),
+    "storage busy": ("**", "shares the storage"),
+    START: ("oo", "starts"),
 }
-OUTLINE: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "clip_on": False, "zorder": 3}
+OUTLINE: dict[str, Any] = {"facecolor": "none", "edgecolor": INK, "clip_on": False, "zorder": 3}
 
 
 def plot_timeline(trace: Trace, *, title: str = "", path: bool = False) -> Picture:
@@ -63,11 +56,9 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         for one, title in zip(drawn, traces, strict=True)
     ]
     waits = dict.fromkeys(HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds)
-    keys = [{"label": LACKING[hatch], "hatch": hatch, **PALE} for hatch in waits]
+    keys = [{"label": label, "hatch": hatch, **PALE} for hatch, label in waits]
     if path and longest:
-        keys.append(
-            {"label": "what decided the time", "facecolor": "none", "edgecolor": INK, "linewidth": 1.8}
-        )
+        keys.append({"label": "what decided the time", "linewidth": 1.8, **OUTLINE})
     told = [f"{panel.title}: {panel.words}" if panel.title else panel.words for panel in panels]
     scene = {"runs": dict(traces), "path": path, "words": [panel.words for panel in panels]}
     return Picture(f"timeline: {'; '.join(told)}", scene, lambda: compose(panels, keys))
@@ -96,14 +87,17 @@ class Timeline:
         self.kinds = {bar.kind for bar in self.bars}
         self.lane = min(0.28, max(0.1, 9 / max(self.found.lanes, 1)))  # inches
         self.several = len(self.found.epochs) > 1
+        self.names: dict[float, str] = {}
         self.tops, self.height = [], 0.24 if self.several else 0.04
         for row in self.found.rows:
             self.tops.append(self.height)
+            text = cut(row.stage) + (f" ×{row.lanes}" if row.lanes > 1 else "")
+            self.names[self.height + row.lanes * self.lane / 2] = text
             self.height += row.lanes * self.lane + 0.09
-        self.names = [cut(row.stage) + (f" ×{row.lanes}" if row.lanes > 1 else "") for row in self.found.rows]
 
     def draw(self, axes: Axes) -> None:
-        """Draw bars, names, labels and epochs."""
+        """Draw bars, labels and epochs."""
+        import numpy as np
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
@@ -111,40 +105,33 @@ class Timeline:
         self.points = axes.get_position().width * WIDTH * 72 / (self.longest * 1e9 or 1)  # to a nanosecond
         work = [bar for bar in self.bars if bar.kind == "work"]
         colours = [self.found.rows[bar.row].colour for bar in work]
-        self.boxes(axes, work, 0.9, 0.15, facecolors=colours, edgecolors=PAPER)
-        for kind, hatch in HATCHES.items():
+        self.outlined(axes, work, 0.9, 0.15, facecolor=colours, edgecolor=PAPER)
+        for kind, (hatch, _) in HATCHES.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
-                corners = self.corners(waits, self.lane * 0.22)
+                corners = np.array(self.boxes(waits, self.lane * 0.22))
                 shape = Path.make_compound_path_from_polys(corners)  # hatched as one: much faster
                 axes.add_artist(PathPatch(shape, hatch=hatch, **PALE))
         if self.path:
             steps = {step.span for step in self.found.path}
-            self.boxes(axes, [bar for bar in work if bar.span in steps], 1.6, 0.3, **OUTLINE)
-        for row, text, top in zip(self.found.rows, self.names, self.tops, strict=True):
-            name(axes, top + row.lanes * self.lane / 2, text)
+            self.outlined(axes, [bar for bar in work if bar.span in steps], 1.6, 0.3, **OUTLINE)
         self.draw_labels(axes)
         if self.several:
             self.draw_epochs(axes)
 
-    def corners(self, bars: list[Bar], inset: float) -> Any:
-        """Return the four corners of each bar; *inset* keeps it from its neighbours."""
-        import numpy as np
+    def boxes(self, bars: list[Bar], inset: float) -> Any:
+        """Return the corners of *bars*; *inset* keeps each from its neighbours."""
+        tops = [self.tops[bar.row] + bar.lane * self.lane + inset for bar in bars]
+        times = [(bar.start * self.scale, bar.end * self.scale) for bar in bars]
+        sides = [(*time, top) for time, top in zip(times, tops, strict=True)]
+        return boxes(sides, self.lane - 2 * inset)
 
-        tops = np.array([self.tops[bar.row] + bar.lane * self.lane for bar in bars])
-        left = np.array([bar.start for bar in bars]) * self.scale
-        right = np.array([bar.end for bar in bars]) * self.scale
-        top, low = tops + inset, tops + self.lane - inset
-        return np.stack([left, top, right, top, right, low, left, low], axis=1).reshape(-1, 4, 2)
-
-    def boxes(self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any) -> None:
+    def outlined(self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any) -> None:
         """Draw bars with lines around them, thinner around narrow bars, of which they would leave nothing."""
         from matplotlib.collections import PolyCollection
 
-        drawn = PolyCollection(self.corners(bars, 0.015), **how)
-        if any(bar.end - bar.start < NARROW / self.points for bar in bars):
-            drawn.set_snap(False)  # to whole pixels: some of them would get none, and others a whole one
         lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
-        drawn.set_linewidth(lines)  # not at once, when it would be worked out twice for each bar
+        # Not at whole pixels: a narrow bar would get none, or one that is too much.
+        drawn = PolyCollection(self.boxes(bars, 0.015), linewidth=lines, snap=False, **how)
         axes.add_collection(drawn, autolim=False)
 
     def draw_labels(self, axes: Axes) -> None:
@@ -167,11 +154,10 @@ class Timeline:
         """Say where each epoch begins, in full where there is room."""
         for count, (start, end) in enumerate(pairwise([*self.found.epochs, self.found.duration]), 1):
             if count > 1:
-                axes.axvline(start * self.scale, color=QUIET, zorder=1, **DASHED)
-            room = (end - start) * self.points
-            short = f" {count}" if room >= 6 + 6 * len(str(count)) else ""
-            text = f" epoch {count}" if room >= 48 else short
-            say(axes, start * self.scale, 0.09, text, 8, color=QUIET)
+                axes.axvline(start * self.scale, color=QUIET, zorder=1, linewidth=0.8, linestyle="--")
+            room = (end - start) * self.points / 6  # letters
+            text = next((text for text in (f" epoch {count}", f" {count}") if len(text) <= room), "")
+            say(axes, start * self.scale, 0.09, text, size=8, color=QUIET)
 
 
 def cut(stage: str) -> str:

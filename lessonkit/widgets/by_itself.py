@@ -44,7 +44,7 @@ def page_by_itself(explore: Any) -> str:
     controls = list(explore.controls.values())
     if cards := [control.name for control in controls if control.kind == "order"]:
         raise ValueError(f"{cards[0]}: cards cannot be saved, for they have too many orders")
-    numbers = [[False, True] if one.kind == "flag" else range(len(one.values)) for one in controls]
+    numbers = [one.values if one.kind == "flag" else range(len(one.values)) for one in controls]
     if (count := prod(map(len, numbers))) > MOST_SETTINGS:
         widest = max(controls, key=lambda control: len(control.values))
         most = f"{count:,} settings are more than {MOST_SETTINGS}"
@@ -52,13 +52,10 @@ def page_by_itself(explore: Any) -> str:
     state = json.loads(explore.state) | {"alone": True}
     answers = {}
     for chosen in product(*numbers):
-        values = dict(zip(explore.controls, chosen, strict=True))
         key = ",".join(str(number).lower() for number in chosen)
-        answers[key] = explore.picture(explore.values(values))[1]
-    values = {
-        one.name: ["False", "True"] if one.kind == "flag" else [str(value) for value in one.values]
-        for one in controls
-    }
+        values = explore.values(dict(zip(explore.controls, chosen, strict=True)))
+        answers[key] = explore.picture(values)[1]
+    values = {one.name: [str(value) for value in one.values] for one in controls}
     content = packed({"state": state, "values": values, "answers": answers}).encode()
     parts = {
         "TITLE": html.escape(getattr(explore.pipeline, "__name__", "A run").replace("_", " ")),

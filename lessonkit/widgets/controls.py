@@ -1,11 +1,8 @@
 """What a learner turns: sliders, choices, switches and cards, from the abbreviations of `interact`."""
 
 import inspect
-import operator
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import inf
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -14,9 +11,7 @@ from lessonkit.widgets.sandbox import shortened
 from lessonkit.words import milliseconds
 
 MOST_VALUES = 1000
-LARGEST = 10**15  # end of a slider
 DIGITS = 9
-FINEST = 10**-DIGITS
 MOST_NAMED = 10  # values in an error
 
 
@@ -63,8 +58,6 @@ class Control:
             return cards
         if self.kind == "choice":
             return place(value, self.values)
-        if not abs(value) < inf:
-            raise ValueError(value)
         return min(range(len(self.values)), key=lambda step: abs(self.values[step] - value))
 
 
@@ -74,12 +67,8 @@ def place(value: Any, values: tuple[Any, ...]) -> int:
     >>> place(True, (1, True)), place(1.0, (2, 1))
     (1, 1)
     """
-    for alike in (operator.is_, operator.eq):
-        for number, one in enumerate(values):
-            with suppress(Exception):  # arrays do not compare, nor does everything of a learner's
-                if alike(one, value):
-                    return number
-    raise ValueError(value)
+    same = [number for number, one in enumerate(values) if one is value]
+    return same[0] if same else values.index(value)  # arrays do not compare
 
 
 class Slider(NamedTuple):
@@ -108,20 +97,19 @@ def seconds(least: float, most: float, step: float, *, label: str = "") -> Slide
 
 
 class Cards(dict[str, Callable[..., Any]]):
-    """Functions by the names that stand on their cards."""
-
-
-def cards(**steps: Callable[..., Any]) -> Cards:
     """Put functions on cards whose order the learner changes; the pipeline function gets a list of them.
 
     *steps* are the functions, by the names on their cards. Raise ValueError for fewer than two, TypeError
     for what is no function.
     """
-    if len(steps) < 2:
-        raise ValueError("cards: there must be two or more, to have an order")
-    for name, step in steps.items():
-        check.function(name, step)
-    return Cards(steps)
+
+    def __init__(self, **steps: Callable[..., Any]) -> None:
+        if len(steps) < 2:
+            raise ValueError("cards: there must be two or more, to have an order")
+        super().__init__({name: check.function(name, step) for name, step in steps.items()})
+
+
+cards = Cards  # as users write it
 
 
 def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Control]:
@@ -130,14 +118,9 @@ def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Co
     Raise TypeError if the function has no such argument, ValueError if its default is none of the values.
     """
     parameters = inspect.signature(pipeline).parameters
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    controls = []
-    for name, abbreviation in wanted.items():
-        if name not in parameters and not takes_any:
-            raise TypeError(f"{name}: the pipeline function has no such argument")
-        default = parameters[name].default if name in parameters else inspect.Parameter.empty
-        controls.append(started(control(name, abbreviation), default))
-    return controls
+    if unknown := wanted.keys() - parameters.keys():
+        raise TypeError(f"{unknown.pop()}: the pipeline function has no such argument")
+    return [started(control(name, given), parameters[name].default) for name, given in wanted.items()]
 
 
 def started(fresh: Control, default: Any) -> Control:
@@ -146,7 +129,7 @@ def started(fresh: Control, default: Any) -> Control:
         return fresh
     try:
         return replace(fresh, start=fresh.number(default))
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever comes of comparing what a learner made
         allowed = ", ".join(fresh.texts[:MOST_NAMED]) or "True, False"
         given = shortened(repr(default))
         raise ValueError(f"{fresh.name}={given}: the default of the function is none of {allowed}") from None
@@ -179,14 +162,11 @@ def control(name: str, given: Any) -> Control:
 def ranged(name: str, label: str, given: Slider) -> Control:
     """Make a slider, which starts in the middle; raise ValueError if it has no steps, or too many."""
     least, most, step, *_ = given
-    if not all(is_number(end) and abs(end) <= LARGEST for end in given[:3]) or not least < most:
-        wrong = shortened(f"{least} to {most}")
-        raise ValueError(f"{name}: must go from a number to a larger one, not {wrong}")
-    if step < FINEST:
-        raise ValueError(f"{name}: goes in steps of {step}, at least {FINEST:g} is possible")
+    fits = all(map(is_number, given[:3])) and 0 < most - least < step * MOST_VALUES
+    if not fits or not round(step, DIGITS):
+        wrong = shortened(f"{least} to {most} in steps of {step}")
+        raise ValueError(f"{name}: must go up in at most {MOST_VALUES} steps, not from {wrong}")
     steps = int((most - least) / step + 1e-9) + 1
-    if steps > MOST_VALUES:
-        raise ValueError(f"{name}: has {steps} steps, at most {MOST_VALUES} are possible")
     values = tuple(round(least + number * step, DIGITS) for number in range(steps))
     texts = tuple(worded(value, given.unit) for value in values)
     return Control(name, label, "range", values, texts, (steps - 1) // 2)

@@ -10,7 +10,7 @@ from typing import Any
 from lessonkit import check
 from lessonkit.code.real import has_loader
 from lessonkit.dataset import Dataset
-from lessonkit.engine import pool
+from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
@@ -28,28 +28,49 @@ VIEW_HEIGHT = 220  # pixels of a timeline
 
 
 class Explore(Page):
-    """The widget of `explore`. It keeps no values: every question of the page brings them along."""
+    """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
+    *pipeline* is a function that returns a `Dataset`, or one and a dictionary of keywords of `benchmark`.
+    It is called for values near the one in use as well, so it should do nothing else than describe. *task*
+    is that of a `challenge`.
+
+    *pinned* are the values of a baseline, by the names of arguments; it is shown below. *formula* is one
+    over the arguments of *pipeline*, such as "samples * (read + train)": its terms light the bars of the
+    stage that has their name, and a bar's end can be dragged.
+
+    Each of *controls* has the name of an argument, and is abbreviated as in `interact`: (least, most),
+    (least, most, step), a list, a dictionary of texts and values, True or False; or it is a `slider`,
+    `seconds` or `cards`. It starts at the argument's default.
+
+    Raise TypeError for what is none of these, ValueError for a control without values, for a default that
+    is none of them, or for a formula that has no value. What goes wrong in *pipeline* is shown instead.
+    """
+
+    # The widget keeps no values: every question of the page brings them along.
     questions = ("show", "code", "run", "cancel")
 
     def __init__(
         self,
         pipeline: Callable[..., Any],
-        pinned: dict[str, Any] | None,
-        height: int,
-        controls: dict[str, Any],
         task: ChallengeTask | None = None,
+        /,
+        *,
+        pinned: dict[str, Any] | None = None,
         formula: str = "",
+        **controls: Any,
     ) -> None:
+        for name, given, kind in ("pinned", pinned or {}, dict), ("formula", formula, str):
+            if not isinstance(given, kind):
+                raise TypeError(f"{name}={given!r}: must be a {kind.__name__}; no control can have this name")
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
         self.controls = {control.name: control for control in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
-        self.one_at_a_time = threading.Lock()
         self.start = self.values({control.name: control.start for control in self.controls.values()})
         self.formula = Formula(formula, pipeline, self.start) if formula else None
-        state: dict[str, Any] = {"controls": [control.spec() for control in self.controls.values()]}
-        state |= {"height": height, "scene": None, "pinned": None, "error": "", "task": task and task.spec()}
+        state: dict[str, Any] = {"height": VIEW_HEIGHT, "scene": None, "pinned": None, "error": ""}
+        state["controls"] = [control.spec() for control in self.controls.values()]
+        state["task"] = task and task.spec()
         state["formula"] = self.formula and self.formula.spec(self.controls)
         runs: dict[str, Trace] = {}
         try:
@@ -84,11 +105,11 @@ class Explore(Page):
 
     def code(self, values: Any) -> None:
         """Send the pipeline of these *values* as programs: of each its text, or why there is none."""
-        made = described(self.pipeline, **self.values(values)).one
+        dataset, options = described(self.pipeline, **self.values(values)).one
         programs = {}
-        for language in ("lessonkit", "torch" if has_loader(made.dataset.node) else "tf.data"):
+        for language in ("lessonkit", "torch" if has_loader(dataset.node) else "tf.data"):
             try:
-                write = partial(made.dataset.code, language, **made.options)
+                write = partial(dataset.code, language, **options)
                 programs[language] = {"text": bounded("this pipeline", write)}
             except Exception as error:
                 programs[language] = {"error": sentence_of(error)}
@@ -104,7 +125,7 @@ class Explore(Page):
         self.cancel()
         self.cancelled = threading.Event()
         real = partial(self.run_real, id, values)
-        if not pool.submit(real, self.cancelled):
+        if not start_thread(real, self.cancelled):
             real(self.cancelled)
 
     def cancel(self) -> None:
@@ -143,8 +164,7 @@ class Explore(Page):
         try:
             dataset, options = recipe = described(self.pipeline, **self.values(values))
             predicted = recipe.simulate()
-            with self.one_at_a_time:
-                real = benchmark(dataset, clock="real", progress=progress, cancel=cancelled, **options)
+            real = benchmark(dataset, clock="real", progress=progress, cancel=cancelled, **options)
             if real.cancelled:
                 self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
             else:
@@ -169,46 +189,14 @@ def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
     return {"rows": rows, "total": total}
 
 
-def explore(
-    pipeline: Callable[..., Any],
-    /,
-    *,
-    pinned: dict[str, Any] | None = None,
-    height: int = VIEW_HEIGHT,
-    formula: str = "",
-    **controls: Any,
-) -> Explore:
-    """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
-
-    *pipeline* is a function that returns a `Dataset`, or one and a dictionary of keywords of `benchmark`.
-    It is called for values near the one in use as well, so it should do nothing else than describe.
-
-    *pinned* are the values of a baseline, by the names of arguments; it is shown below. *height* is that of
-    a timeline, in pixels. *formula* is one over the arguments of *pipeline*, such as
-    "samples * (read + train)": its terms light the bars of the stage that has their name, and a bar's end
-    can be dragged.
-
-    Each of *controls* has the name of an argument, and is abbreviated as in `interact`: (least, most),
-    (least, most, step), a list, a dictionary of texts and values, True or False; or it is a `slider`,
-    `seconds` or `cards`. It starts at the argument's default.
-
-    Raise TypeError for what is none of these, ValueError for a control without values, for a default that
-    is none of them, or for a formula that has no value. What goes wrong in *pipeline* is shown instead.
-    """
-    if pinned is not None and not isinstance(pinned, dict):
-        raise TypeError(f"pinned={pinned!r}: must be a dictionary of values; no control can have this name")
-    if type(height) is not int or height < 1:
-        raise TypeError(f"height={height!r}: must be a number of pixels; no control can have this name")
-    if not isinstance(formula, str):
-        raise TypeError(f"formula={formula!r}: must be a text; no control can have this name")
-    return Explore(pipeline, pinned, height, controls, formula=formula)
+explore = Explore  # as users write it
 
 
-def show(dataset: Any, *, pinned: Any = None, height: int = VIEW_HEIGHT, **options: Any) -> Explore:
+def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
     """Show the run of the `Dataset` *dataset*, and below it that of another one if it is *pinned*.
 
-    *height* is that of a timeline, in pixels; *options* are keywords of `benchmark`. With *ranks* among them,
-    *dataset* is a function that makes the pipeline of a rank. Raise TypeError if it is neither.
+    *options* are keywords of `benchmark`. With *ranks* among them, *dataset* is a function that makes the
+    pipeline of a rank. Raise TypeError if it is neither.
     """
     if not isinstance(dataset, Dataset) and "ranks" not in options:
         raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")
@@ -216,4 +204,4 @@ def show(dataset: Any, *, pinned: Any = None, height: int = VIEW_HEIGHT, **optio
     def pipeline(made: Any = dataset) -> Any:
         return made, options
 
-    return Explore(pipeline, None if pinned is None else {"made": pinned}, height, {})
+    return Explore(pipeline, pinned=None if pinned is None else {"made": pinned})

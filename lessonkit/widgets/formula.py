@@ -44,9 +44,8 @@ class Formula:
     def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
         """What the page has to know: words and names in turns, numbers that stay, and the steps of costs."""
         words = re.split(r"\b([^\W\d]\w*)", self.text.replace("*", "·"))
-        fixed = {
-            name: worded(value, "seconds" * isinstance(value, float)) for name, value in self.fixed.items()
-        }
+        units = {name: "seconds" * isinstance(value, float) for name, value in self.fixed.items()}
+        fixed = {name: worded(self.fixed[name], unit) for name, unit in units.items()}
         costs = [one for one in controls.values() if one.name in words and isinstance(one.values[0], float)]
         steps = {cost.name: [round(value * 1e6) for value in cost.values] for cost in costs}
         left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
@@ -87,11 +86,10 @@ class Formula:
             value, beaten = self.value(values), self.beaten(values)
         except (ArithmeticError, ValueError, TypeError) as error:
             return {"value": "?", "holds": False, "said": str(error), "beaten": []}
-        more = (trace.duration if self.measure == "total" else trace.per_sample) - value
-        same = isclose(value, value + more, rel_tol=SAME)
-        time = milliseconds(abs(more)) if abs(more) >= SEEN else "a little"
-        apart = f"the run takes {time} {'more' if more > 0 else 'less'}"
-        holds = same or (more > 0 and self.sign == ">=")
-        apart = f"it holds: {apart}" if holds else apart
-        outcome = "as the run" if same else apart
+        took = trace.duration if self.measure == "total" else trace.per_sample
+        same = isclose(value, took, rel_tol=SAME)
+        holds = same or (took > value and self.sign == ">=")
+        time = milliseconds(abs(took - value)) if abs(took - value) >= SEEN else "a little"
+        apart = f"the run takes {time} {'more' if took > value else 'less'}"
+        outcome = "as the run" if same else f"it holds: {apart}" if holds else apart
         return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}

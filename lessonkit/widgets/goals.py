@@ -1,6 +1,5 @@
 """What a challenge may ask for: each function makes a goal, a number that a run has with a limit on it."""
 
-from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import Any
@@ -13,7 +12,7 @@ from lessonkit.engine.recorder import CACHE
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.challenges.job_check import content_of, differences
+from lessonkit.widgets.challenges.job_check import differences, job_of
 from lessonkit.widgets.challenges.task import Attempt, Goal
 
 __all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
@@ -113,27 +112,22 @@ def changed(*, at_most: int) -> Goal:
 
 def good_data() -> Goal:
     """Ask for whole epochs, each in an order of its own, and for augmentation that is new each time."""
-    return _none("faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words))
+    return Goal("faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words), at_most=0)
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
     """Ask for the job that the pipeline *other* does, if it is run with these *options* of `benchmark`.
 
     The options must be equal, the elements of an epoch the same in any order, and each stage must do no less
-    work for each sample. Raise TookTooLongError or ValueError if a run of *other* is too much to look at.
+    work for them. Raise TookTooLongError or ValueError if a run of *other* is too much to look at.
     """
     # Now, and not at the first attempt: names that its functions use may be changed until then.
-    task = content_of(benchmark(other, **options))
+    job = job_of(benchmark(other, **options))
 
     def wrong(tried: Attempt) -> str:
-        return next(differences(tried.trace, task), "")
+        return next(differences(tried.trace, job), "")
 
-    return _none("changes of samples, work or options", wrong)
-
-
-def _none(name: str, wrong: Callable[[Attempt], str]) -> Goal:
-    """Ask that there is nothing *wrong*; otherwise this says what is."""
-    return Goal(name, lambda tried: bool(wrong(tried)), "{:d}".format, at_most=0, missed=wrong)
+    return Goal("changes of samples, work or options", wrong, at_most=0)
 
 
 def _sum(tried: Attempt, argument: str, method: str = "") -> int:

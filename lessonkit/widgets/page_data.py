@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lessonkit.engine.trace import BufferEvent, Trace
+from lessonkit.engine.trace import Trace
 from lessonkit.explain.critical_path import shares
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
+from lessonkit.explain.memory import memory
 from lessonkit.explain.plumbing import plumbing
-from lessonkit.pictures.layout import Bar, Layout, ink_on, layout
+from lessonkit.pictures.layout import Layout, ink_on, layout
 from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
@@ -46,7 +47,7 @@ def page_data(trace: Trace) -> dict[str, Any]:
         "path": [
             [micros(step.start_ns), micros(step.end_ns), places.get(step.span, -1)] for step in laid.path
         ],
-        "epochs": all_micros(laid.epochs),
+        "epochs": [micros(began) for began in laid.epochs],
         "parts": [
             [part.name, [rows[stage] for stage in part.stages if stage in rows], part.calls, part.buffer]
             for part in plumbing(trace)
@@ -67,17 +68,16 @@ def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequen
 
     *places* says of each span which bar it is.
     """
-    rows, lanes, starts, ends, kinds, labels, numbers, notes = columns(laid.bars, len(Bar._fields))
-    spans = [trace.spans[number] if number >= 0 else None for number in numbers]
-    starts, ends, batches = all_micros(starts), all_micros(ends), trace.batches
+    spans = [trace.spans[bar.span] if bar.span >= 0 else None for bar in laid.bars]
+    batches = trace.recorded.members
     return {
-        "row": rows,
-        "lane": lanes,
-        "start": starts,
-        "length": [end - start for start, end in zip(starts, ends, strict=True)],
-        "kind": ["" if kind == "work" else kind for kind in kinds],
-        "label": labels,
-        "note": notes,
+        "row": [bar.row for bar in laid.bars],
+        "lane": [bar.lane for bar in laid.bars],
+        "start": [micros(bar.start) for bar in laid.bars],
+        "length": [micros(bar.end) - micros(bar.start) for bar in laid.bars],
+        "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
+        "label": [bar.label for bar in laid.bars],
+        "note": [bar.note for bar in laid.bars],
         "cause": [places.get(span.cause, -1) if span else -1 for span in spans],
         "who": [batches.get(span.element, span.element) if span else () for span in spans],
     }
@@ -85,32 +85,21 @@ def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequen
 
 def buffers(trace: Trace) -> list[list[Any]]:
     """List the name of each buffer, the elements that it has room for, and how many it held at most."""
-    now = dict.fromkeys((buffer.name for buffer in trace.buffers), 0)
-    most = dict(now)
-    for name, _, change, _, _ in trace.events:
-        now[name] = held = now[name] + change
-        if held > most[name]:
-            most[name] = held
-    return [[name, room, most[name]] for name, room in trace.buffers]
+    held = memory(trace).elements.steps
+    return [[name, room, max((now for _, now in held[name]), default=0)] for name, room in trace.buffers]
 
 
 def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     """Turn what came into a buffer, and what left it, into columns; *names* are those of elements."""
     numbers = {buffer.name: number for number, buffer in enumerate(trace.buffers)}
-    held, times, changes, elements, sizes = columns(trace.events, len(BufferEvent._fields))
     return {
-        "buffer": [numbers[name] for name in held],
-        "time": all_micros(times),
-        "change": changes,
-        "label": [names[element] for element in elements],
-        "element": elements,
-        "bytes": sizes if trace.max_bytes else [],
+        "buffer": [numbers[event.buffer] for event in trace.events],
+        "time": [micros(event.time_ns) for event in trace.events],
+        "change": [event.change for event in trace.events],
+        "label": [names[event.element] for event in trace.events],
+        "element": [event.element for event in trace.events],
+        "bytes": [event.nbytes for event in trace.events] if trace.max_bytes else [],
     }
-
-
-def columns(records: Sequence[tuple[Any, ...]], width: int) -> list[Sequence[Any]]:
-    """Turn *records* of so many fields into their fields; there may be no records."""
-    return list(zip(*records, strict=True)) or [()] * width
 
 
 def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:
@@ -158,8 +147,3 @@ def packed(content: Any) -> str:
 def micros(nanoseconds: int) -> int:
     """Round to whole microseconds: finer than any screen."""
     return (nanoseconds + 500) // 1000
-
-
-def all_micros(times: Sequence[int]) -> list[int]:
-    """Round *times* as `micros` does, without a call for each."""
-    return [(time + 500) // 1000 for time in times]

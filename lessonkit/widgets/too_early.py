@@ -1,6 +1,5 @@
 """What to do about a cell that was run before those that it needs."""
 
-from types import TracebackType
 from typing import Any
 
 
@@ -10,9 +9,7 @@ def explain_missing_names(shell: Any) -> None:
     A name that a function of the cell would have to make, as in an UnboundLocalError, gets no such note.
     """
 
-    def explained(
-        shell: Any, kind: type, error: NameError, trace: TracebackType, tb_offset: Any = None
-    ) -> None:
+    def explained(shell: Any, kind: type, error: NameError, trace: Any, tb_offset: Any = None) -> None:
         if type(error) is NameError and error.name:
             error.add_note(f"If a cell above makes {error.name!r}: menu Run, Run All Above Selected Cell.")
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)

@@ -41,7 +41,7 @@ STORES = ("asyncStorage", "memoryStorageDriver")
 BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as in page/site.js
 SMALL, WORTH_IT = 1000, 0.9  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
-MEASURED = "*Measured on a computer with two cores. A browser has not what it needs.*"
+MEASURED = "*Measured on a computer with two cores: a browser cannot run this cell.*"
 WAYS = {"WAY_TORCH": ("00", "01", "09", "11"), "WAY_SHORT": ("00", "01", "03", "04", "08")}
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 

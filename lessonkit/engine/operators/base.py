@@ -12,15 +12,14 @@ from lessonkit.engine.node import Node, told
 from lessonkit.engine.recorder import FILL, LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
 
-# tf.data would loop for ever here; so many elements in vain, and we say so instead.
-MOST_IN_VAIN = 200_000
-
 FRAMES = 7  # that one operator takes on the stack, while it opens its input
 MOST_FRAMES, ROOM = 7_000, 500  # more might not fit on a thread's stack; and those of who calls
 
 
 class EndlessError(RuntimeError):
-    """A pipeline asks for ever more elements and gives none."""
+    """A pipeline asks for ever more elements and gives none: where tf.data would loop for ever, we say so."""
+
+    after = 200_000  # elements in vain
 
 
 Opener = Callable[["Scope", Node], "Stream"]
@@ -165,12 +164,10 @@ def open_whole(scope: Scope, node: Node, index: int = 0, origin: Element | None 
     versions of Python 400.
     """
     length = told(node, lambda _, before: 1 + max(before, default=-1))
-    frames = min(FRAMES * length, MOST_FRAMES)
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), frames + ROOM))
-    try:
-        return scope.open(node, index, origin)
-    except RecursionError:
-        raise RecursionError(f"{length} operators in a row: more than Python can nest") from None
+    if FRAMES * length > MOST_FRAMES:
+        raise RecursionError(f"{length} operators in a row: more than Python can nest")
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES * length + ROOM))
+    return scope.open(node, index, origin)
 
 
 async def attempt(stream: Stream) -> Element:

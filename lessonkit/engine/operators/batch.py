@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, split
-from lessonkit.engine.operators.base import MOST_IN_VAIN, EndlessError, Stream, Transform, batched, operator
+from lessonkit.engine.operators.base import EndlessError, Stream, Transform, batched, operator
 from lessonkit.engine.operators.prefetch import Prefetch
 
 
@@ -49,7 +49,7 @@ class Unbatch(Transform):
     parts: Iterator[Element] = iter(())
 
     async def next(self) -> Element:
-        for _ in range(MOST_IN_VAIN):
+        for _ in range(EndlessError.after):
             part = next(self.parts, END)
             if part is not END:
                 return part
@@ -57,7 +57,7 @@ class Unbatch(Transform):
             if batch is END:
                 return END
             self.parts = iter(self.taken_apart(batch))
-        raise EndlessError(f"unbatch: {MOST_IN_VAIN} batches in a row had no parts")
+        raise EndlessError(f"unbatch: {EndlessError.after} batches in a row had no parts")
 
     def taken_apart(self, batch: Element) -> list[Element]:
         parts = [Element(value) for value in split(batch.value)]

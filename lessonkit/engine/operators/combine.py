@@ -3,15 +3,7 @@
 import math
 
 from lessonkit.engine.element import END, Element, settle
-from lessonkit.engine.operators.base import (
-    MOST_IN_VAIN,
-    EndlessError,
-    Stream,
-    Transform,
-    attempt,
-    joined,
-    operator,
-)
+from lessonkit.engine.operators.base import Stream, Transform, attempt, joined, operator
 
 
 @operator("repeat")
@@ -26,9 +18,7 @@ class Repeat(Stream):
             self.open_input()  # now, so that the parts of a pipeline get their names in its order
 
     async def next(self) -> Element:
-        for _ in range(MOST_IN_VAIN):
-            if not self.left:
-                return END
+        while self.left:
             empty, self.asked = not self.asked, True
             element = await self.opened[0].next()
             if element is not END:
@@ -39,7 +29,7 @@ class Repeat(Stream):
             if self.left:
                 self.open_input()
                 self.asked = False
-        raise EndlessError(f"repeat: {MOST_IN_VAIN} passes in a row gave nothing")
+        return END
 
 
 @operator("concatenate")

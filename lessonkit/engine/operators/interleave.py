@@ -10,15 +10,7 @@ from collections import deque
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Description
-from lessonkit.engine.operators.base import (
-    MOST_IN_VAIN,
-    EndlessError,
-    Stream,
-    Transform,
-    attempt,
-    open_whole,
-    operator,
-)
+from lessonkit.engine.operators.base import EndlessError, Stream, Transform, attempt, open_whole, operator
 from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate, Resource
 
@@ -76,7 +68,7 @@ class SequentialInterleave(Interleave):
         self.slots: list[Stream | None] = [None] * self.cycle
 
     async def next(self) -> Element:
-        for _ in range(MOST_IN_VAIN):
+        for _ in range(EndlessError.after):
             stream = self.slots[self.turn]
             if stream is not None:
                 element = await stream.next()
@@ -93,7 +85,7 @@ class SequentialInterleave(Interleave):
                 self.next_turn(self.cycle)
             else:
                 return END
-        raise EndlessError(f"{self.node.method}: {MOST_IN_VAIN} data sets in a row gave nothing")
+        raise EndlessError(f"{self.node.method}: {EndlessError.after} data sets in a row gave nothing")
 
     def close(self) -> None:
         for stream in filter(None, self.slots):
@@ -131,7 +123,6 @@ class ParallelInterleave(Interleave):
     """
 
     ended = False
-    in_vain = 0  # files that have ended since the last element
 
     def prepare(self) -> None:
         super().prepare()
@@ -156,9 +147,11 @@ class ParallelInterleave(Interleave):
     async def next(self) -> Element:
         if not self.helpers:
             await self.begin()
-        while (result := await self.consume()) is None:
+        for _ in range(EndlessError.after):  # each wait in vain is for a file that ends
+            if result := await self.consume():
+                return settle(result)
             await self.run.until(self.news, self.has_news, "buffer empty")
-        return settle(result)
+        raise EndlessError(f"interleave: {EndlessError.after} data sets in a row gave nothing")
 
     async def begin(self) -> None:
         """Make the first files, then start the readers."""
@@ -191,15 +184,11 @@ class ParallelInterleave(Interleave):
                     return None
                 waiting += 1
             elif file:  # exhausted: it gives up its turn, and another file takes its place
-                self.in_vain += 1
-                if self.in_vain > MOST_IN_VAIN:
-                    raise EndlessError(f"interleave: {MOST_IN_VAIN} data sets in a row gave nothing")
                 await self.refill(self.turn)
             self.next_turn(len(self.files))
         return None
 
     def take_from(self, file: File) -> Element:
-        self.in_vain = 0
         result = file.results.popleft()
         self.buffer.leave(result)
         if not file.active:

@@ -4,7 +4,7 @@ import math
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import cardinality
-from lessonkit.engine.operators.base import MOST_IN_VAIN, EndlessError, Transform, operator
+from lessonkit.engine.operators.base import EndlessError, Transform, operator
 from lessonkit.engine.recorder import CALL
 
 
@@ -18,14 +18,12 @@ class Filter(Transform):
 
     async def next(self) -> Element:
         refused = 0
-        while refused < MOST_IN_VAIN or self.may_end:
+        while refused < EndlessError.after or self.may_end:
             element = await self.input.next()
             if element is END or await self.run.apply(self.predicate, element, self.stage):
                 return element
             refused += 1
-        raise EndlessError(
-            f"filter: refused {MOST_IN_VAIN} elements in a row, of a source without a known end"
-        )
+        raise EndlessError(f"filter: refused {refused} elements in a row, of a source without a known end")
 
 
 @operator("take")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count, repeat
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.operators.base import MOST_IN_VAIN, EndlessError, Stream, operator
+from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.recorder import CHOICE
 
 MOST_PASSES = 3  # in the buffer of a repeated shuffle, as in tf.data; and one that has just begun
@@ -42,8 +42,6 @@ class Shuffle(Stream):
         return map("{}:{}".format, repeat(self.run.store.seed(self.seed)), passes)
 
     def open_pass(self) -> None:
-        if len(self.held) > MOST_IN_VAIN:
-            raise EndlessError(f"shuffle_and_repeat: {MOST_IN_VAIN} passes in a row gave nothing")
         self.open_input()
         self.held.append([])
         self.left -= 1

@@ -52,20 +52,12 @@ class Source(Stream):
 
 
 @operator("from_list")
+@operator("range")
 class Listed(Source):
     """Gives what is there already, in no time."""
 
     async def next(self) -> Element:
         return END if self.given == len(self.values) else self.give(self.values[self.given])
-
-
-@operator("range")
-class Numbers(Listed):
-    """Gives the numbers of a range."""
-
-    def prepare(self) -> None:
-        super().prepare()
-        self.values = range(*self.args)
 
 
 @operator("from_generator")

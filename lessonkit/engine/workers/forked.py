@@ -20,11 +20,10 @@ from lessonkit.engine.workers.fetch import Indices
 from lessonkit.engine.workers.worker import Maker, Worker, caught
 
 ANEW, STOP = "anew", "stop"  # what a process is told beside the indices of a batch
-LAST_BATCH = (
-    5.0  # s; how long a process may still work on the batch that it has begun, when it is told to end
-)
+LAST_BATCH = 5.0  # s; how long a process that is told to end may work on the batch that it has begun
 LOOK = 1.0  # s; how often a process looks whether its parent is still there
 
+Recorded = tuple[list[Any], list[Any], dict[int, Any]]  # spans, who new elements are, who is in batches
 FORKS = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
 
@@ -112,13 +111,12 @@ class Forked(Worker):
             return None
         element: Element | None = answer[0]
         if element is not None and answer[1] is not None:
-            self.take_down(element, before, *answer[1])
+            self.take_down(element, before, answer[1])
         return element or END
 
-    def take_down(
-        self, element: Element, before: int, spans: list[Any], people: list[Any], members: dict[int, Any]
-    ) -> None:
+    def take_down(self, element: Element, before: int, recorded: Recorded) -> None:
         """Add what the process recorded of *element* to the run's record, by our keys and names."""
+        spans, people, members = recorded
         recorder, keys, run = self.run.recorder, self.handle.people, self.run
         for (place, outer), epoch, sample in people:
             keys.append(recorder.identify(recorder.opened(place, outer), epoch, sample))
@@ -151,12 +149,12 @@ def serve(pipe: Any, worker: Forked, seed: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     seed_randomness(seed)
-    parent, batching = worker.run, worker.batching
+    parent, loader = worker.run, worker.loader
     run = Threads(parent.machine, worker.process.store, parent.recorder and parent.recorder.heir())
     run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized
     run.process.interpreter = run.new_process(run.process.store).interpreter
-    ours = batching._replace(scope=batching.scope._replace(run=run))
-    run.complete(answer(pipe, Maker(ours, worker.number)), batching.starting)
+    loader.scope = loader.scope._replace(run=run)  # our copy of it
+    run.complete(answer(pipe, Maker(loader, worker.number)), loader.start_stage)
     leave(0)
 
 
@@ -220,7 +218,7 @@ def pickled_batch(element: Element | None, told: Any, worker: int) -> bytes:
     return text
 
 
-def told_since(known: int, run: Any) -> tuple[list[Any], list[Any], dict[int, Any]]:
+def told_since(known: int, run: Any) -> Recorded:
     """Take what *run* has recorded since its last batch, after the first *known* elements."""
     recorder = run.recorder
     sources = [(recorder.places[number], outer) for (_, outer), number in recorder.instances.items()]

@@ -4,21 +4,19 @@ import random
 import warnings
 from collections import deque
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import cycle, islice, repeat
 from typing import Any
 
 from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Node, base_of, cardinality, one_call
+from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START, TAKE
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import shared
-from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import EMPTY
-from lessonkit.engine.workers.fetch import Batching, Fetch, Indices, first_above
+from lessonkit.engine.workers.fetch import Fetch, Indices, first_above
 from lessonkit.engine.workers.forked import FORKS, Forked
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.engine.workers.worker import Ticket, Worker
@@ -40,13 +38,13 @@ class Crew:
 @operator("DataLoader")
 def open_loader(scope: Scope, node: Node) -> Stream:
     """Open *node* with or without workers: without, nothing is made ahead or comes out of order."""
-    return (Loader if node.arguments["num_workers"] else Alone)(scope, node)
+    return (LoaderWithWorkers if node.arguments["num_workers"] else Loader)(scope, node)
 
 
-class Sampled(Stream):
-    """What a loader has with and without workers: the order of samples, and its own passes."""
+class Loader(Stream):
+    """Makes each batch in the loop's own process, when it is asked for."""
 
-    begun = finished = overdue = False
+    begun = False
 
     def prepare(self) -> None:
         self.base = base_of(self.node.inputs[0])
@@ -55,9 +53,8 @@ class Sampled(Stream):
         self.epoch = self.crew.epochs
         self.crew.epochs += 1
         self.run.sized |= any(map(callable, (self.transfer, self.collate, self.pin)))
-        self.is_real = isinstance(self.run, Threads)
-        said = Handling() if self.is_real else self.node.arguments["handling"]  # what is real takes its time
-        self.handling = said.ns()
+        is_real = self.run.is_real  # what is real takes its time
+        self.handling = (Handling() if is_real else self.node.arguments["handling"]).ns()
 
     async def fill_cache(self) -> None:
         """Fill a cache before the workers, in this process."""
@@ -67,15 +64,6 @@ class Sampled(Stream):
                 cache = first_above(self.open_input(), Cache)
                 while await cache.next() is not END:
                     pass
-
-    @cached_property
-    def batching(self) -> Batching:
-        """How batches are made, once a cache before the workers has been filled."""
-        scope, price = self.scope, price_of_bytes(self.collate, "collate")
-        stages = scope.name("Collate", CALL), scope.name("Start", START)
-        sizes = self.batch_size, self.drop_last, one_call(self.node)
-        inside = self.node.inputs[0], self.base, self.kept
-        return Batching(scope, *inside, *sizes, self.collate_fn, price, self.worker_init_fn, *stages)
 
     def indices(self) -> Iterator[Indices]:
         """Give the samples of each batch of this epoch; for an iterable None, for ever."""
@@ -91,6 +79,31 @@ class Sampled(Stream):
             order = random.Random(f"{seed}:{self.epoch}").sample(order, len(order))
         return groups(iter(order), self.batch_size, self.drop_last)
 
+    async def next(self) -> Element:
+        if not self.begun:
+            self.begun = True
+            await self.begin()
+        if (indices := next(self.batches, END)) is END:
+            return END
+        try:
+            element = await self.fetch.batch(indices)
+        except RuntimeError as error:
+            if isinstance(error.__cause__, StopIteration):  # as if the data ended here
+                return END
+            raise
+        await self.run.pause(self.handling.ask)
+        return element
+
+    async def begin(self) -> None:
+        """Open the data set."""
+        if self.timeout:
+            raise AssertionError("timeout: without workers there is nobody to wait for")
+        await self.run.pause(self.handling.begin)
+        await self.fill_cache()
+        self.fetch = Fetch(self)
+        self.opened.append(self.fetch.stream)
+        self.batches: Iterator[Any] = self.indices()
+
 
 def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterator[Indices]:
     """Cut *samples* into batches of *size*; without a size give them one by one."""
@@ -102,43 +115,14 @@ def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterato
             yield group
 
 
-class Alone(Sampled):
-    """Makes each batch in the loop's own process, when it is asked for."""
-
-    async def next(self) -> Element:
-        if not self.begun:
-            self.begun = True
-            await self.begin()
-        indices = END if self.finished else next(self.batches, END)
-        if indices is END:
-            return END
-        try:
-            element = await self.fetch.batch(indices)
-        except RuntimeError as error:
-            if isinstance(error.__cause__, StopIteration):  # as if the data ended here
-                return END
-            raise
-        self.finished = element is END
-        await self.run.pause(self.handling.ask)
-        return element
-
-    async def begin(self) -> None:
-        """Open the data set."""
-        if self.timeout:
-            raise AssertionError("timeout: without workers there is nobody to wait for")
-        await self.run.pause(self.handling.begin)
-        await self.fill_cache()
-        self.fetch = Fetch(self.batching)
-        self.opened.append(self.fetch.stream)
-        self.batches: Iterator[Any] = self.indices()
-
-
-class Loader(Sampled):
+class LoaderWithWorkers(Loader):
     """Sends tasks to its workers, and hands over what they make.
 
     At the start each worker gets *prefetch_factor* tasks; then one task is sent for each batch that is handed
     over. The workers take turns, even if another is idle: so in order, worker i mod n makes batch i.
     """
+
+    finished = overdue = False
 
     def prepare(self) -> None:
         super().prepare()
@@ -172,9 +156,9 @@ class Loader(Sampled):
         await self.fill_cache()
         if self.crew.workers and self.crew.is_at_work:  # two loops at once: this one has workers of its own
             self.crew = Crew()
-        crew, new = self.crew, Forked if self.is_real and FORKS else Worker
+        crew, new = self.crew, Forked if self.run.is_real and FORKS else Worker
         crew.is_at_work = True
-        if self.is_real and not FORKS:
+        if self.run.is_real and not FORKS:
             warnings.warn(UNSAFE, stacklevel=2)
         self.workers = crew.workers or [new(self, number) for number in range(self.num_workers)]
         if crew.workers or crew.handles:

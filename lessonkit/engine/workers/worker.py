@@ -2,6 +2,7 @@
 
 import traceback
 from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
 from lessonkit.engine.costs import charge, price_of_bytes
@@ -9,23 +10,21 @@ from lessonkit.engine.element import END, Element, Failure
 from lessonkit.engine.process import WorkerInfo
 from lessonkit.engine.run import Gate
 from lessonkit.engine.store import Store
-from lessonkit.engine.workers.fetch import Batching, Fetch, Indices
+from lessonkit.engine.workers.fetch import Fetch, Indices
 
 
+@dataclass(slots=True, eq=False)
 class Ticket:
     """A task: the *number* of a batch and the *indices* that it is made of; then what came of it."""
 
-    __slots__ = ("indices", "is_last", "number", "ready", "received", "result", "sent", "worker")
-
-    def __init__(self, number: int, indices: Any, worker: int, sent: int) -> None:
-        self.number = number  # of the next loader -1, and it stands in the place of the indices
-        self.indices = indices
-        self.worker = worker
-        self.sent = sent  # when
-        self.result: Any = None  # an `Element`, when it has been made
-        self.ready = -1  # when it came, if that is recorded
-        self.received = False  # the main process has seen the result
-        self.is_last = False  # its worker has ended, or died
+    number: int  # of the next loader -1, and it stands in the place of the indices
+    indices: Any
+    worker: int
+    sent: int  # when
+    result: Any = None  # an `Element`, when it has been made
+    ready: int = -1  # when it came, if that is recorded
+    received: bool = False  # the main process has seen the result
+    is_last: bool = False  # its worker has ended, or died
 
     def has_batch(self) -> bool:
         """Whether what came of it is a batch: neither an end, nor an error, nor nothing yet."""
@@ -59,10 +58,10 @@ class Maker:
     fetch: Any = None  # a `Fetch`, once the data set is open
     failed: Exception | None = None  # what its start raised
 
-    def __init__(self, batching: Batching, number: int) -> None:
-        self.batching = batching
+    def __init__(self, loader: Any, number: int) -> None:
+        self.loader = loader
         self.number = number
-        self.run: Any = batching.scope.run
+        self.run: Any = loader.scope.run
 
     async def prepare(self) -> None:
         """Run what its start asks for; an error comes in the place of its first batch.
@@ -70,8 +69,8 @@ class Maker:
         No batch comes after it, until the next epoch opens the data set.
         """
         try:
-            if init := self.batching.init:
-                await self.run.apply(init, Element(self.number), self.batching.starting)
+            if init := self.loader.worker_init_fn:
+                await self.run.apply(init, Element(self.number), self.loader.start_stage)
             self.open()
         except Exception as error:
             self.failed = error
@@ -79,7 +78,7 @@ class Maker:
     def open(self) -> None:
         """Open the data set for an epoch; close that of the epoch before."""
         self.depart()
-        self.fetch = Fetch(self.batching)
+        self.fetch = Fetch(self.loader)
 
     def depart(self) -> None:
         """Close what it has open."""
@@ -114,8 +113,7 @@ class Worker(Maker):
     delivered = 0  # when its last result reached the main process
 
     def __init__(self, loader: Any, number: int) -> None:
-        super().__init__(loader.batching, number)
-        self.loader = loader
+        super().__init__(loader, number)
         self.called = str(number)
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
@@ -171,7 +169,6 @@ class Worker(Maker):
         """Make what it is told to make, until it is stopped."""
         run, queue = self.run, self.queue
         handling = self.loader.handling
-        hop, sending = handling.hop, handling.send
         await run.spend(spent, self.loader.start_stage, Element(None))
         await self.prepare()
         while True:
@@ -180,10 +177,9 @@ class Worker(Maker):
             if self.stopped:
                 break
             ticket = queue.popleft()
-            if hop or sending:
-                await run.pause(max(0, ticket.sent + hop - run.time))
+            await run.pause(max(0, ticket.sent + handling.hop - run.time))
             if ticket.number < 0:
-                self.loader, self.batching = ticket.indices, ticket.indices.batching
+                self.loader = ticket.indices
                 self.ended = False
                 self.open()
             elif self.ended:
@@ -191,7 +187,7 @@ class Worker(Maker):
             else:
                 ticket.result, cost = await self.work_on(ticket)
                 await run.spend(cost, self.loader.transfer_stage, ticket.result)
-            way = hop + (handling.way_busy if queue else handling.way)
+            way = handling.hop + (handling.way_busy if queue else handling.way)
             if way or self.late or self.on_the_way:
                 self.deliver(ticket, run.time + way)
             else:

@@ -73,4 +73,4 @@ def challenge(
     task = ChallengeTask(text, tuple(goals), tuple(hints), solution)
     if pipeline is None:
         return Challenge(task)
-    return Explore(pipeline, None, VIEW_HEIGHT, controls, task)
+    return Explore(pipeline, task, **controls)

@@ -7,7 +7,7 @@ from lessonkit import check
 from lessonkit.engine.trace import Trace
 from lessonkit.improve.climb import Search, Setting
 from lessonkit.improve.knobs import Knob
-from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.controls import controls_of
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
@@ -34,8 +34,6 @@ class HeatMap(Page):
 
     def run(self, square: Any) -> Trace:
         """Simulate at a *square*: of each knob the number of a step."""
-        if not isinstance(square, list) or len(square) != 2:
-            raise RefusedError("a square has two numbers")
         values = {knob.name: knob.value(step) for knob, step in zip(self.knobs, square, strict=True)}
         return described(self.pipeline, **values).simulate()
 

@@ -24,16 +24,15 @@ class Goal:
     """Ask for any number that an attempt has, with a limit on one side: *at_most* or *at_least*.
 
     *name* says what is measured. *measure* is a function of the `Attempt` that gives the number, and *text*
-    one that writes it. *missed*, a function of the attempt, says what is wrong where no number does. Raise
-    ValueError if there is no limit, or if there are two.
+    one that writes it. Where no number says what is wrong, *measure* may do so in words. Raise ValueError if
+    there is no limit, or if there are two.
     """
 
     name: str
-    measure: Callable[[Attempt], float]
+    measure: Callable[[Attempt], float | str]
     text: Callable[[float], str] = "{:g}".format
     at_most: float | None = None
     at_least: float | None = None
-    missed: Callable[[Attempt], str] | None = None
 
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
@@ -48,13 +47,13 @@ class Goal:
 
     def judge(self, attempt: Attempt) -> Judged:
         """How an attempt stands to this goal, and by how much it misses it."""
-        value = self.measure(attempt)
+        value = self.measure(attempt) or 0
+        if isinstance(value, str):
+            return Judged(False, f"{self.name}: {value}")
         measured = f"{self.name}: {self.text(value)} ({self.limit})"
         missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
         if missing <= CLOSE:
             return Judged(True, measured)
-        if self.missed:
-            return Judged(False, f"{self.name}: {self.missed(attempt)}")
         how = "missing" if self.at_most is None else "too much"
         return Judged(False, f"{measured}, {self.text(missing)} {how}")
 

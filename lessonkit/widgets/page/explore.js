@@ -1,6 +1,6 @@
 // `explore`: controls, the view, and what can be done with the pipeline of the moment.
 
-const RUN = "Run this pipeline on threads, and lay it over the prediction";
+const RUN = "Run this pipeline for real, and lay it over the prediction";
 
 class Explore {
   constructor(model, el) {

@@ -1,6 +1,6 @@
 """`Drawing`, a type of `Marks`: a question answered by drawing a figure of runs over the values of a knob."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -8,36 +8,29 @@ from lessonkit.engine.trace import Trace
 from lessonkit.improve.knobs import KNEE
 from lessonkit.widgets.page_data import limit_of
 from lessonkit.widgets.questions.marks import Marks, Places
-from lessonkit.widgets.questions.prediction import SCALES
+from lessonkit.widgets.questions.prediction import SCALES, Wrong
 from lessonkit.words import number, percent
 
 NEAR_ENOUGH = 0.1  # of the right value, or one step: so exactly is a curve to be drawn
 FOLLOWS = 0.25  # of its value, or two steps: a curve that stays so near to another follows its idea
 STEPS = 100  # of the axis
 HEADROOM = 1.25  # above the highest of all known curves
+Draw = tuple[str, Sequence[Any]]  # a knob, and its values
 
 
 class Drawing(Marks):
-    """A question whose answer is a curve: what *answer* gives for the run with each of *values* of *knob*.
+    """A question whose answer is a curve: a number for the run with each value of a knob.
 
-    *wrong* has curves, or functions of all traces that give one. The first value of all is shown.
+    In *wrong* are curves. The first value of all is shown.
     """
 
     says, well = "gives", f"within {percent(NEAR_ENOUGH)}"
 
     def __init__(
-        self,
-        traces: Sequence[Trace],
-        wrong: Sequence[tuple[Any, str]],
-        answer: Callable[[Trace], float],
-        unit: str,
-        knob: str,
-        values: Sequence[Any],
-        **more: Any,
+        self, traces: Sequence[Trace], right: Places, wrong: Wrong, unit: str, draw: Draw, **more: Any
     ) -> None:
-        self.knob, self.values, self.unit = knob, values, unit
-        given = [curve(*traces) if callable(curve) else curve for curve, _ in wrong]
-        curves = [[answer(trace) for trace in traces], *given]
+        (knob, values), self.unit = draw, unit
+        curves = [right, *(curve for curve, _ in wrong)]
         for curve in curves:
             if len(curve) != len(values) or not all(isfinite(value) and value >= 0 for value in curve):
                 raise ValueError(f"draw: {curve} must have a number for each of {len(values)} values")
@@ -45,7 +38,7 @@ class Drawing(Marks):
         curve, *known = [[value / self.step for value in curve] for curve in curves]
         self.right, self.order = curve[1:], range(len(values))
         times = [trace.per_sample for trace in traces if trace.samples]
-        limits = [limit_of(trace) for trace in traces[1:]] if curves[0] == times else []
+        limits = [limit_of(trace) for trace in traces[1:]] if right == times else []
         self.least = [(seconds / self.step, what) for seconds, what in limits]
         self.wrong = [(places[1:], text) for places, (_, text) in zip(known, wrong, strict=True)]
         best = min(curve) if curve[-1] <= curve[0] else max(curve)

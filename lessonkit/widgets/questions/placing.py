@@ -1,7 +1,6 @@
 """`Placing`, a type of `Marks`: a question answered by placing the bars of a run on its time axis."""
 
 from collections.abc import Sequence
-from functools import reduce
 from math import gcd, inf
 from typing import Any
 
@@ -9,6 +8,7 @@ from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Bar, ink_on, layout
 from lessonkit.widgets.page_data import micros
 from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.questions.prediction import Wrong
 from lessonkit.words import milliseconds
 
 MOST_PLACES = 200  # along an axis: more could not be told apart on a small screen
@@ -23,23 +23,20 @@ class Placing(Marks):
 
     says, well = "begins at", "in place"
 
-    def __init__(
-        self, trace: Trace, wrong: Sequence[tuple[Trace, str]], stages: Sequence[str], **more: Any
-    ) -> None:
+    def __init__(self, trace: Trace, wrong: Wrong, stages: Sequence[str], **more: Any) -> None:
         self.rows = layout(trace).rows
         rows = [row.stage for row in self.rows]
         if missing := set(stages) - set(rows):
             raise ValueError(f"place={missing.pop()!r}: must be one of {', '.join(rows)}")
-        runs = [trace, *(run for run, _ in wrong)]
-        bars, *_ = bars_of_runs = [named_bars(run) for run in runs]
-        counts = {name: len(same) for name, same in bars.items() if rows[same[0].row] in stages}
-        self.names = [name for name, count in counts.items() for _ in range(count)]
-        self.bars = [bar for name in counts for bar in bars[name]]
+        runs, named = [trace, *(run for run, _ in wrong)], named_bars(trace)
+        self.names = [name for name, bar in named if rows[bar.row] in stages]
+        self.bars = [bar for _, bar in named if rows[bar.row] in stages]
+        given = [bar for _, bar in named if rows[bar.row] not in stages]
         who, spans = trace.identities, trace.spans
         self.who = [{who[one] for one in trace.members(spans[bar.span].element)} for bar in self.bars]
+        known = [starts(run, self.names) for run in runs]
         ends: list[float] = [bar.end for bar in self.bars]
-        known = [starts(bars_of_run, counts) for bars_of_run in bars_of_runs]
-        self.step = reduce(gcd, [int(time) for times in [*known, ends] for time in times if time < inf])
+        self.step = gcd(*(int(time) for times in [*known, ends] for time in times if time < inf))
         work = sum(ends) - sum(known[0])  # so long are all bars, one after another
         steps = int(max(work, *(run.duration * 1e9 for run in runs)) // self.step) + 1
         if steps > MOST_PLACES:
@@ -50,7 +47,6 @@ class Placing(Marks):
         self.lengths = [(bar.end - bar.start) // self.step for bar in self.bars]
         self.last = [steps - length for length in self.lengths]
         each = zip(self.bars, self.lengths, self.names, strict=True)
-        given = [bar for name in bars if name not in counts for bar in bars[name]]
         spec = {
             "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in self.rows],
             "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
@@ -86,19 +82,16 @@ class Placing(Marks):
         )
 
 
-def named_bars(trace: Trace) -> dict[str, list[Bar]]:
-    """Give the bars that are work, by their names such as "Read 0"; those of one name in order."""
-    named: dict[str, list[Bar]] = {}
+def named_bars(trace: Trace) -> list[tuple[str, Bar]]:
+    """List the bars that are work with their names, such as "Read 0"; those of one name in order."""
     laid = layout(trace)
-    for bar in sorted(laid.bars, key=lambda bar: (bar.row, len(bar.label), bar.label, bar.start)):
-        if bar.kind == "work":
-            named.setdefault(f"{laid.rows[bar.row].stage} {bar.label}".strip(), []).append(bar)
-    return named
+    work = [bar for bar in laid.bars if bar.kind == "work"]
+    work.sort(key=lambda bar: (bar.row, len(bar.label), bar.label, bar.start))
+    return [(f"{laid.rows[bar.row].stage} {bar.label}".strip(), bar) for bar in work]
 
 
-def starts(bars: dict[str, list[Bar]], counts: dict[str, int]) -> list[float]:
-    """Say when the bars begin, of each name so many as *counts* has; those that are not there never do."""
-    times: list[float] = []
-    for name, count in counts.items():
-        times += [*(bar.start for bar in bars.get(name, ())), *[inf] * count][:count]
-    return times
+def starts(trace: Trace, names: list[str]) -> list[float]:
+    """Say when the bars of these *names* begin in *trace*; those that are not there never do."""
+    named = named_bars(trace)
+    times = {name: iter([bar.start for other, bar in named if other == name]) for name in names}
+    return [next(times[name], inf) for name in names]

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from lessonkit.engine.trace import Trace
 from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
-from lessonkit.widgets.questions.prediction import Predict, Question
+from lessonkit.widgets.questions.prediction import Predict, Question, Wrong
 from lessonkit.widgets.sandbox import described, recipe_of
 
 
@@ -17,7 +18,7 @@ def predict(
     choices: Sequence[str] = (),
     place: Sequence[str] = (),
     draw: Mapping[str, Sequence[Any]] | None = None,
-    wrong: Sequence[tuple[Any, str]] = (),
+    wrong: Wrong = (),
     why: str = "",
 ) -> Question:
     """Ask *question* before the run is shown.
@@ -50,11 +51,17 @@ def predict(
         [(knob, values), *more] = draw.items()
         if more or len(values) < 2:
             raise ValueError("draw: must be one name with two or more values")
-        runs = [described(pipelines[0], **{knob: value}).simulate() for value in values]
-        return Drawing(runs, wrong, answer or (lambda trace: trace.per_sample), unit, knob, values, **about)
+        traces = [described(pipelines[0], **{knob: value}).simulate() for value in values]
+        curve = [answer(trace) if answer else trace.per_sample for trace in traces]
+        return Drawing(traces, curve, meant(wrong, traces), unit, (knob, values), **about)
     traces = [recipe_of(made).simulate() for made in pipelines]
     if place:
         others = [(recipe_of(made).simulate(), text) for made, text in wrong]
         return Placing(traces[0], others, place, **about)
-    answer = answer or (lambda trace, *others: trace.duration)
-    return Predict(traces, wrong, answer, unit, choices, **about)
+    right = answer(*traces) if answer else traces[0].duration
+    return Predict(right, meant(wrong, traces), unit, choices, traces=traces, **about)
+
+
+def meant(wrong: Wrong, traces: Sequence[Trace]) -> Wrong:
+    """Work out what the misconceptions lead to that are functions of the *traces*."""
+    return [(given(*traces) if callable(given) else given, text) for given, text in wrong]

@@ -148,7 +148,7 @@ async function keptCaches() {
 // A file that is kept here may be damaged, and would stay so: drop what is kept of Python, never a learner's work,
 // and try once more.
 async function giveUp() {
-  if (!navigator.onLine) return say("There is no network, and not all of this lesson was kept here: open it once with one.", true);
+  if (!navigator.onLine) return say("There is no network, and not all of this lesson is kept here: open it once while there is one.", true);
   const names = (await keptCaches()).filter((name) => name.startsWith("lessons "));
   const again = async () => {
     await Promise.all(names.map((name) => caches.delete(name)));
@@ -160,7 +160,7 @@ async function giveUp() {
   const copy = (await saved())?.get(path)?.content ?? lesson, open = panel()?.context.model.toJSON();
   const isSaved = !open || digest(open) === digest(copy); // to open a lesson counts as a change
   if (names.length && isNew && isSaved) return again();
-  say("Python has not started. If it does not the next time, try another browser.", true);
+  say("Python has not started. If it fails again, try another browser.", true);
   return button("Load everything again", again);
 }
 
@@ -179,10 +179,10 @@ const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function start() {
   if (!ABLE) {
-    return say("This browser cannot run Python, for it lacks WebAssembly. Text and stored pictures are here.", true);
+    return say("This browser cannot run Python, because it lacks WebAssembly. Text and stored pictures are here.", true);
   }
   if ((await asked)?.status === 404 && !(await saved())?.has(path)) {
-    return say("There is no lesson of this name: the list of all lessons has those that there are.", true);
+    return say("There is no lesson of this name: choose one from the list of all lessons.", true);
   }
   heard = performance.now();
   fetchPython().catch((error) => console.warn(error));
