@@ -9,7 +9,7 @@ import lessonkit
 from lessonkit import Dataset, Handling, Machine, benchmark, work
 from lessonkit.engine.machine import Sharing
 from lessonkit.job.device import OnDevice
-from lessonkit.job.job import Job, job_of
+from lessonkit.job.job import Job, measure_subject
 from lessonkit.job.watching import Watch, WatchedBatch
 
 
@@ -80,7 +80,7 @@ class Modelled:
         return seen
 
     def job(self) -> Job:
-        return job_of(self, 2)  # type: ignore[arg-type]
+        return measure_subject(self, 2)  # type: ignore[arg-type]
 
 
 FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)

@@ -207,10 +207,10 @@ def measure_job(loader: Any, step: Callable[[Any], Any], synchronise: Callable[[
         if synchronise is None and torch and torch.cuda.is_initialized():
             synchronise = torch.cuda.synchronize
         subject.synchronise = synchronise
-        return job_of(subject, allowed_cores(), torch)
+        return measure_subject(subject, allowed_cores(), torch)
 
 
-def job_of(subject: Subject, cores: int, torch: Any = None) -> Job:
+def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
     """Measure a *subject*: its numbers, and what the model leaves unexplained of runs beside workers."""
     numbers, alone, by_threads = measure_numbers(subject, cores, torch)
     seen = [batch.samples for batch in alone.batches]
