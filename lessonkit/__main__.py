@@ -14,14 +14,6 @@ from lessonkit import install_check
 from lessonkit.job.recommend import recommend
 from lessonkit.lessons import copy_lessons
 
-STYLED = """<!doctype html><title>What to change</title><meta charset=utf-8>
-<meta name=viewport content='width=device-width'>
-<style>
-:root { color-scheme: light dark; font-family: sans-serif }
-td, th { padding: 0 1em 0 0; text-align: left }
-</style>
-"""
-
 
 def check_installation() -> int:
     """Print what was found; return 1 if something is not good."""
@@ -59,7 +51,11 @@ def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -
         complain(f"lessonkit: {error}")
         return 2
     if page:
-        page.write_text(f"{STYLED}{found._repr_html_()}", "utf-8")
+        style = (
+            "<meta charset=utf-8><meta name=viewport content='width=device-width'><style>:root{color-scheme:"
+        )
+        style += "light dark;font-family:sans-serif}td,th{padding:0 1em 0 0;text-align:left}</style>"
+        page.write_text(f"<!doctype html><title>What to change</title>{style}{found._repr_html_()}", "utf-8")
     print(json.dumps(found.numbers(), indent=1) if as_json else found)
     return int(bool(found.changes))
 
