@@ -14,6 +14,12 @@ from lessonkit import install_check
 from lessonkit.job.recommend import recommend
 from lessonkit.lessons import copy_lessons
 
+PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
+<title>What to change</title>
+<style>:root{{color-scheme:light dark;font-family:sans-serif}}
+td,th{{padding:0 1em 0 0;text-align:left}}</style>
+{}"""
+
 
 def check_installation() -> int:
     """Print what was found; return 1 if something is not good."""
@@ -46,16 +52,14 @@ def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -
     """
     sys.path.insert(0, "")
     try:
+        if page:
+            page.touch()  # before measuring: it may not be possible
         found = recommend(resolve_name(loader), resolve_name(step), progress=complain)
-    except (ImportError, AttributeError, TypeError, ValueError, RuntimeError) as error:
-        complain(f"lessonkit: {error}")
+    except (Exception, KeyboardInterrupt) as error:  # of the learner's modules, too
+        complain(f"lessonkit: {type(error).__name__}: {error}")
         return 2
     if page:
-        style = (
-            "<meta charset=utf-8><meta name=viewport content='width=device-width'><style>:root{color-scheme:"
-        )
-        style += "light dark;font-family:sans-serif}td,th{padding:0 1em 0 0;text-align:left}</style>"
-        page.write_text(f"<!doctype html><title>What to change</title>{style}{found._repr_html_()}", "utf-8")
+        page.write_text(PAGE.format(found._repr_html_()), "utf-8")
     print(json.dumps(found.numbers(), indent=1) if as_json else found)
     return int(bool(found.changes))
 

@@ -49,3 +49,21 @@ def test_copy_says_why_it_cannot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     (tmp_path / "a file").touch()
     with pytest.raises(SystemExit, match=r"The lessons cannot be copied to .*a file"):
         call(monkeypatch, "copy", str(tmp_path / "a file"))
+
+
+@pytest.mark.parametrize(
+    ("loader", "html"),
+    [("gone:loader", ""), ("broken:loader", ""), ("json:gone", ""), ("json:dumps", "no folder/page.html")],
+)
+def test_what_cannot_be_measured_is_told_apart_from_what_is_to_be_changed(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    loader: str,
+    html: str,
+) -> None:
+    (tmp_path / "broken.py").write_text("1 +", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    more = ["--html", str(tmp_path / html)] * bool(html)
+    assert call(monkeypatch, "recommend", loader, "json:loads", *more) == 2
+    assert capsys.readouterr().err.startswith("lessonkit: ")

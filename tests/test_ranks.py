@@ -1,6 +1,8 @@
 """Ranks that wait for the slowest: true of real ones, exact where one can reckon."""
 
+import gc
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -202,12 +204,42 @@ def test_many_ranks_take_little_longer_each_than_few() -> None:
         (lambda rank: Dataset.range(3), True),
         (lambda rank: Dataset.range(6).shard(2, rank), False),
         (lambda rank: Dataset.range(3).map(lambda number: number + rank), False),
-        ([Dataset.range(3), Dataset.range(3)].__getitem__, False),
+        (lambda *ranks: Dataset.range(3), True),
+        (partial(lambda base, rank: Dataset.range(base), 3), True),
+        ([Dataset.range(3), Dataset.range(3)].__getitem__, True),
+        ([Dataset.range(3), Dataset.range(4)].__getitem__, False),
     ],
 )
 def test_a_function_that_ignores_its_rank_is_told_that_all_read_the_same(
     function: Any, ignored: bool
 ) -> None:
     found = benchmark(function, 1, ranks=2)
-    assert ("all ranks read the same samples" in str(found)) == ignored == bool(found.alike)
+    assert ("All ranks read the same samples" in str(found)) == ignored == bool(found.alike)
     assert not benchmark(function, 1, ranks=1).alike
+
+
+def test_ranks_that_write_to_one_list_are_told_so() -> None:
+    seen: list[int] = []
+
+    def noting(rank: int) -> Dataset:
+        return Dataset.range(6).shard(2, rank).map(lambda number: seen.append(number) or number)  # type: ignore[func-returns-value]
+
+    assert "write to seen" in benchmark(noting, 1, ranks=2).alike
+    known = [5, 6, 7]
+    reading = benchmark(lambda rank: Dataset.range(3).map(lambda number: known[number] + rank), 1, ranks=2)
+    assert not reading.alike
+
+
+def test_an_error_in_one_rank_leaves_no_other_open() -> None:
+    def failing(rank: int) -> Dataset:
+        return Dataset.range(3).map(lambda number: 1 // (number - rank))
+
+    with pytest.raises(ZeroDivisionError):
+        benchmark(failing, 1, ranks=3)
+    gc.collect()  # of a coroutine that was never awaited a warning tells, which is an error here
+
+
+def test_the_last_step_that_ranks_share_is_named() -> None:
+    cached = Dataset.range(3).cache()
+    with pytest.raises(ValueError, match="ranks 0 and 1 share cache"):
+        benchmark(lambda rank: cached.map(lambda number: number + rank), ranks=2)

@@ -1,6 +1,8 @@
 """A run that goes on where another one stood gives what that one would have given, whatever ran."""
 
+import math
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +10,7 @@ from random_pipelines import loaded, pipeline
 
 from lessonkit import DataLoader, Dataset, Trace, benchmark
 from lessonkit.engine.node import walk
-from lessonkit.engine.resume import State
+from lessonkit.engine.resume import State, fingerprint
 
 
 def elements(trace: Trace) -> list[Any]:
@@ -108,3 +110,30 @@ def test_what_cannot_be_resumed_says_so() -> None:
         benchmark(Dataset.range(6), 1, resume=3)
     with pytest.raises(ValueError, match="must not be given with ranks"):
         benchmark(lambda rank: Dataset.range(6), ranks=2, resume=State("", 0, 0, 0, 0, 0))
+
+
+def test_a_resumed_run_can_be_resumed() -> None:
+    dataset = Dataset.range(10).shuffle(4)
+    whole = benchmark(dataset)
+    again = benchmark(dataset, resume=whole.state(after=3))
+    assert elements(benchmark(dataset, resume=again.state(after=2))) == elements(whole)[5:]
+
+
+def test_pipelines_are_told_apart_by_what_their_functions_do() -> None:
+    def adding(more: int) -> Dataset:
+        return Dataset.range(5).map(lambda number: number + more)
+
+    def calling(name: str) -> Dataset:
+        return Dataset.range(5).map(lambda number: getattr(math, name)(number))
+
+    different = [
+        *(adding(1), adding(2), calling("sqrt"), calling("floor")),
+        Dataset.range(5).map(lambda number, more=1: number + more),
+        Dataset.range(5).map(lambda number, more=2: number + more),
+        Dataset.range(5).map(partial(pow, 2)),
+        Dataset.range(5).map(partial(pow, 3)),
+        Dataset.range(5).map(lambda number: math.sqrt(number)),
+        Dataset.range(5).map(lambda number: math.floor(number)),
+    ]
+    assert len({fingerprint(dataset.node) for dataset in different}) == len(different)
+    assert fingerprint(adding(1).node) == fingerprint(adding(1).node)

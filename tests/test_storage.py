@@ -146,3 +146,11 @@ def test_what_are_no_bytes_are_refused() -> None:
             duration(Dataset.range(1).map(cost=Storage(1).read({0: wrong}.__getitem__)))
     with pytest.raises(TypeError, match="bandwidth"):
         Storage("fast")  # type: ignore[arg-type]
+
+
+def test_each_storage_bounds_what_is_read_from_it() -> None:
+    one, other = Storage(1e5), Storage(2e5)
+    read = Dataset.range(4).map(cost=one.read(5000), num_parallel_calls=2)
+    run = benchmark(read.map(cost=other.read(5000), num_parallel_calls=2), 1, 0)
+    assert run.duration == 0.25
+    assert limits(run).bound == 0.2

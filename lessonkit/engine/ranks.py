@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gc
 import math
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from dis import get_instructions
-from types import FunctionType
+from inspect import getclosurevars, isfunction
 from typing import Any, NamedTuple
 
 from lessonkit.engine.element import Element
 from lessonkit.engine.loop import Loop, Turn
-from lessonkit.engine.node import Description, walk
+from lessonkit.engine.node import walk
 from lessonkit.engine.recorder import LOOP, MEET
+from lessonkit.engine.resume import fingerprint
 from lessonkit.engine.run import Task
 from lessonkit.engine.trace import NS, Trace
 from lessonkit.engine.virtual import ALL_RANKS, others
@@ -24,7 +25,8 @@ REAL_JOB = (
     "with more, its gradients are added to those of rank {first}'s next epoch, and nobody notices."
 )
 
-ALL_ALIKE = "The function ignores its rank: all ranks read the same samples."
+ALL_ALIKE = "All ranks read the same samples: the function gives the same pipeline to each rank."
+ONE_LIST = "Several ranks write to {}: machines share no memory, so in a real job each would have its own."
 
 
 class Rank:
@@ -87,7 +89,7 @@ class Ranks:
     """What several ranks did: *steps* that they took together, and an ordinary trace of each.
 
     *uneven* says what happened if they ran out at different steps; the run stops there. *alike* says if all
-    read the same samples.
+    read the same samples, or write to one list.
     """
 
     traces: list[Trace]
@@ -137,21 +139,31 @@ def refuse_what_is_shared(pipelines: list[Any]) -> None:
     """Raise ValueError if two ranks have a step in common: a cache would be shared, which no machines do."""
     owners: dict[Any, int] = {}
     for rank, pipeline in enumerate(pipelines):
-        for node in walk(pipeline.node) if isinstance(pipeline, Description) else ():
+        for node in reversed([*walk(pipeline.node)]):  # the last step that is shared comes first
             if owners.setdefault(node, rank) != rank:
                 both = f"ranks {owners[node]} and {rank} share {node.method}"
                 raise ValueError(f"{both}: make all of the pipeline within the function of the rank")
 
 
-def alike(function: Any, ranks: int) -> str:
-    """Say that all *ranks* read the same, if *function* ignores its argument, as far as its code tells."""
-    if ranks == 1 or not isinstance(function, FunctionType) or not function.__code__.co_argcount:
-        return ""
-    code = function.__code__
-    name, used = code.co_varnames[0], set(code.co_cellvars)
-    for step in get_instructions(code):
-        used.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
-    return "" if name in used else ALL_ALIKE
+def are_alike(pipelines: list[Any]) -> bool:
+    """Whether several *pipelines* have the same steps, arguments and functions, and so give the same."""
+    first, *others = (pipeline.node for pipeline in pipelines)
+    return bool(others) and all(fingerprint(other) == fingerprint(first) for other in others)
+
+
+def lengths_of_shared(pipelines: list[Any]) -> dict[str, tuple[Any, int]]:
+    """Return by name what functions of several *pipelines* hold that may grow, and how long it is."""
+    owners: dict[int, set[int]] = defaultdict(set)
+    found = {}
+    for rank, pipeline in enumerate(pipelines):
+        functions = [value for node in walk(pipeline.node) for value in node.arguments.values()]
+        for function in filter(isfunction, functions):
+            taken = getclosurevars(function)
+            for name, value in {**taken.globals, **taken.nonlocals}.items():
+                owners[id(value)].add(rank)
+                if isinstance(value, (list, dict, set)) and len(owners[id(value)]) > 1:
+                    found[name] = value, len(value)
+    return found
 
 
 @contextmanager
@@ -177,22 +189,29 @@ def together(
     steps, uneven = list[Together](), ""
     for rank in ranks:
         rank.run.lines = ranks[0].run.lines  # one storage for all
-    while True:
-        meet(ranks)
-        over = [rank for rank in ranks if not rank.has_step or rank.is_over]
-        if all(rank.is_over for rank in ranks):
-            break
-        if not over:
-            slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
-            steps.append(Together(slowest.run.time + round(allreduce * NS), slowest.number))
-        elif len(over) < len(ranks):
-            later = next(rank.number for rank in ranks if rank not in over)
-            first = over[0].number
-            uneven = f"Rank {first} ran out of batches after step {len(steps)}, and rank {later} did not. "
-            uneven += REAL_JOB.format(first=first, later=later)
-            break
-        for rank in ranks:  # an epoch ends for each by itself
-            rank.release(rank.run.time if over else steps[-1].end_ns)
+    try:
+        while True:
+            meet(ranks)
+            over = [rank for rank in ranks if not rank.has_step or rank.is_over]
+            if all(rank.is_over for rank in ranks):
+                break
+            if not over:
+                slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
+                steps.append(Together(slowest.run.time + round(allreduce * NS), slowest.number))
+            elif len(over) < len(ranks):
+                later = next(rank.number for rank in ranks if rank not in over)
+                first = over[0].number
+                uneven = (
+                    f"Rank {first} ran out of batches after step {len(steps)}, and rank {later} did not. "
+                )
+                uneven += REAL_JOB.format(first=first, later=later)
+                break
+            for rank in ranks:  # an epoch ends for each by itself
+                rank.release(rank.run.time if over else steps[-1].end_ns)
+    finally:
+        for rank in ranks:  # after an error in one of them, or where they ended apart
+            rank.run.current = rank.main
+            rank.main.coro.close()
     return steps, [rank.turns for rank in ranks], uneven
 
 

@@ -39,6 +39,7 @@ class Name(str):
     place = LOOP
     role = TRAIN
     wanted = ""  # the name as it was asked for: others may have asked for the same
+    storage: Any = None  # that this stage reads from
 
     @property
     def operator(self) -> int:
@@ -83,7 +84,6 @@ class Recorder:
         self.open = Counter[Name]()  # buffers of each name
         self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
         self.places: list[Place] = []  # where each of them is
-        self.storage: Any = None  # that was read from
         self.workers: dict[Site, int] = {}  # of each loader that has opened: how many processes it has
 
     @property

@@ -1,8 +1,11 @@
 """Where a run stood: enough to begin again there, and what it costs to do so, by three ways of keeping it."""
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from inspect import getclosurevars
 from itertools import islice
+from types import CodeType, FunctionType
 from typing import Any
 
 from lessonkit.engine.costs import identity
@@ -42,7 +45,12 @@ def state_of(trace: Any, after: int) -> State:
     held = sum(event.change * event.nbytes for event in trace.events if event.time_ns <= now)
     keys = islice((key for keys in trace.arrived for key in keys), after)
     passes = max((trace.identities[key].epoch + 1 for key in keys), default=0)
-    return State(fingerprint(node), after, passes, held, times[0] if times else 0.0, now / 1e9)
+    first = times[0] if times else 0.0
+    if before := trace.options[
+        "resume"
+    ]:  # of a run that was itself resumed all is counted from its beginning
+        passes, first, after = max(passes, before.passes), before.position, before.after + after
+    return State(fingerprint(node), after, passes, held, first, now / 1e9)
 
 
 def fingerprint(root: Node) -> str:
@@ -55,13 +63,29 @@ def fingerprint(root: Node) -> str:
     return digest.hexdigest()
 
 
-def told_apart(value: Any) -> str:
-    """Return a text that tells an argument from others, the same in every process."""
-    code = getattr(value, "__code__", None)
-    if code is not None:
-        return f"{code.co_name} {code.co_code.hex()} {[told_apart(one) for one in code.co_consts]}"
-    if hasattr(value, "co_code"):  # a function within a function
-        return str(value.co_code.hex())
-    if callable(value) and not isinstance(value, type) and " at 0x" in repr(value):
-        return type(value).__qualname__
+def told_apart(value: Any, *around: Any) -> str:
+    """Return a text that tells an argument from others, the same in every process.
+
+    Of a function it has what it does: its code, its defaults, and all that it takes from outside. It is
+    met while these values *around* it are told apart.
+    """
+    value = getattr(value, "__func__", value)
+    if any(value is one for one in around):  # it calls itself
+        return "again"
+    parts: Any = None
+    if isinstance(value, CodeType):
+        parts = value.co_code.hex(), value.co_names, value.co_consts
+    elif isinstance(value, FunctionType):
+        taken = getclosurevars(value)
+        parts = value.__code__, value.__defaults__, value.__kwdefaults__, taken.nonlocals, taken.globals
+    elif isinstance(value, partial):
+        parts = value.func, value.args, value.keywords
+    elif isinstance(value, dict):
+        parts = *value, *value.values()
+    elif isinstance(value, (list, tuple)):
+        parts = value
+    if parts is not None:
+        return str([told_apart(part, *around, value) for part in parts])
+    if " at 0x" in repr(value):  # an object of a learner's
+        return f"{type(value).__qualname__} {told_apart(getattr(value, '__dict__', {}), *around, value)}"
     return str(identity(value))

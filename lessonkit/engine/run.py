@@ -170,6 +170,7 @@ class Run(ABC):
         `"wait"` holds nothing, `"native"` a core, `"python"` the interpreter lock and a core.
         """
         if type(duration) is Reading:
+            stage.storage = duration.storage
             line = self.line_of(duration.storage)
             return line.read(self, duration.nbytes, stage, element)  # type: ignore[no-any-return]
         if kind == "wait" or not duration:
@@ -221,8 +222,6 @@ class Run(ABC):
         """Return the streams of *storage* in this run, or in all ranks of it."""
         if storage not in self.lines:
             self.lines[storage] = storage.line(self)
-        if self.recorder is not None:
-            self.recorder.storage = storage
         return self.lines[storage]
 
     def charge(self, price: Price, element: Element) -> int:

@@ -10,7 +10,16 @@ from lessonkit.engine.costs import Cost
 from lessonkit.engine.loop import Loop, LoopStep, Progress
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, cardinality, sites
-from lessonkit.engine.ranks import Ranks, alike, refuse_what_is_shared, together, without_collector
+from lessonkit.engine.ranks import (
+    ALL_ALIKE,
+    ONE_LIST,
+    Ranks,
+    are_alike,
+    lengths_of_shared,
+    refuse_what_is_shared,
+    together,
+    without_collector,
+)
 from lessonkit.engine.recorder import COPY, LOAD, TRAIN, Recorder
 from lessonkit.engine.resume import State, fingerprint
 from lessonkit.engine.run import Run, Stopped
@@ -94,13 +103,11 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         check.flag("record", record)
     if resume is not None:
         check.instance("resume", resume, State)
-    options = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
-    options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue}
+    options: dict[str, Any] = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
+    options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue, "resume": resume}
 
     def loop_over(pipeline: Any, recorded: bool) -> Loop:
         """Make a run of *pipeline*, and its training loop."""
-        if not isinstance(pipeline, Description):
-            raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
         node = pipeline.node
         if most == cardinality(node) == math.inf:
             raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
@@ -129,17 +136,20 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         if clock == "real":
             raise ValueError("clock='real': must be virtual with ranks=, which are a model of other machines")
         numbers = range(check.integer("ranks", ranks, least=1))
-        pipelines = [check.function("dataset", dataset)(number) for number in numbers]
+        pipelines = [checked_pipeline(check.function("dataset", dataset)(number)) for number in numbers]
         refuse_what_is_shared(pipelines)
+        before = lengths_of_shared(pipelines)
         recorded = [record == number if type(record) is int else bool(record) for number in numbers]
         with without_collector():
             loops = [*map(loop_over, pipelines, recorded)]
             found = together(loops, num_epochs, most, allreduce)
-        result = Ranks([*map(trace, pipelines, loops)], *found, allreduce, alike(dataset, ranks))
+        said = [ALL_ALIKE] * are_alike(pipelines)
+        said += [ONE_LIST.format(name) for name, (value, length) in before.items() if len(value) != length]
+        result = Ranks([*map(trace, pipelines, loops)], *found, allreduce, " ".join(said))
         for one in result.traces:
             one.ranks = result
         return result
-    loop = loop_over(dataset, bool(record))
+    loop = loop_over(checked_pipeline(dataset), bool(record))
     unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     epochs = loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most)
     cancelled = False
@@ -152,3 +162,10 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     if unknown and sum(epoch.count for epoch in loop.epochs) > MOST_ELEMENTS:
         raise ValueError(f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements")
     return trace(dataset, loop, cancelled=cancelled)
+
+
+def checked_pipeline(given: Any) -> Description:
+    """Return the pipeline that was *given*."""
+    if not isinstance(given, Description):
+        raise TypeError(f"dataset={given!r}: must be a Dataset")
+    return given

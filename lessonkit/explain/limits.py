@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lessonkit.engine.recorder import ACCELERATOR, OPEN, READ, Site
 from lessonkit.engine.trace import Epoch, Span, Trace
@@ -131,7 +131,10 @@ class Needs:
         work = [(span, trace.members(span.element)) for span in before]
         needed = [(span, samples) for span, samples in work if not self.copies.keys().isdisjoint(samples)]
         self.jobs = [job for job in needed if job[0].kind in HOLD_A_CORE]
-        self.storage_reads = [span.end_ns - span.start_ns for span, _ in needed if span.kind == "storage"]
+        self.storage_reads: dict[Any, list[int]] = defaultdict(list)
+        for span, _ in needed:
+            if span.kind == "storage":
+                self.storage_reads[span.stage.storage].append(span.end_ns - span.start_ns)
 
     def way(self, arrival: Arrival) -> tuple[int, int]:
         """Return when the samples of an element are read at best, and when it can arrive."""
@@ -191,10 +194,13 @@ class Needs:
         for arrival, (read, way) in zip(self.arrivals, ways, strict=True):
             name = "source" if 2 * read >= way else "slowest sample"
             found[name] = max(found.get(name, 0), way + arrival.work)
-        if self.storage_reads:  # each as if alone: the first byte, and then its bytes
-            storage = self.recorded.storage
+        for (
+            storage,
+            times,
+        ) in self.storage_reads.items():  # each as if alone: the first byte, and then its bytes
             first, share = round(storage.first_byte * 1e9), storage.most / storage.bandwidth
-            found["storage"] = first + round(share * sum(time - first for time in self.storage_reads)) + least
+            time = first + round(share * sum(time - first for time in times)) + least
+            found["storage"] = max(found.get("storage", 0), time)
         for name, jobs, lanes in self.holders(cores):
             if jobs:
                 found[name] = max(found.get(name, 0), self.shared(jobs, lanes) + least)

@@ -125,6 +125,7 @@ class Forked(Worker):
         first = recorder.count
         for stage, kind, began, ended, _, key, cause, at in rows(spans, 8):
             name = run.name(stage.wanted, stage.place, stage.role)
+            name.storage = stage.storage
             since = first + cause if cause >= 0 else before
             recorder.spans += (name, kind, began, ended, self.number, keys[key], since, at)
         if spans:
