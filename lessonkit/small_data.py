@@ -94,8 +94,8 @@ def served(folder: str | Path, bandwidth: float = inf, first_byte: float = 0) ->
         raise ValueError(f"bandwidth={bandwidth!r}: must be a number of bytes a second above 0")
     if not Path(folder).is_dir():
         raise ValueError(f"folder={str(folder)!r}: must be a folder")
-    line = SlowLine(bandwidth, first_byte)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SlowAnswer, line, directory=str(folder)))
+    server = SlowServer(("127.0.0.1", 0), partial(SlowAnswer, directory=str(folder)))
+    server.bandwidth, server.first_byte = bandwidth, first_byte
     threading.Thread(target=server.serve_forever, args=(SHORT,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
@@ -104,13 +104,12 @@ def served(folder: str | Path, bandwidth: float = inf, first_byte: float = 0) ->
         server.server_close()
 
 
-class SlowLine:
-    """What all answers share: it carries *bandwidth* bytes a second; each waits for its *first_byte*."""
+class SlowServer(ThreadingHTTPServer):
+    """Its answers share a line of *bandwidth* bytes a second; each waits for its *first_byte*."""
 
-    def __init__(self, bandwidth: float, first_byte: float) -> None:
-        self.bandwidth, self.first_byte = bandwidth, first_byte
-        self.lock = threading.Lock()
-        self.free = 0.0  # when all that was asked of it will have been carried
+    bandwidth, first_byte = inf, 0.0
+    free = 0.0  # when all that was asked of the line will have been carried
+    lock = threading.Lock()
 
     def carry(self, nbytes: int) -> None:
         """Wait until *nbytes* more have been carried."""
@@ -122,22 +121,19 @@ class SlowLine:
 
 
 class SlowAnswer(SimpleHTTPRequestHandler):
-    """Answers as slowly as its *line* says."""
+    """Answers as slowly as its server says."""
 
+    server: SlowServer
     protocol_version = "HTTP/1.1"  # a connection serves many requests, as those of a real storage do
 
-    def __init__(self, line: SlowLine, *given: Any, **named: Any) -> None:
-        self.line = line
-        super().__init__(*given, **named)
-
     def do_GET(self) -> None:
-        time.sleep(self.line.first_byte)
+        time.sleep(self.server.first_byte)
         super().do_GET()
 
     def copyfile(self, source: Any, outputfile: Any) -> None:
         """Send *source* piece by piece."""
         while piece := source.read(CHUNK):
-            self.line.carry(len(piece))
+            self.server.carry(len(piece))
             outputfile.write(piece)
 
     def log_message(self, *said: Any) -> None:

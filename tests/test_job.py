@@ -1,5 +1,6 @@
 """A measured job foretells what the thing takes that was measured: a model, of which all is known."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -7,16 +8,16 @@ import pytest
 import lessonkit
 from lessonkit import Dataset, Handling, Machine, benchmark, work
 from lessonkit.engine.machine import Sharing
-from lessonkit.job import numbers
 from lessonkit.job.device import OnDevice
-from lessonkit.job.job import Job
-from lessonkit.job.watching import MadeBatch, Taken, Watch
+from lessonkit.job.job import Job, measure_subject
+from lessonkit.job.watching import Watch, WatchedBatch
 
 
 class Modelled:
     """A subject whose runs are those of a model, on the virtual clock: what is measured is known exactly."""
 
     stream, batch_size, nbytes = False, 4, 1000
+    loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
 
     def __init__(self, fetch: float, step: float, handling: Handling, sharing: Sharing, **more: Any) -> None:
         self.fetch, self.step, self.handling, self.sharing = fetch, step, handling, sharing
@@ -54,12 +55,12 @@ class Modelled:
         for span in trace.spans:  # a step goes on until there is room for it in the queue
             if span.kind == "buffer full" and span.place == "the accelerator's queue":
                 stepped |= {number: span.end for number, end in stepped.items() if end == span.start}
-        made: dict[int, MadeBatch] = {}
+        made: list[WatchedBatch] = []
         for number in range(len(arrivals)):
             spans = [one for one in trace.spans if one.sample == number and one.stage in ("Wait", "Fetch")]
             began, done = min(span.start for span in spans), max(span.end for span in spans)
             core = sum(span.end - span.start for span in spans if span.kind == "native")
-            made[number] = MadeBatch(spans[0].lane, began, done, done, core, 0.0, 4 * size)
+            made.append(WatchedBatch(spans[0].lane, 4 * size, began, done, done - began, 0.0, core))
         starts = [span.start for span in trace.work if span.role == "start"]
         seen = Watch(workers, began=0.0, opened=max([0.0, *starts]) and starts[-1])
         if workers:
@@ -70,21 +71,16 @@ class Modelled:
                 break
             seen.ended = stepped.get(number, got)
             on_core = self.step * size * self.sharing.step_cores if step and self.computes else 0.0
-            seen.taken.append(Taken(asked, got, seen.ended, on_core))
-            seen.made.append(made[number])
+            times = {"asked": asked, "got": got, "stepped": seen.ended, "step_core": on_core}
+            seen.batches.append(made[number]._replace(**times))
         else:
             seen.whole = True
         seen.closed = trace.duration if seen.whole else seen.ended
-        seen.core = len(seen.taken) * self.handling.take_core
+        seen.core = len(seen.batches) * self.handling.take_core
         return seen
 
     def job(self) -> Job:
-        runs: Any = numbers.run_all(self, 2)  # type: ignore[arg-type]
-        said = {"num_workers": 0, "prefetch_factor": 2, "persistent_workers": False}
-        job = Job(numbers.numbers_of(runs, 2), said, 4, 240, whole=True, subject=runs.subject)
-        for threads, beside in runs.by_threads.items():
-            job.fit(threads, beside)
-        return job
+        return measure_subject(self, 2)  # type: ignore[arg-type]
 
 
 FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)

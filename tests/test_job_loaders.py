@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import stand_in_torch
 from stand_in_torch import Device
@@ -22,6 +23,8 @@ import lessonkit
 from lessonkit import Dataset
 from lessonkit.analysis import measure
 from lessonkit.job import numbers
+from lessonkit.job.job import Forecast
+from lessonkit.job.recommend import Recommendation
 
 pytestmark = pytest.mark.usefixtures("to_the_end")
 
@@ -160,6 +163,8 @@ def test_every_kind_of_loader_is_measured(library: Any, kind: str) -> None:
     [
         (lessonkit.DataLoader(Dataset.range(90).map(lambda number: number + 1), 4, shuffle=True), 90),
         (lessonkit.DataLoader(Dataset.from_list([*range(90)]).filter(lambda number: True), 4), 180),
+        (lessonkit.DataLoader(Dataset.range(91), 4, drop_last=True), 88),
+        (lessonkit.DataLoader(Dataset.range(90), batch_sampler=np.arange(60).reshape(20, 3)), 60),
     ],
 )
 def test_loaders_of_ours_are_measured_with_real_processes(loader: Any, samples: int) -> None:
@@ -175,6 +180,8 @@ def test_a_stream_that_never_ends_is_measured_for_what_was_seen(
     job = measured(library.utils.data.DataLoader(stream(library, math.inf), 4))
     assert not job.whole
     assert job.samples > 0
+    job.numbers.noise = 0.0
+    assert "after the samples that were seen" in str(Recommendation(job, Forecast([2.0, 2.0])))
 
 
 def fails(index: int) -> Any:

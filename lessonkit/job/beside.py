@@ -7,7 +7,7 @@ from statistics import fmean
 
 from lessonkit.engine.machine import Sharing
 from lessonkit.engine.slices import between
-from lessonkit.job.numbers import Beside, JobNumbers, StepNumbers
+from lessonkit.job.numbers import JobNumbers, StepNumbers
 from lessonkit.job.watching import Watch
 
 MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but a mistake
@@ -17,16 +17,16 @@ NO_PROGRESS = 1e-3  # a rate below this is one of a mistake
 AtOnce = dict[tuple[bool, int], float]  # seconds: whether a step went on, and beside how many workers
 
 
-def sharing(known: JobNumbers, step: StepNumbers, beside: Beside) -> Sharing:
-    """Work out what is lost on shared cores beyond each one's part of them.
+def sharing(known: JobNumbers, step: StepNumbers, beside: list[Watch]) -> Sharing:
+    """Work out what is lost on shared cores beyond each one's part of them, *beside* one worker and many.
 
     A step that makes progress at rate 1 by itself, and at rate r beside workers, has done all its work in the
     times that it spent so: that gives r. Likewise for the workers.
     """
     cores, step_cores = known.cores, min(max(1.0, step.cores), known.cores)
     steps, others = [1.0, 1.0], [1.0, known.workers]
-    for place, run in enumerate((beside.one, beside.full) if step.computes else ()):
-        times, done_steps, done_batches = at_once(run, *seen_whole(run))
+    for place, run in enumerate(beside if step.computes else ()):
+        times, done_steps, done_batches = at_once(run)
         both = sum(time for (stepping, many), time in times.items() if stepping and many)
         if done_steps < FEW_STEPS or not both:
             continue
@@ -50,24 +50,21 @@ def in_bounds(factor: float) -> float:
     return min(MOST_SLOWED, max(LEAST_SLOWED, factor))
 
 
-def seen_whole(run: Watch) -> tuple[float, float]:
-    """Return from when to when all that the workers of *run* did is known: what nobody took is not."""
-    firsts, lasts = dict[int, float](), dict[int, float]()
-    for made in run.made:
-        firsts.setdefault(made.pid, made.began)
-        lasts[made.pid] = made.done
-    return max(firsts.values(), default=0.0), min(lasts.values(), default=0.0)
+def at_once(run: Watch) -> tuple[AtOnce, float, float]:
+    """Add up who was at work at once, and count steps and batches done, while all is known of the workers.
 
-
-def at_once(run: Watch, begin: float, end: float) -> tuple[AtOnce, float, float]:
-    """Add up who was at work at once between *begin* and *end*; and count steps and batches done."""
+    That is from the first batch of each until the last: of what nobody took nothing is known.
+    """
+    lasts = {batch.pid: batch.done for batch in run.batches}
+    begin = max((batch.began for batch in run.firsts()), default=0.0)
+    end = min(lasts.values(), default=0.0)
     marks, done = [(end, 0, 0)], [0.0, 0.0]
-    work = [(taken.got, taken.stepped, 0) for taken in run.taken]
-    for start, stop, kind in [*work, *((made.began, made.done, 1) for made in run.made)]:
-        inside = max(begin, start), min(end, stop)
-        if inside[0] < inside[1]:
-            done[kind] += (inside[1] - inside[0]) / (stop - start)
-            marks += [(inside[0], kind, 1), (inside[1], kind, -1)]
+    for batch in run.batches:
+        for kind, start, stop in ((0, batch.got, batch.stepped), (1, batch.began, batch.done)):
+            first, last = max(begin, start), min(end, stop)
+            if first < last:
+                done[kind] += (last - first) / (stop - start)
+                marks += [(first, kind, 1), (last, kind, -1)]
     times: AtOnce = defaultdict(float)
     now, since = [0, 0], begin
     for time, kind, change in sorted(marks):

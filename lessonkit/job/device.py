@@ -1,6 +1,5 @@
 """What a step takes that only launches work on a device: by throughput and by latency."""
 
-import sys
 from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
@@ -22,12 +21,6 @@ class OnDevice(NamedTuple):
     launch: float
     train: float
     queue: int
-
-
-def synchroniser() -> Callable[[], Any] | None:
-    """Return what waits for the GPU, if PyTorch is imported and has initialised one."""
-    torch = sys.modules.get("torch")
-    return torch.cuda.synchronize if torch and torch.cuda.is_initialized() else None
 
 
 def on_device(

@@ -31,13 +31,13 @@ def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
     beside = os.environ.get("LOCAL_WORLD_SIZE")
     among = f", shared by {beside} processes of this job" if beside else ""
     said = [f"{allowed_cores()} of {os.cpu_count()} cores may be used{among}."]
+    if not workers:
+        return said
     if SHARED_MEMORY.is_dir():
         free = shutil.disk_usage(SHARED_MEMORY).free
         verdict = "enough" if free > 2 * nbytes else "too little: allow more, or hand over less"
-        said.append(
-            f"Batches pass through {size(free)} of shared memory, and take {size(nbytes)}: {verdict}."
-        )
-    context = getattr(loader, "multiprocessing_context", None)
-    method = context.get_start_method() if context else multiprocessing.get_start_method()
-    said.append(f"Workers start by {method}. PyTorch has one thread in each; other libraries may start more.")
-    return said if workers else said[:1]
+        through = f"Batches pass through {size(free)} of shared memory"
+        said.append(f"{through}, and take {size(nbytes)}: {verdict}.")
+    context = getattr(loader, "multiprocessing_context", None) or multiprocessing
+    threads = "PyTorch has one thread in each; other libraries may start more"
+    return [*said, f"Workers start by {context.get_start_method()}. {threads}."]

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.job.job import measure_job
 from lessonkit.loops.measure import measure_functions
@@ -42,9 +41,8 @@ def measure(
     map: 9 calls of ... ms, wait
     """
     if step is not None:
-        return measure_job(loader, check.function("step", step), synchronise)
+        return measure_job(loader, step, synchronise)
     if not isinstance(loader, Dataset):
-        raise TypeError(
-            f"loader={loader!r}: must be a Dataset, or come with the step that it feeds, as step="
-        )
+        allowed = "must be a Dataset, or come with the step that it feeds, as step="
+        raise TypeError(f"loader={loader!r}: {allowed}")
     return measure_functions(loader, elements)

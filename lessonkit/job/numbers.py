@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import fmean, median
-from typing import NamedTuple
+from typing import Any
 
 from lessonkit.engine.machine import Sharing
+from lessonkit.engine.workers.handling import Handling
 from lessonkit.job.device import OnDevice
-from lessonkit.job.watching import MadeBatch, Subject, Watch, restored
+from lessonkit.job.watching import Subject, Watch
 
 RUN = 1.25  # s; how long a run of a job goes on at most
 WAITS_ABOVE = 0.06  # of the time of fetching; who waits less does not wait
+HICCUP = 3  # medians; a step that takes longer counts as this
 COMPUTES = 0.3  # of a core; a step that holds less waits for an accelerator
 TOO_FEW = 4  # batches; a median of fewer says nothing
 HANDED = 0.0006  # s; a batch on its way to the loop, where no run shows it
 ENDED, ENDED_EACH = 0.012, 0.003  # s; to end workers, and each of them, where no run came to its end
+RESUME = 0.001  # s; until workers that stayed begin again
 READY_FOR = 0.002  # s; a batch that was made so long before the loop asked for it was ready
-
-PartOf = Callable[[MadeBatch], float]
-
-
-class Beside(NamedTuple):
-    """Runs of the step with one number of threads: *alone*, beside one worker and beside many."""
-
-    alone: Watch
-    one: Watch
-    full: Watch
 
 
 @dataclass
@@ -45,224 +39,212 @@ class StepNumbers:
         return self.cores > COMPUTES
 
 
-class Runs(NamedTuple):
-    """All short runs of a job; batches of *double* and *wide* (with a worker) are twice as large."""
-
-    subject: Subject
-    usual: int  # threads
-    alone: Watch
-    one: Watch
-    lazy: Watch
-    full: Watch
-    by_threads: dict[int, Beside]
-    double: Watch | None
-    wide: Watch | None
-    again: Watch
-    shares: dict[int, list[int]]  # of an iterable: samples by worker, for numbers of workers
-    device: OnDevice | None = None  # if the step only launches what it does
-    device_double: OnDevice | None = None  # the same for batches twice as large
-
-
-def step_numbers(alone: Watch, device: OnDevice | None) -> StepNumbers:
-    """Work out the numbers of a step from a run without workers."""
-    if device:  # what a step waits for the queue is none of its own time
-        return StepNumbers([device.launch], 0.0)
-    taken = alone.taken[1:] or alone.taken
-    core, seconds = sum(one.core for one in taken), sum(one.step for one in taken)
-    return StepNumbers(alone.steps(), core / max(1e-9, seconds))
-
-
-def run_all(subject: Subject, cores: int) -> Runs:
-    """Make all short runs of a job, in about 14 seconds; RuntimeError says what failed."""
-    go, shares = subject.go, dict[int, list[int]]()
-    with restored() as torch:
-        usual = torch.get_num_threads() if torch else 1
-        go(0, 0.1 * RUN, step=True)  # warm
-        device = subject.on_device()
-        alone = go(0, RUN, step=True)
-        if not alone.made:
-            raise ValueError("the loader gave no batch: there is nothing to measure")
-        one, lazy, full = go(1, RUN), go(1, 0.5 * RUN, factor=1), go(cores, RUN)
-        if not full.made:
-            raise ValueError(
-                f"with {cores} workers the loader gave no batch: each has too few samples for one"
-            )
-        computes = step_numbers(alone, device).computes
-        by_threads = {}
-        for threads in {1, usual} if torch and computes else {usual}:
-            if torch:
-                torch.set_num_threads(threads)
-            own = alone if threads == usual else go(0, 0.5 * RUN, step=True)
-            by_threads[threads] = Beside(own, go(1, 0.8 * RUN, step=True), go(cores, RUN, step=True))
-        if torch:
-            torch.set_num_threads(usual)
-        double = wide = device_double = None
-        if subject.batch_size and (subject.stream or len(subject.batches) > 1):
-            double = go(0, 0.5 * RUN, step=True, size=2)
-            device_double = device and subject.on_device()
-            wide = go(1, 0.5 * RUN, size=2)
-        for workers in (cores, 2 * cores) if subject.stream else ():
-            run = full if workers == cores and full.whole else go(workers, 1.5 * RUN)
-            if run.whole:
-                by_pid = {made.pid: 0 for made in run.made}
-                for made in run.made:
-                    by_pid[made.pid] += made.samples
-                shares[workers] = list(by_pid.values()) + [0] * (workers - len(by_pid))
-        if computes:
-            # With threads of both, one run may take half as long again as the next, and hiccups only add.
-            beside = by_threads[usual]
-            full_beside = min(beside.full, go(cores, RUN, step=True), key=Watch.pace)
-            by_threads[usual] = beside._replace(full=full_beside)
-        again = go(0, 0.4 * RUN, step=True)
-    runs = (alone, one, lazy, full, by_threads, double, wide, again, shares, device, device_double)
-    return Runs(subject, usual, *runs)
-
-
 @dataclass
 class JobNumbers:
     """What the model of a loader needs to know of a job; seconds, if nothing else is said."""
 
     cores: int
     alone: list[float]  # to make each batch in the loop's process
+    over: float  # and the loop's own time for it
     waits: list[float]  # for each batch in a worker: what it waits,
-    works: list[float]  # and what it computes
-    over: float  # the loop's own time for a batch without workers
+    works: list[float]  # what it computes,
+    put: float  # and what it takes to hand it over, however large
     workers: float  # the factor by which workers slow each other down
-    iter: float  # to start a worker, in the loop
-    begin: float  # and for the first one in addition
-    boot: float  # from there until it works
-    cold: float  # what its first batch takes in addition
-    stop: float  # to end all workers,
-    stop_each: float  # and for each of them in addition
-    way: tuple[float, float]  # of a batch to the loop: from a worker that is idle, or at work
-    take: tuple[float, float]  # the loop's time for a batch, likewise
-    take_core: float  # how much of it is work
+    start: tuple[float, float]  # of a worker: in the loop, and from there until it works
+    handling: Handling
     double: dict[str, float]  # what a batch of twice the size takes, over what one takes, of each part
     noise: float  # the share by which the same run differed from itself
-    usual: int  # threads of the step
     threads: dict[int, StepNumbers]
     stream: bool  # no sample can be asked for
     shares: dict[int, list[int]]
     nbytes: int  # of a batch
     device: OnDevice | None
-    put: float = 0.0  # a worker's time to hand a batch over, however large
 
 
-def ratio(part: PartOf, run: Watch, base: Watch) -> float:
-    """Return what *part* of making a batch takes in *run*, over what the same batch took in *base*."""
-    pairs = [(made, same) for made, same in zip(run.made, base.made, strict=False) if part(same) > 0]
-    ratios = [part(made) / part(same) for made, same in pairs if made.samples == same.samples]
-    return median(ratios[run.workers :] or [1.0])
+def measure_numbers(
+    subject: Subject, cores: int, torch: Any = None
+) -> tuple[JobNumbers, Watch, dict[int, list[Watch]]]:
+    """Make all short runs of a job, in about 14 seconds, and work out its numbers.
+
+    Also return the run without workers, and those beside workers for each number of threads. RuntimeError
+    says what failed.
+    """
+    go = subject.go
+    go(0, 0.1 * RUN, step=True)  # warm
+    subject.device = subject.on_device()
+    alone = go(0, RUN, step=True)
+    if not alone.batches:
+        raise ValueError("the loader gave no batch: there is nothing to measure")
+    one, lazy, full = go(1, RUN), go(1, 0.5 * RUN, factor=1), go(cores, RUN)
+    if not full.batches:
+        why = "each has too few samples for one"
+        raise ValueError(f"with {cores} workers the loader gave no batch: {why}")
+    threads, beside = with_threads(subject, alone, cores, torch)
+    together = [run for both in beside.values() for run in both]
+    same = [alone, one] if subject.stream else [alone, one, full]  # runs with the same batches
+    fetch, collate = usual_costs("fetch", alone, same), usual_costs("collate", alone, same)
+    slower = ratio("fetch", one, alone), ratio("collate", one, alone)
+    works, waits = [each * slower[0] for each in fetch], [0.0] * len(fetch)
+    if sum(batch.wait for batch in one.batches) > WAITS_ABOVE * sum(batch.fetch for batch in one.batches):
+        works, waits = usual_costs("fetch_core", one, same[1:]), usual_costs("wait", one, same[1:])
+    works = [work + again * slower[1] for work, again in zip(works, collate, strict=False)]
+    put = between_batches(one)
+    first = median(batch.make for batch in one.firsts() + full.firsts())
+    begin, each = fixed_and_each(one.opened - one.began, full.opened - full.began, cores)
+    boot = median(batch.began for batch in full.firsts()) - full.opened + each * (cores - 1) / 2
+    runs = [one, full, *together]
+    stop, stop_each = fixed_and_each(ending(runs, 1), ending(runs, cores), cores)
+    handling = {"begin": begin, "resume": RESUME, "stop": stop, "stop_each": stop_each}
+    handling["first"] = max(0.0, first - fmean(waits) - fmean(works) - put)
+    numbers = JobNumbers(
+        cores=cores,
+        alone=[a + b for a, b in zip(fetch, collate, strict=False)],
+        over=between_batches(alone),
+        waits=waits,
+        works=works,
+        put=put,
+        workers=1.0 if subject.stream else max(1.0, ratio("fetch_core", full, one)),
+        start=(each, max(0.0, boot)),
+        handling=Handling(**handling, **hand_over(lazy, one, together)),
+        double=growth(subject, alone, one),
+        threads=threads,
+        stream=subject.stream,
+        shares=shares_of_workers(subject, full, cores),
+        noise=abs(ratio("turn", go(0, 0.4 * RUN, step=True), alone) - 1),
+        nbytes=subject.nbytes,
+        device=subject.device,
+    )
+    return numbers, alone, beside
 
 
-def usual_costs(part: PartOf, base: Watch, runs: list[Watch]) -> list[float]:
+def with_threads(
+    subject: Subject, alone: Watch, cores: int, torch: Any
+) -> tuple[dict[int, StepNumbers], dict[int, list[Watch]]]:
+    """Run the step with each number of threads that it may have: by itself, beside one worker and many."""
+    usual = torch.get_num_threads() if torch else 1
+    steps, beside = {usual: step_numbers(subject, alone)}, {}
+    computes = steps[usual].computes
+    for threads in sorted({1, usual}) if torch and computes else [usual]:
+        if torch:
+            torch.set_num_threads(threads)
+        if threads not in steps:
+            steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
+        one, full = subject.go(1, 0.8 * RUN, step=True), subject.go(cores, RUN, step=True)
+        if computes and threads == usual:
+            # With threads of both, one run may take half as long again as the next, and hiccups only add.
+            full = min(full, subject.go(cores, RUN, step=True), key=Watch.pace)
+        beside[threads] = [one, full]
+    return steps, beside
+
+
+def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
+    """Work out the numbers of a step from a run without workers; a hiccup is cut short."""
+    if subject.device:  # what a step waits for the queue is none of its own time
+        return StepNumbers([subject.device.launch], 0.0)
+    batches = alone.batches[1:] or alone.batches
+    times = [batch.step for batch in batches]
+    most = HICCUP * median(times)
+    core = sum(batch.step_core for batch in batches)
+    return StepNumbers([min(time, most) for time in times], core / max(1e-9, sum(times)))
+
+
+def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
+    """Run with batches of twice the size; return what each part takes of one, over what it takes usually.
+
+    The parts are the step, making a batch, and handing it over.
+    """
+    if not subject.batch_size:
+        return {"step": 2.0, "make": 2.0, "hand": 1.0}
+    larger = subject.go(0, 0.5 * RUN, step=True, size=2)
+    step, device = doubled("step", larger, alone), subject.on_device()
+    if device and subject.device:
+        step = device.train / subject.device.train
+    worker = subject.go(1, 0.5 * RUN, size=2)
+    hand = max(1.0, worker.core_of_each() / max(1e-6, one.core_of_each()))
+    return {"step": step, "make": doubled("make", larger, alone), "hand": hand}
+
+
+def doubled(part: str, larger: Watch, alone: Watch) -> float:
+    """Return what *part* takes of a batch of twice the size, over what it takes of a usual one."""
+    pairs = zip(larger.batches, alone.batches[::2], alone.batches[1::2], strict=False)
+    parts = [[getattr(batch, part) for batch in pair] for pair in pairs]
+    return 2 * float(median([both / max(1e-9, one + other) for both, one, other in parts] or [1.0]))
+
+
+def shares_of_workers(subject: Subject, full: Watch, cores: int) -> dict[int, list[int]]:
+    """Go through an iterable with workers, for nothing else shows how many samples each of them has."""
+    found = {}
+    for workers in (cores, 2 * cores) if subject.stream else ():
+        run = full if workers == cores and full.whole else subject.go(workers, 1.5 * RUN)
+        if run.whole:
+            by_pid = Counter[int]()
+            for batch in run.batches:
+                by_pid[batch.pid] += batch.samples
+            found[workers] = [*by_pid.values()] + [0] * (workers - len(by_pid))
+    return found
+
+
+def ratio(part: str, run: Watch, base: Watch) -> float:
+    """Return what *part* of a batch takes in *run*, over what that of the same batch took in *base*."""
+    pairs = [pair for pair in zip(run.batches, base.batches, strict=False) if getattr(pair[1], part) > 0]
+    ratios = [getattr(one, part) / getattr(same, part) for one, same in pairs if one.samples == same.samples]
+    return float(median(ratios[run.workers :] or [1.0]))
+
+
+def usual_costs(part: str, base: Watch, runs: list[Watch]) -> list[float]:
     """Return what *part* usually takes of each batch of *base*: *runs* tell of the same batches, scaled."""
     scales = [(run, 1.0 if run is base else ratio(part, run, base) or 1.0) for run in runs]
     pick = min if len(runs) < 3 else median  # hiccups only add
-    most = max(made.samples for made in base.made)
-    return [
-        pick([part(run.made[number]) / scale for run, scale in scales if number < len(run.made)])
-        for number, made in enumerate(base.made)
-        if made.samples == most
-    ]
+    most = max(batch.samples for batch in base.batches)
+    costs = []
+    for number, batch in enumerate(base.batches):
+        same = [(run.batches[number], scale) for run, scale in scales if number < len(run.batches)]
+        if batch.samples == most:
+            costs.append(pick([getattr(one, part) / scale for one, scale in same]))
+    return costs
 
 
-def numbers_of(runs: Runs, cores: int) -> JobNumbers:
-    """Work out the numbers of a job from its *runs*."""
-    alone, one, full, lazy = runs.alone, runs.one, runs.full, runs.lazy
-    both = [alone, one] if runs.subject.stream else [alone, one, full]
-    fetch = usual_costs(lambda made: made.fetch, alone, both)
-    collate = usual_costs(lambda made: made.collate, alone, both)
-    slower = ratio(lambda made: made.fetch, one, alone), ratio(lambda made: made.collate, one, alone)
-    works, waits = [each * slower[0] for each in fetch], [0.0] * len(fetch)
-    idle = sum(max(0.0, made.fetch - made.fetch_core) for made in one.made)
-    if idle > WAITS_ABOVE * sum(made.fetch for made in one.made):
-        works = usual_costs(lambda made: made.fetch_core, one, both[1:])
-        waits = usual_costs(lambda made: max(1e-9, made.fetch - made.fetch_core), one, both[1:])
-    put = median([b.began - a.done for a, b in zip(one.made, one.made[1:], strict=False)] or [0.0])
-    works = [work + again * slower[1] for work, again in zip(works, collate, strict=False)]
-    gaps = zip(alone.made, alone.made[1:], alone.taken, strict=False)
-    over = median([after.began - before.done - taken.step for before, after, taken in gaps] or [0.0])
-    each = max(0.0, full.opened - full.began - (one.opened - one.began)) / max(1, cores - 1)
-    each = each or one.opened - one.began
-    boot = median(made.began for made in full.firsts()) - full.opened + each * (cores - 1) / 2
-    firsts = [made.done - made.began for made in one.firsts() + full.firsts()]
-    usual = fmean(waits) + fmean(works) + put
-    beside = [run for pair in runs.by_threads.values() for run in (pair.one, pair.full)]
-    ends = {}
-    for count in (1, cores):
-        times = [run.closed - run.ended for run in [one, full, *beside] if run.workers == count and run.whole]
-        ends[count] = min(times or [ENDED + ENDED_EACH * count])
-    stop_each = max(0.0, (ends[cores] - ends[1]) / max(1, cores - 1))
-    idle_hand = median(handed(lazy) or [HANDED])
-    hands = idle_hand, median(handed(one) or [idle_hand])
-    ready: tuple[list[float], list[float]] = [], []
+def between_batches(run: Watch) -> float:
+    """Return what usually passes between two batches, beside the step."""
+    gaps = [after.began - before.done - before.step for before, after in pairwise(run.batches)]
+    return median(gaps or [0.0])
+
+
+def fixed_and_each(one: float, full: float, cores: int) -> tuple[float, float]:
+    """Part what handling takes of one worker, and of *cores*: what it always takes, and that of each."""
+    each = max(0.0, full - one) / (cores - 1) if cores > 1 else one
+    return max(0.0, one - each), each
+
+
+def ending(runs: list[Watch], workers: int) -> float:
+    """Return the seconds that it takes to end so many *workers*."""
+    times = [run.closed - run.ended for run in runs if run.workers == workers and run.whole]
+    return min(times or [ENDED + ENDED_EACH * workers])
+
+
+def hand_over(lazy: Watch, one: Watch, beside: list[Watch]) -> dict[str, float]:
+    """Work out the way of a batch to the loop and the loop's time for it, as `Handling` has them.
+
+    *lazy* shows it where the worker is idle, *one* where it is at work, and runs *beside* a step for batches
+    that were ready before the loop asked for them.
+    """
+    idle = median(handed(lazy) or [HANDED])
+    busy = median(handed(one) or [idle])
+    ready: dict[bool, list[float]] = {False: [], True: []}  # by whether their worker was at work again
     for run in beside:
-        for times, more in zip(ready, taken_ready(run, hands[1]), strict=True):
-            times += more
-    take = [
+        for batch in run.batches:
+            if batch.done < batch.asked - READY_FOR - busy:
+                its_own = (one for one in run.batches if one.pid == batch.pid)
+                at_work = any(one.began < batch.asked < one.done for one in its_own)
+                ready[at_work].append(batch.got - batch.asked)
+    take, take_busy = (
         min(hand, median(times)) if len(times) > TOO_FEW else 0.8 * hand
-        for hand, times in zip(hands, ready, strict=True)
-    ]
-    double = {"step": 2.0, "collate": 2.0, "hand": 1.0}
-    if runs.double and runs.wide and runs.double.made and runs.wide.made:
-        larger = runs.double
-        double["step"] = fmean(larger.steps()) / fmean(alone.steps())
-        if runs.device and runs.device_double:
-            double["step"] = runs.device_double.train / runs.device.train
-        double["collate"] = fmean([made.collate for made in larger.made[1:] or larger.made]) / max(
-            1e-9, fmean(collate)
-        )
-        taken = one.core / max(1, len(one.made))
-        double["hand"] = max(1.0, runs.wide.core / len(runs.wide.made) / max(1e-6, taken))
-    return JobNumbers(
-        cores=cores,
-        alone=[a + b for a, b in zip(fetch, collate, strict=False)],
-        waits=waits,
-        works=works,
-        over=over,
-        workers=1.0 if runs.subject.stream else max(1.0, ratio(lambda made: made.fetch_core, full, one)),
-        iter=each,
-        begin=max(0.0, one.opened - one.began - each),
-        boot=max(0.0, boot),
-        cold=max(0.0, median(firsts) - usual),
-        stop=max(0.0, ends[1] - stop_each),
-        stop_each=stop_each,
-        way=(max(0.0, hands[0] - take[0]), max(0.0, hands[1] - take[1])),
-        take=(take[0], take[1]),
-        take_core=one.core / max(1, len(one.made)),
-        double=double | {"share of collate": fmean(collate) / max(1e-9, fmean(fetch) + fmean(collate))},
-        noise=abs(whole_ratio(runs.again, alone) - 1),
-        usual=runs.usual,
-        threads={many: step_numbers(run.alone, runs.device) for many, run in runs.by_threads.items()},
-        stream=runs.subject.stream,
-        shares=runs.shares,
-        nbytes=runs.subject.nbytes,
-        device=runs.device,
-        put=put,
+        for hand, times in zip((idle, busy), ready.values(), strict=True)
     )
+    ways = {"way": idle - take, "way_busy": busy - take_busy}
+    return ways | {"take": take, "take_busy": take_busy, "take_core": one.core_of_each()}
 
 
 def handed(run: Watch) -> list[float]:
     """List how long batches took from their worker to the loop that waited for them."""
-    pairs = zip(run.taken, run.made, strict=False)
-    return [taken.got - made.done for taken, made in pairs if made.done > taken.asked][2:]
-
-
-def taken_ready(run: Watch, hand: float) -> tuple[list[float], list[float]]:
-    """List what the loop spent on batches that were ready: where their worker was idle, and at work."""
-    idle, busy = list[float](), list[float]()
-    for taken, made in zip(run.taken, run.made, strict=False):
-        if made.done < taken.asked - READY_FOR - hand:
-            at_work = any(m.pid == made.pid and m.began < taken.asked < m.done for m in run.made)
-            (busy if at_work else idle).append(taken.got - taken.asked)
-    return idle, busy
-
-
-def whole_ratio(run: Watch, base: Watch) -> float:
-    """Return what batches took in *run*, with their steps, over what the same ones took in *base*."""
-    lengths = [
-        [b.stepped - a.stepped for a, b in zip(w.taken, w.taken[1:], strict=False)] for w in (run, base)
-    ]
-    ratios = [now / then for now, then in zip(*lengths, strict=False) if then > 0]
-    return float(median(ratios or [1.0]))
+    return [batch.got - batch.done for batch in run.batches if batch.done > batch.asked][2:]

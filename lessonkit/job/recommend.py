@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from lessonkit.job.here import allowances
 from lessonkit.job.job import Forecast, Job, measure_job
@@ -33,47 +33,50 @@ LAST_WORDS = {  # verdicts after which nothing else is said
     "step-bound": "Stop here.",
     "cannot tell": "Run this again when nothing else runs on this machine.",
 }
+HEAD = ("Forecasts", "first epoch", "later epoch", "saves")
 NOT_SEEN = ("other ranks, and what they share", "files that nobody has read yet", "how well the model learns")
+NOT_WHOLE = "what the loader gives after the samples that were seen"
 
 Settings = dict[str, Any]
 
 
-@dataclass
-class JobChange:
+class JobChange(NamedTuple):
     """What to change together: the *settings*, the *line* to paste, the share of an epoch that it *saves*.
 
-    *sure* says whether a real run confirmed that, *costs* what it takes, *alters* what it does to training.
+    *more* says whether a real run confirmed that, what it costs, and what it does to training.
     """
 
     settings: Settings
     line: str
     saves: float
-    sure: str
-    costs: str
-    alters: str
+    more: str
 
     def __str__(self) -> str:
-        saves = f"saves {percent(self.saves)} ({self.sure})"
-        return f"{self.line}: {saves}. It costs {self.costs}; {self.alters}."
+        return f"{self.line}: saves {percent(self.saves)} {self.more}."
 
 
 @dataclass(repr=False)
 class Recommendation:
     """A page on a job: the verdict, what is to be had at most, changes in their order, all forecasts.
 
-    *error* is the share by which one and the same run differed from itself, *ceiling* the seconds of an
-    epoch with a loader that takes no time, *table* a forecast for each setting in words.
+    *table* has a forecast for each setting in words, *allows* what this machine allows.
     """
 
-    job: Job = field(repr=False)
-    verdict: str
-    error: float
+    job: Job
     now: Forecast
-    ceiling: float
-    changes: list[JobChange]
-    table: list[tuple[str, Forecast]] = field(repr=False)
-    allows: list[str]
-    unseen: list[str]
+    changes: list[JobChange] = field(default_factory=list)
+    table: list[tuple[str, Forecast]] = field(default_factory=list)
+    allows: list[str] = field(default_factory=list)
+
+    @property
+    def error(self) -> float:
+        """The share by which one and the same run differed from itself."""
+        return self.job.numbers.noise
+
+    @property
+    def ceiling(self) -> float:
+        """The seconds of an epoch with a loader that takes no time."""
+        return sum(self.job.count(self.job.said)) * min(map(self.job.pace, self.job.numbers.threads))
 
     @property
     def most(self) -> float:
@@ -81,21 +84,40 @@ class Recommendation:
         return max(0.0, 1 - self.ceiling / self.now[1])
 
     @property
-    def sections(self) -> list[tuple[str, list[str]]]:
+    def verdict(self) -> str:
+        """What decides how long an epoch takes, in a word or two."""
+        known, batches = self.job.numbers, sum(self.job.count(self.job.said))
+        workers, threads = self.job.said["num_workers"], self.job.said["threads"]
+        if self.most < WORTH:
+            return "step-bound"
+        if self.most < self.error:
+            return "cannot tell"
+        waited = self.now[1] - batches * self.job.pace(threads)
+        if workers and batches * max(known.handling.take, known.handling.take_busy) > MOSTLY * waited:
+            return "the loop's own time"
+        step = known.threads[threads]
+        wanted = batches * (fmean(known.works) + fmean(step.steps) * step.cores) / known.cores
+        if workers and step.computes and wanted > FULL * MOSTLY * self.now[1]:
+            return "both want the same cores"
+        return "data-bound"
+
+    @property
+    def sections(self) -> dict[str, list[str]]:
         """The page: paragraphs, with lines under them; where there is little to save, only the verdict."""
         first, later = map(milliseconds, self.now[:2])
         verdict = f"{self.verdict.capitalize()}. {VERDICTS[self.verdict]}"
-        found = [(f"{verdict} Measured within {percent(self.error)}.", list[str]())]
-        most = f"No loader can save more than {percent(self.most)}."
-        epochs = (
-            f"An epoch takes {first}" if first == later else f"The first epoch takes {first}, others {later}"
-        )
-        found.append((f"{epochs}. {most}", []))
+        epochs = f"An epoch takes {first}"
+        if first != later:
+            epochs = f"The first epoch takes {first}, others {later}"
+        found: dict[str, list[str]] = {f"{verdict} Measured within {percent(self.error)}.": []}
+        found[f"{epochs}. No loader can save more than {percent(self.most)}."] = []
         if self.verdict in LAST_WORDS:
-            return [*found, (LAST_WORDS[self.verdict], [])]
+            return found | {LAST_WORDS[self.verdict]: []}
         changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
-        found.append(("Change this:" if changes else "No change of a setting is worth it.", changes))
-        return [*found, *[("This machine:", self.allows)] * bool(self.allows), ("Not seen:", self.unseen)]
+        found["Change this:" if changes else "No change of a setting is worth it."] = changes
+        if self.allows:
+            found["This machine:"] = self.allows
+        return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table of forecasts in words, with what each setting saves."""
@@ -106,33 +128,35 @@ class Recommendation:
 
     def numbers(self) -> dict[str, Any]:
         """Return the same for programs."""
-        changes = [{"settings": one.settings, "line": one.line, "saves": one.saves} for one in self.changes]
-        told = {"verdict": self.verdict, "error": self.error, "most": self.most, "changes": changes}
-        return told | {"now": [*self.now], "table": [[words, *times] for words, times in self.table]}
+        told = {"verdict": self.verdict, "error": self.error, "most": self.most, "now": self.now}
+        changes = [change._asdict() for change in self.changes]
+        return told | {"changes": changes, "table": [[words, *times] for words, times in self.table]}
 
     def __str__(self) -> str:
-        lines = [line for text, under in self.sections for line in (text, *(f"    {one}" for one in under))]
-        head = ("Forecasts", "first epoch", "later epoch", "saves")
-        rows = [f"{row[0]:<72}" + "".join(f"{cell:>13}" for cell in row[1:]) for row in (head, *self.rows())]
-        return "\n".join(lines + (rows if self.rows() else []))
+        lines = list[str]()
+        for text, under in self.sections.items():
+            lines += [text, *(f"    {line}" for line in under)]
+        for first, *more in (HEAD, *self.rows()) if self.table else ():
+            lines.append(f"{first:<72}" + "".join(f"{cell:>13}" for cell in more))
+        return "\n".join(lines)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Write the page for a notebook or a browser, without scripts; each forecast has a bar."""
-        longest = max((told[1] for _, told in self.table), default=1)
-        text = "".join(
-            f"<p>{html.escape(text)}</p><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in under)}</ul>"
-            for text, under in self.sections
-        )
-        cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows())
-        widths = (f"{12 * told[1] / longest:.1f}em" for _, told in self.table)
-        bar = '<td><div style="width:{};height:.8em;background:currentColor;opacity:.5"></div></td>'
-        rows = "".join(
-            f"<tr>{row}{bar.format(width)}</tr>" for row, width in zip(cells, widths, strict=False)
-        )
-        head = "<tr><th>setting<th>first epoch<th>later epoch<th>saves<th></tr>"
-        return text + (f"<table>{head}{rows}</table>" if rows else "")
+        page = ""
+        for text, under in self.sections.items():
+            lines = "".join(f"<li>{html.escape(line)}</li>" for line in under)
+            page += f"<p>{html.escape(text)}</p><ul>{lines}</ul>"
+        if not self.table:
+            return page
+        page += "<table><tr><th>setting<th>first epoch<th>later epoch<th>saves<th></tr>"
+        longest = max(told[1] for _, told in self.table)
+        for row, (_, told) in zip(self.rows(), self.table, strict=True):
+            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
+            bar = f"width:{12 * told[1] / longest:.1f}em;height:.8em;background:currentColor;opacity:.5"
+            page += f'<tr>{cells}<td><div style="{bar}"></div></td></tr>'
+        return f"{page}</table>"
 
 
 def recommend(loader: Any, step: Any = None, *, progress: Callable[[str], object] = print) -> Recommendation:
@@ -146,92 +170,57 @@ def recommend(loader: Any, step: Any = None, *, progress: Callable[[str], object
     Raises TypeError for what is no loader, ValueError for one that gives nothing, and RuntimeError that says
     how many batches there were when the loader or the step raised.
     """
-    if isinstance(loader, Job):
-        found = first_look(loader)
-    else:
-        progress("measuring the loader and the step: 15 s")
-        found = first_look(measure_job(loader, step))
-        if found.verdict == "cannot tell":
-            progress("the machine is busy: measuring again")
-            found = first_look(measure_job(loader, step))
+    run = not isinstance(loader, Job)
+    for words in ("measuring the loader and the step: 15 s", "the machine is busy: measuring again"):
+        if run:
+            progress(words)
+        job = measure_job(loader, step) if run else loader
+        found = Recommendation(job, job.forecast())
+        if found.verdict != "cannot tell":
+            break
     if found.verdict in LAST_WORDS:
         return found
-    job, now, runs = found.job, found.now, not isinstance(loader, Job)
-    told = {setting: job.forecast(**dict(setting)) for setting in combinations(job)}
-    best = min(map(total, told.values()))
-    ranked = sorted(told, key=lambda setting: worth(job, setting, told[setting], best))
-    if runs:
+    told = [(setting, job.forecast(**setting)) for setting in combinations(job)]
+    best = min(total(forecast) for _, forecast in told)
+    told.sort(key=lambda one: worth(job, one[0], one[1], best))
+    if run:
         progress(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
-    present = total(now) * (off(job, job.setting()) if runs else 1)
+    present = total(found.now) * (off(job, {}) if run else 1)
     changes = []
-    for setting in best_of_each(ranked):
-        took = total(told[setting]) * (off(job, job.setting(**dict(setting))) if runs else 1)
-        if 1 - took / present > max(AS_GOOD, found.error / 2):
-            changes.append(change(job, dict(setting), 1 - took / present, runs))
+    for setting, forecast in best_of_each(told):
+        saves = 1 - total(forecast) * (off(job, setting) if run else 1) / present
+        if saves > max(AS_GOOD, found.error / 2):
+            changes.append(change(job, setting, saves, run))
     changes.sort(key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)))
     for one in changes:  # what adds to a better one gives no more
         if not any(better.settings.items() <= one.settings.items() for better in found.changes):
             found.changes.append(one)
-    found.table = [
-        ("as it is", now),
-        *((as_arguments(job, dict(setting)), told[setting]) for setting in ranked),
-    ]
-    larger: Settings = {"batch_size": 2 * job.batch_size}
-    found.table.append((f"{as_arguments(job, larger)}: trains differently", job.forecast(**larger)))
-    workers = max([job.said["num_workers"], *(one.settings.get("num_workers", 0) for one in changes)])
-    if runs:
+    larger = {"batch_size": 2 * job.said["batch_size"]}
+    rows = [(as_arguments(setting), forecast) for setting, forecast in told]
+    other = f"{as_arguments(larger)}: trains differently", job.forecast(**larger)
+    found.table = [("as it is", found.now), *rows, other]
+    if run:
+        workers = max([job.said["num_workers"], *(one.settings.get("num_workers", 0) for one in changes)])
         found.allows = allowances(loader, workers, in_memory(job, job.setting(num_workers=workers)))
     return found
 
 
-def first_look(job: Job) -> Recommendation:
-    """Say what decides how long an epoch takes, and what could be saved at most."""
-    batches = sum(job.count(job.setting()))
-    ceiling = batches * min(map(job.pace, job.numbers.threads))
-    unseen = [*NOT_SEEN, *job.notes]
-    found = Recommendation(job, "", job.numbers.noise, job.forecast(), ceiling, [], [], [], unseen)
-    found.verdict = verdict(job, found, batches)
-    return found
-
-
-def verdict(job: Job, found: Recommendation, batches: int) -> str:
-    """Say in one word or two what decides how long an epoch takes."""
-    setting = job.setting()
-    beside, known = job.numbers.threads[setting["threads"]], job.numbers
-    if found.most < WORTH:
-        return "step-bound"
-    if found.most < found.error:
-        return "cannot tell"
-    waited = found.now[1] - batches * job.pace(setting["threads"])
-    if setting["num_workers"] and batches * max(known.take) > MOSTLY * waited:
-        return "the loop's own time"
-    work = fmean(known.works) + fmean(beside.steps) * beside.cores
-    wanted = batches * work / known.cores
-    if setting["num_workers"] and beside.computes and wanted > FULL * MOSTLY * found.now[1]:
-        return "both want the same cores"
-    return "data-bound"
-
-
 # ---- which settings, and in which order ----
 
-Differing = tuple[tuple[str, Any], ...]  # what differs from the loader as it is written
 
-
-def combinations(job: Job) -> Iterator[Differing]:
-    """Give all settings that are compared, without the one that the loader has."""
-    present, shares = job.setting(), job.numbers.shares
-    cores, known = job.numbers.cores, job.numbers
+def combinations(job: Job) -> Iterator[Settings]:
+    """Give what differs from the loader as it is written in all settings that are compared."""
+    known, cores = job.numbers, job.numbers.cores
     counts = {0, 1, *range(2, cores + 1, max(1, cores // 4)), cores, 2 * cores}
     if fmean(known.waits) > fmean(known.works):  # then a core serves many workers
         counts |= {4 * cores, 8 * cores}
-    offered = [count for count in sorted(counts) if not job.numbers.stream or count in (0, 1, *shares)]
-    for workers, threads in product(offered, sorted(job.numbers.threads)):
-        for factor, stay in (
-            product(DEPTHS, (False, True)) if workers else [(present["prefetch_factor"], False)]
-        ):
+    offered = [count for count in sorted(counts) if not known.stream or count in (0, 1, *known.shares)]
+    for workers, threads in product(offered, sorted(known.threads)):
+        ahead = product(DEPTHS, (False, True)) if workers else [(job.said["prefetch_factor"], False)]
+        for factor, stay in ahead:
             said = {"num_workers": workers, "prefetch_factor": factor, "persistent_workers": stay}
             said |= {"threads": threads}
-            if changed := tuple((name, value) for name, value in said.items() if value != present[name]):
+            if changed := {name: value for name, value in said.items() if value != job.said[name]}:
                 yield changed
 
 
@@ -240,25 +229,25 @@ def total(told: Forecast) -> float:
     return (told[0] + (EPOCHS - 1) * told[1]) / EPOCHS
 
 
-def worth(job: Job, setting: Differing, told: Forecast, best: float) -> tuple[Any, ...]:
+def worth(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
     """Return what orders settings: those nearly as good as the best come first, by how little they take."""
-    said, seconds = job.setting(**dict(setting)), total(told)
+    said, seconds = job.setting(**setting), total(told)
     is_good = seconds <= best * (1 + AS_GOOD)
     return (not is_good, said["num_workers"] if is_good else seconds, len(setting), said["prefetch_factor"])
 
 
-def best_of_each(ranked: list[Differing]) -> list[Differing]:
+def best_of_each(ranked: list[tuple[Settings, Forecast]]) -> list[tuple[Settings, Forecast]]:
     """Choose the best settings with other numbers of workers or threads."""
-    chosen: dict[Any, Differing] = {}
-    for setting in ranked:
-        said = dict(setting)
-        chosen.setdefault((said.get("num_workers"), said.get("threads")), setting)
+    chosen: dict[Any, tuple[Settings, Forecast]] = {}
+    for setting, told in ranked:
+        chosen.setdefault((setting.get("num_workers"), setting.get("threads")), (setting, told))
     return list(chosen.values())[:TRIED]
 
 
-def off(job: Job, said: Settings) -> float:
+def off(job: Job, setting: Settings) -> float:
     """Run a setting for real for a moment; return how many times as long as foretold it took."""
     assert job.subject is not None, "a job that was measured just now"
+    said = job.setting(**setting)
     with restored() as torch:
         if torch:
             torch.set_num_threads(said["threads"])
@@ -269,7 +258,7 @@ def off(job: Job, said: Settings) -> float:
 # ---- in words ----
 
 
-def as_arguments(job: Job, settings: Settings) -> str:
+def as_arguments(settings: Settings) -> str:
     """Write a setting as the arguments that change."""
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
@@ -282,7 +271,7 @@ def in_memory(job: Job, said: Settings) -> int:
 def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:
     """Describe a change, which was *tried* in a real run or not."""
     said, given = job.setting(**settings), {k: v for k, v in settings.items() if k != "threads"}
-    lines = [f"DataLoader(..., {as_arguments(job, given)})"] * bool(given)
+    lines = [f"DataLoader(..., {as_arguments(given)})"] * bool(given)
     lines += [f"torch.set_num_threads({said['threads']})"] * ("threads" in settings)
     workers = said["num_workers"]
     processes = f"{workers} process{'es' if workers > 1 else ''}"
@@ -290,4 +279,4 @@ def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange
     random = "workers draw other random numbers" if "num_workers" in settings else "it alters no sample"
     alters = "the order of the samples changes" if job.numbers.stream and workers else random
     sure = "confirmed by a real run" if tried else "predicted, not tried"
-    return JobChange(settings, "; ".join(lines), saves, sure, costs, alters)
+    return JobChange(settings, "; ".join(lines), saves, f"({sure}). It costs {costs}; {alters}")

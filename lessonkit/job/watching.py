@@ -7,10 +7,9 @@ import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
-from statistics import median
+from itertools import chain, islice
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
@@ -19,40 +18,41 @@ from lessonkit.job.device import OnDevice, on_device
 
 MOST_ASKED = 100_000  # that are asked of a sampler: one may never end
 NEVER = 8.0  # s; a worker that has given nothing for so long never will
-HICCUP = 3  # medians; a step that takes longer counts as this
 
 
-class MadeBatch(NamedTuple):
-    """How a batch was made: in which process, when, what that took of a core, of how many samples."""
+class WatchedBatch(NamedTuple):
+    """A batch: how it was made, in which process, of how many samples, and what the loop did with it.
+
+    All times are of one clock, which processes share; *fetch_core* and *step_core* are times on cores.
+    """
 
     pid: int
-    began: float
-    fetched: float
-    done: float
-    fetch_core: float
-    collate_core: float
     samples: int
+    began: float
+    done: float
+    fetch: float
+    collate: float
+    fetch_core: float
+    asked: float = 0
+    got: float = 0
+    stepped: float = 0
+    step_core: float = 0
 
     @property
-    def fetch(self) -> float:
-        return self.fetched - self.began
+    def make(self) -> float:
+        return self.done - self.began
 
     @property
-    def collate(self) -> float:
-        return self.done - self.fetched
-
-
-class Taken(NamedTuple):
-    """What the loop did with a batch: when it asked, got it and had stepped, and the step's time on cores."""
-
-    asked: float
-    got: float
-    stepped: float
-    core: float
+    def wait(self) -> float:
+        return max(1e-9, self.fetch - self.fetch_core)
 
     @property
     def step(self) -> float:
         return self.stepped - self.got
+
+    @property
+    def turn(self) -> float:
+        return self.stepped - self.asked
 
 
 @dataclass
@@ -62,35 +62,36 @@ class Watch:
     workers: int
     began: float = field(default_factory=perf_counter)
     opened: float = 0
-    ended: float = 0
+    ended: float = 0  # the last step
     closed: float = 0
     core: float = 0  # of the loop's own process, without the steps
     whole: bool = False
-    taken: list[Taken] = field(default_factory=list)
-    made: list[MadeBatch] = field(default_factory=list)
-
-    def steps(self, skip: int = 1) -> list[float]:
-        """Return the seconds of each step after the first ones; a hiccup is cut short."""
-        times = [one.step for one in self.taken[skip:] or self.taken]
-        most = HICCUP * median(times)
-        return [min(time, most) for time in times]
+    batches: list[WatchedBatch] = field(default_factory=list)
 
     def pace(self) -> float:
         """Return the seconds that a batch took, with all that came before it."""
-        return (self.ended - self.began) / max(1, len(self.made))
+        return (self.ended - self.began) / max(1, len(self.batches))
 
-    def firsts(self) -> list[MadeBatch]:
+    def core_of_each(self) -> float:
+        """Return what the loop's own process computed for a batch."""
+        return self.core / max(1, len(self.batches))
+
+    def firsts(self) -> list[WatchedBatch]:
         """Return the first batch of each process."""
-        return list({made.pid: made for made in reversed(self.made)}.values())
+        return list({batch.pid: batch for batch in reversed(self.batches)}.values())
 
 
 # ---- what is put around a data set and a collate function ----
 
-BEGUN: list[Any] = [
-    0.0,
-    0.0,
-    0,
-]  # in this process: when the batch was begun, on core, and its samples so far
+# In this process: when the batch was begun, on core, and its samples so far.
+BEGUN: list[Any] = [0.0, 0.0, 0]
+
+
+def begin(samples: int) -> None:
+    """Take down that a batch is begun, if none is, and that so many *samples* more of it are."""
+    if not BEGUN[2]:
+        BEGUN[:2] = perf_counter(), process_time()
+    BEGUN[2] += samples
 
 
 class Watched:
@@ -112,11 +113,11 @@ class Watched:
         return len(self.inner)
 
     def __getitem__(self, index: Any) -> Any:
-        BEGUN[:] = perf_counter(), process_time(), 1
+        begin(1)
         return self.inner[index]
 
     def __getitems__(self, indices: Any) -> Any:
-        BEGUN[:] = perf_counter(), process_time(), len(indices)
+        begin(len(indices))
         whole = getattr(self.inner, "__getitems__", None)
         return whole(indices) if whole else [self.inner[index] for index in indices]
 
@@ -125,15 +126,11 @@ class WatchedStream(Watched):
     """The same for an iterable data set."""
 
     def __iter__(self) -> Iterator[Any]:
-        source = iter(self.inner)
-        while True:
-            began = perf_counter(), process_time()
-            try:
-                sample = next(source)
-            except StopIteration:
-                return
-            BEGUN[:] = *(BEGUN[:2] if BEGUN[2] else began), BEGUN[2] + 1
+        begin(0)
+        for sample in self.inner:
+            BEGUN[2] += 1
             yield sample
+            begin(0)
 
 
 def watched(inner: Any, base: type) -> Watched:
@@ -150,12 +147,13 @@ class Collated:
     def __init__(self, inner: Callable[[Any], Any]) -> None:
         self.inner = inner
 
-    def __call__(self, samples: Any) -> tuple[Any, MadeBatch]:
+    def __call__(self, samples: Any) -> tuple[Any, WatchedBatch]:
         fetched, core, (began, core_then, count) = perf_counter(), process_time(), BEGUN
         batch = self.inner(samples)
-        done, core_now = perf_counter(), process_time()
-        BEGUN[:] = done, core_now, 0
-        return batch, MadeBatch(os.getpid(), began, fetched, done, core - core_then, core_now - core, count)
+        done = perf_counter()
+        BEGUN[:] = done, process_time(), 0
+        took = fetched - began, done - fetched, core - core_then
+        return batch, WatchedBatch(os.getpid(), count, began, done, *took)
 
 
 # ---- the runs ----
@@ -166,7 +164,9 @@ class Subject:
 
     nbytes = 0  # of a batch, as far as its parts know
     batch: Any = None  # the last one
+    device: OnDevice | None = None  # if the step leaves something to one
     synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
+    passed: tuple[str, ...] = ("worker_init_fn",)  # arguments that each run has as well
 
     def __init__(self, loader: Any, step: Callable[[Any], Any]) -> None:
         kinds = [kind for kind in type(loader).__mro__ if kind.__name__ == "DataLoader"]
@@ -175,27 +175,26 @@ class Subject:
         self.kind, self.loader, self.step = kinds[0], loader, step
         library = sys.modules[self.kind.__module__]
         self.stream = isinstance(loader.dataset, library.IterableDataset)
-        self.batch_size = loader.batch_size or 0  # without one, the batches are the data set's
-        self.dataset = watched(loader.dataset, library.IterableDataset)
-        self.batches: list[Any] = []
-        if not self.stream:
-            order = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
-            self.batches = list(islice(order, MOST_ASKED))
+        self.batch_size = loader.batch_size or 0  # 0: who makes batches says how large they are
+        self.dataset: Any = watched(loader.dataset, library.IterableDataset)
+        self.has_batches = loader.batch_sampler is not None  # else they are the data set's
+        order = loader.batch_sampler if self.has_batches else loader.sampler
+        self.batches = [] if self.stream else list(islice(order, MOST_ASKED))
 
     def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
         """Go over the loader once, or for *limit* seconds, with *size* times as many samples in a batch."""
-        said = {name: getattr(self.loader, name) for name in ("collate_fn", "worker_init_fn")}
-        said |= {"collate_fn": Collated(said["collate_fn"]), "num_workers": workers}
+        said = {name: getattr(self.loader, name) for name in self.passed}
+        said |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
         if workers:
             said |= {"prefetch_factor": factor, "timeout": NEVER}
             said["multiprocessing_context"] = self.loader.multiprocessing_context
         if self.stream:
-            many = self.batch_size * size or None
-            said |= {"batch_size": many, "drop_last": bool(many and self.loader.drop_last)}
-        elif self.loader.batch_sampler is None:
-            said |= {"batch_size": None, "sampler": self.batches}
+            said |= {"batch_size": self.batch_size * size or None, "drop_last": self.loader.drop_last}
+        elif self.has_batches:
+            groups = zip(*[iter(self.batches)] * size, strict=False)
+            said["batch_sampler"] = [[*chain(*group)] for group in groups]
         else:
-            said["batch_sampler"] = self.grouped(size)
+            said |= {"batch_size": None, "sampler": self.batches}
         return self.watch(self.kind(self.dataset, **said), workers, limit, self.step if step else None)
 
     def on_device(self) -> OnDevice | None:
@@ -204,53 +203,38 @@ class Subject:
             return None
         return on_device(self.step, self.batch, self.synchronise)
 
-    @property
-    def usual(self) -> dict[str, Any]:
-        """The arguments of the loader as it was written that a forecast may change."""
-        said = {name: getattr(self.loader, name) for name in ("num_workers", "prefetch_factor")}
-        return said | {"persistent_workers": bool(self.loader.persistent_workers)}
-
-    def grouped(self, size: int) -> list[Any]:
-        """Return the numbers of the samples of each batch, of *size* batches together."""
-        groups = zip(*[iter(self.batches)] * size, strict=False)
-        return [[index for batch in group for index in batch] for group in groups]
-
     def watch(self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None) -> Watch:
         """Go over *loader*; RuntimeError says what failed, the loader or the step.
 
         The *limit* holds from the first batch on: a worker may take longer than that to start.
         """
         BEGUN[2], seen = 0, Watch(workers)
-        where = "with a worker, the loader" if workers else "the loader"
+        at_work = loads = "with a worker, the loader" if workers else "the loader"
         source = None
         try:
             source = iter(loader)
-            seen.opened = asked = perf_counter()
+            seen.opened = seen.ended = perf_counter()
             core = process_time()
-            while not seen.made or asked - seen.taken[0].got < limit:
-                if (given := next(source, None)) is None:
-                    seen.whole = True
-                    break
-                batch, made = given
-                self.nbytes = self.nbytes or size_of(batch, 0)
+            for self.batch, made in source:
                 got, before = perf_counter(), process_time()
+                self.nbytes = self.nbytes or size_of(self.batch, 0)
                 if step:
-                    where, other = "the step", where
-                    step(batch)
-                    where = other
-                asked = perf_counter()
-                seen.taken.append(Taken(seen.ended or seen.opened, got, asked, process_time() - before))
-                seen.ended = asked
-                seen.made.append(made)
-                self.batch = batch
-            seen.core = process_time() - core - sum(one.core for one in seen.taken)
+                    at_work = "the step"
+                    step(self.batch)
+                    at_work = loads
+                asked, seen.ended, step_core = seen.ended, perf_counter(), process_time() - before
+                taken = made._replace(asked=asked, got=got, stepped=seen.ended, step_core=step_core)
+                seen.batches.append(taken)
+                if seen.ended - seen.batches[0].got >= limit:
+                    break
+            else:
+                seen.whole = True
+            seen.core = process_time() - core - sum(batch.step_core for batch in seen.batches)
             if self.synchronise:
                 self.synchronise()
-            seen.ended = perf_counter()
         except Exception as error:
-            raise RuntimeError(f"{where} raised after {len(seen.made)} batches: {error!r}") from error
+            raise RuntimeError(f"{at_work} raised after {len(seen.batches)} batches: {error!r}") from error
         finally:
-            batch = given = None
             for name in ("_shutdown_workers", "close"):  # also where an error keeps the iterator
                 getattr(source, name, lambda: None)()
             source = None
@@ -266,20 +250,14 @@ def restored() -> Iterator[Any]:
     """
     torch: Any
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    drawn = random.getstate()
-    drawn_by_numpy = numpy and numpy.random.get_state()
-    by_torch: Any = torch and (torch.get_rng_state(), torch.get_num_threads())
-    by_gpus: Any = torch and torch.cuda.is_initialized() and torch.cuda.get_rng_state_all()
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "This DataLoader will create")
-            yield torch
-    finally:
-        random.setstate(drawn)
+    with ExitStack() as then, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "This DataLoader will create")
+        then.callback(random.setstate, random.getstate())
         if numpy:
-            numpy.random.set_state(drawn_by_numpy)
+            then.callback(numpy.random.set_state, numpy.random.get_state())
         if torch:
-            torch.set_rng_state(by_torch[0])
-            torch.set_num_threads(by_torch[1])
-        if by_gpus:
-            torch.cuda.set_rng_state_all(by_gpus)
+            then.callback(torch.set_rng_state, torch.get_rng_state())
+            then.callback(torch.set_num_threads, torch.get_num_threads())
+        if torch and torch.cuda.is_initialized():
+            then.callback(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())
+        yield torch

@@ -4,7 +4,6 @@ import pickle
 import threading
 import time
 from bisect import bisect
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial, wraps
@@ -24,9 +23,8 @@ from lessonkit.loops.fitting import costing, fit
 from lessonkit.loops.remember import Remembered, number_of, pickled
 from lessonkit.words import milliseconds
 
-NOTHING_AT_ONCE: dict[
-    str, dict[str, Any]
-] = {  # nothing goes on at once, and no time is spent that is known already
+# With these arguments nothing goes on at once, and no time is spent that is known already.
+NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
     "ArtificialDataset": {"open": 0, "read": 0},
     "map": {"num_parallel_calls": None, "cost": 0},
     "map_and_batch": {"num_parallel_calls": 1, "cost": 0},
@@ -89,20 +87,18 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
     """
     check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)
-    calls: dict[Route, list[Call]] = defaultdict(list)
-    memory = Remembered()
-    watched = _changed(dataset.node, lambda node, place: _watched(node, calls, memory, place))
-    given = 0
-    with _ticking() as ticks, iter(Dataset(watched)) as run:
+    notes, given = Notes(), 0
+    watched = _changed(dataset.node, notes.watched)
+    with notes.ticking(), iter(Dataset(watched)) as run:
         for _ in islice(run, elements):
             given += 1
-            if all(len(one) >= elements for one in calls.values()):
+            if all(len(calls) >= elements for calls in notes.calls.values()):
                 break
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
-    priced = partial(_priced, calls=calls, ticks=ticks, memory=memory)
-    steps = [Measured(place[-1], took, kind(took, ticks)) for place, took in calls.items() if is_worth(took)]
-    return Found(Dataset(_changed(dataset.node, priced)), steps, "no function takes time worth a cost")
+    worth = {place: calls for place, calls in notes.calls.items() if is_worth(calls)}
+    steps = [Measured(place[-1], calls, kind(calls, notes.ticks)) for place, calls in worth.items()]
+    return Found(Dataset(_changed(dataset.node, notes.priced)), steps, "no function takes time worth a cost")
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
@@ -125,111 +121,106 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
     return rebuilt(root, changed, {})
 
 
-# ---- taking down ----
-
-
-def _watched(node: Node, calls: dict[Route, list[Call]], memory: Remembered, place: Route) -> dict[str, Any]:
-    """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
-    changes = NOTHING_AT_ONCE.get(node.method, {})
-    name = function_in(node)
-    function = node.arguments.get(name)
-    if function is None or node.arguments.get("collate" if name == "collate_fn" else "cost"):
-        return changes
-    watch = _read if node.method == "from_generator" else _call
-    return changes | {name: partial(watch, calls[place], memory, place, function)}
-
-
 def function_in(node: Node) -> str:
     """Return the name of the argument of *node* that is a learner's function, or an empty one."""
     return "collate_fn" if node.method == "DataLoader" else name_of_function(node)
 
 
-def _call(calls: list[Call], memory: Remembered, place: Route, fn: Callable[..., Any], *args: Any) -> Any:
-    given, number = (
-        number_of(place, fn, args),
-        identity(whole(args)),
-    )  # before the call, which may change them
-    value, call = _timed(memory, place, fn, *args)
-    memory.keep(place, given, value)
-    calls.append(call._replace(number=number))
-    return value
+class Notes:
+    """What is taken down of a run: the calls of each step, what they returned, and who got the lock when."""
 
+    def __init__(self) -> None:
+        self.calls: dict[Route, list[Call]] = {}
+        self.memory = Remembered()
+        self.ticks: list[float] = []
 
-def _read(
-    calls: list[Call], memory: Remembered, place: Route, fn: Callable[..., Any], *args: Any
-) -> Iterator[Any]:
-    read, given = list[bytes](), number_of(place, fn, args)
+    @contextmanager
+    def ticking(self) -> Iterator[None]:
+        """Have a thread ask for the interpreter lock again and again, and note when it got it."""
+        stop = threading.Event()
 
-    def begun() -> Iterator[Any]:  # a function that returns a list works before its first element
-        yield from fn(*args)
+        def tick() -> None:
+            while not stop.is_set():
+                sleep(TICK)
+                self.ticks.append(perf_counter())
 
-    elements, opens = begun(), True
-    while True:
-        value, call = _timed(memory, place, next, elements, END)
-        if value is END:
-            if all(read):
-                memory.keep(place, given, [*map(pickle.loads, read)])
-            return
-        read.append(pickled(value))
-        calls.append(call._replace(number=identity(value), opens=opens))
-        yield value
-        opens = False
+        with suppress(RuntimeError):  # without threads: a function that computes holds all there is
+            threading.Thread(target=tick, daemon=True).start()
+        try:
+            yield
+        finally:
+            stop.set()
 
+    def watched(self, node: Node, place: Route) -> dict[str, Any]:
+        """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
+        changes = NOTHING_AT_ONCE.get(node.method, {})
+        name = function_in(node)
+        function = node.arguments.get(name)
+        if function is None or node.arguments.get("collate" if name == "collate_fn" else "cost"):
+            return changes
+        self.calls.setdefault(place, [])
+        watch = self.read if node.method == "from_generator" else self.call
+        return changes | {name: partial(watch, place, function)}
 
-def _timed(memory: Remembered, place: Route, fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
-    """Call *fn*, and return its value and its times; what it says by `work` takes none."""
-    outside, current.worker = current.worker, Meter()
-    try:
-        began, on_core = perf_counter(), thread_time()
-        value = fn(*args)
-        return value, Call(began, perf_counter(), thread_time() - on_core)
-    finally:
-        if current.worker:
-            memory.saying.add(place)
-        current.worker = outside
+    def call(self, place: Route, fn: Callable[..., Any], *args: Any) -> Any:
+        """Call a function, and take that down."""
+        # Before the call, which may change what it gets.
+        given, number = number_of(place, fn, args), identity(whole(args))
+        value, call = self.timed(place, fn, *args)
+        self.memory.keep(place, given, value)
+        self.calls[place].append(call._replace(number=number))
+        return value
 
+    def read(self, place: Route, fn: Callable[..., Any], *args: Any) -> Iterator[Any]:
+        """Give what a generator gives, and take that down."""
+        read, given = list[bytes](), number_of(place, fn, args)
 
-@contextmanager
-def _ticking() -> Iterator[list[float]]:
-    """Have a thread ask for the interpreter lock again and again, and list the times at which it got it."""
-    ticks: list[float] = []
-    stop = threading.Event()
+        def begun() -> Iterator[Any]:  # a function that returns a list works before its first element
+            yield from fn(*args)
 
-    def tick() -> None:
-        while not stop.is_set():
-            sleep(TICK)
-            ticks.append(perf_counter())
+        elements = begun()
+        while True:
+            value, call = self.timed(place, next, elements, END)
+            if value is END:
+                break
+            self.calls[place].append(call._replace(number=identity(value), opens=not read))
+            read.append(pickled(value))
+            yield value
+        if all(read):
+            self.memory.keep(place, given, [*map(pickle.loads, read)])
 
-    with suppress(RuntimeError):  # without threads: a function that computes holds all there is
-        threading.Thread(target=tick, daemon=True).start()
-    try:
-        yield ticks
-    finally:
-        stop.set()
+    def timed(self, place: Route, fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
+        """Call *fn*, and return its value and its times; what it says by `work` takes none."""
+        outside, current.worker = current.worker, Meter()
+        try:
+            began, on_core = perf_counter(), thread_time()
+            value = fn(*args)
+            return value, Call(began, perf_counter(), thread_time() - on_core)
+        finally:
+            if current.worker:
+                self.memory.saying.add(place)
+            current.worker = outside
+
+    def priced(self, node: Node, place: Route) -> dict[str, Any]:
+        """Return the arguments of *node* with which its function says what it took."""
+        took = self.calls.get(place, [])
+        if not is_worth(took):
+            return {}
+        name, said = function_in(node), node.arguments
+        function = self.memory.standing_in(place, said[name], random=bool(said.get("random")))
+        if name == "collate_fn":
+            return {"collate": round(fmean(call.seconds for call in took), 6), name: function}
+        later = [(call.number, call.seconds) for call in took if not call.opens] or [(0, 0.0)]
+        opened = [call.seconds for call in took if call.opens]
+        cost, held = fit(later), kind(took, self.ticks)
+        if "cost" in said:
+            return {name: function, "cost": cost, "kind": held}
+        usual = median(seconds for _, seconds in later)
+        opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None
+        return {name: costing(function, cost, held, opening)}
 
 
 # ---- what it comes to ----
-
-
-def _priced(
-    node: Node, place: Route, calls: dict[Route, list[Call]], ticks: list[float], memory: Remembered
-) -> dict[str, Any]:
-    """Return the arguments of *node* with which its function says what it took."""
-    took = calls.get(place, [])
-    if not is_worth(took):
-        return {}
-    name = function_in(node)
-    function = memory.standing_in(place, node.arguments[name], random=bool(node.arguments.get("random")))
-    if name == "collate_fn":
-        return {"collate": round(fmean(call.seconds for call in took), 6), name: function}
-    later = [(call.number, call.seconds) for call in took if not call.opens] or [(0, 0.0)]
-    opened = [call.seconds for call in took if call.opens]
-    cost, held = fit(later), kind(took, ticks)
-    if "cost" in node.arguments:
-        return {name: function, "cost": cost, "kind": held}
-    usual = median(seconds for _, seconds in later)
-    opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None
-    return {name: costing(function, cost, held, opening)}
 
 
 def is_worth(calls: list[Call]) -> bool:

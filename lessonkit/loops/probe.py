@@ -25,8 +25,6 @@ ADVICE = {
     "compute-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
     "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
     "both want the same cores, disk or lock",
-}
-OF_PROCESSES = {
     "the loop's own time": "the loop spends time on each batch that it takes from a worker, even on a "
     "ready one. Hand over fewer, larger batches, or load without workers",
     "both want the same cores": "together they take longer than in turns. Give the step fewer threads, "
@@ -71,7 +69,7 @@ class Verdict(NamedTuple):
         loader, step, both = (f"{seconds * 1e3:.3g}" for seconds in self[:3])
         measured = f"{loader} and {step} ms a batch alone, {both} together"
         measured += f"; {self.ready * 1e3:.3g} to take one that is ready" if self.ready else ""
-        return fill(f"{self.kind} ({measured}): {(ADVICE | OF_PROCESSES)[self.kind]}", COLUMN)
+        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", COLUMN)
 
     def __str__(self) -> str:
         lines = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
