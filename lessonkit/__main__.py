@@ -14,7 +14,7 @@ from lessonkit import install_check
 from lessonkit.job.recommend import recommend
 from lessonkit.lessons import copy_lessons
 
-PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
+JOB_PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
 <title>What to change</title>
 <style>:root{{color-scheme:light dark;font-family:sans-serif}}
 td,th{{padding:0 1em 0 0;text-align:left}}</style>
@@ -59,7 +59,7 @@ def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -
         complain(f"lessonkit: {type(error).__name__}: {error}")
         return 2
     if page:
-        page.write_text(PAGE.format(found._repr_html_()), "utf-8")
+        page.write_text(JOB_PAGE.format(found._repr_html_()), "utf-8")
     print(json.dumps(found.numbers(), indent=1) if as_json else found)
     return int(bool(found.changes))
 

@@ -243,3 +243,34 @@ def test_the_last_step_that_ranks_share_is_named() -> None:
     cached = Dataset.range(3).cache()
     with pytest.raises(ValueError, match="ranks 0 and 1 share cache"):
         benchmark(lambda rank: cached.map(lambda number: number + rank), ranks=2)
+
+
+@pytest.mark.parametrize("late", [0, 1])
+@pytest.mark.parametrize(("wait", "expected"), [(0.005, [0.015, 0.020]), (0.050, [0.010, 0.060])])
+def test_ranks_that_share_storage_keep_the_order_of_time(
+    late: int, wait: float, expected: list[float]
+) -> None:
+    """A rank that begins to read later must not be served before: by hand, two who overlap by half."""
+    storage = Storage(1e6)
+
+    def pipeline(rank: int) -> Dataset:
+        begun = Dataset.range(1).map(cost=wait * (rank == late), stage="Wait")
+        return begun.map(cost=storage.read(10_000), stage="Read")
+
+    found = benchmark(pipeline, 1, 0, ranks=2)
+    ends = [next(span.end for span in trace.work if span.stage == "Read") for trace in found.traces]
+    assert sorted(ends) == pytest.approx(expected)
+    assert ends[late] == max(ends)
+
+
+def test_ranks_whose_reads_interleave_after_the_first_keep_the_order_of_time() -> None:
+    """By hand: rank 0 waits for 50 ms after its first read, rank 1 for 20, and reads again before it."""
+    storage = Storage(1e6)
+
+    def pipeline(rank: int) -> Dataset:
+        read = Dataset.range(2).map(cost=storage.read(10_000), stage="Read")
+        return read.map(cost=(0.050, 0.020)[rank], stage="Wait")
+
+    found = benchmark(lambda rank: pipeline(rank).batch(2), 1, 0, ranks=2)
+    ends = [[span.end for span in trace.work if span.stage == "Read"] for trace in found.traces]
+    assert ends == [pytest.approx([0.020, 0.080]), pytest.approx([0.020, 0.050])]
