@@ -155,19 +155,6 @@ def test_ranks_share_one_storage() -> None:
     assert own.duration == pytest.approx(0.06, rel=1e-4)
 
 
-def test_ranks_that_share_storage_keep_the_order_of_time() -> None:
-    """A rank that begins to read later must not be served before: by hand, two who overlap by half."""
-    storage = Storage(1e6)
-
-    def pipeline(rank: int) -> Dataset:
-        late = Dataset.range(1).map(cost=0.005 * rank, stage="Wait")
-        return late.map(cost=storage.read(10_000), stage="Read")
-
-    found = benchmark(pipeline, 1, 0, ranks=2)
-    ends = [next(span.end for span in trace.work if span.stage == "Read") for trace in found.traces]
-    assert ends == pytest.approx([0.015, 0.020])
-
-
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
