@@ -22,7 +22,7 @@ from stand_in_torch import Device
 import lessonkit
 from lessonkit import Dataset
 from lessonkit.analysis import measure
-from lessonkit.job import numbers
+from lessonkit.job import job, numbers, watching
 from lessonkit.job.job import Forecast
 from lessonkit.job.recommend import Recommendation
 
@@ -213,6 +213,20 @@ def test_what_fails_is_named(library: Any, case: str) -> None:
     get, step, said = FAILING[case]
     with pytest.raises(RuntimeError, match=said):
         measured(library.utils.data.DataLoader(Samples(get=get), 4), step)
+
+
+def test_a_job_whose_batches_take_too_long_is_refused(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "BUDGET", 0.0)
+    with pytest.raises(RuntimeError, match="make the batches smaller"):
+        measured(library.utils.data.DataLoader(Samples(), 4), nothing)
+
+
+def test_an_epoch_has_more_batches_than_are_asked_of_a_sampler(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (job, watching):
+        monkeypatch.setattr(module, "MOST_ASKED", 20)
+    assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 
 def test_the_step_runs_on_the_thread_that_asks(library: Any) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
+from time import perf_counter
 from typing import Any
 
 from lessonkit import check
@@ -20,7 +21,7 @@ from lessonkit.job.beside import sharing
 from lessonkit.job.here import allowed_cores
 from lessonkit.job.numbers import JobNumbers, measure_numbers
 from lessonkit.job.own import OwnSubject
-from lessonkit.job.watching import Subject, Watch, restored
+from lessonkit.job.watching import BUDGET, MOST_ASKED, Subject, Watch, restored
 from lessonkit.loader import DataLoader
 from lessonkit.words import milliseconds
 
@@ -212,13 +213,17 @@ def measure_job(loader: Any, step: Callable[[Any], Any], synchronise: Callable[[
 
 def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
     """Measure a *subject*: its numbers, and what the model leaves unexplained of runs beside workers."""
+    subject.until = perf_counter() + BUDGET
     numbers, alone, by_threads = measure_numbers(subject, cores, torch)
+    subject.until = math.inf
     seen = [batch.samples for batch in alone.batches]
     said = {name: getattr(subject.loader, name) for name in ("num_workers", "persistent_workers")}
     said["prefetch_factor"] = subject.loader.prefetch_factor or 2
     said["batch_size"] = subject.batch_size or max(seen)
     said["threads"] = torch.get_num_threads() if torch else 1
     samples, whole = sum(map(size_of_batch, subject.batches)), True
+    if (asked := len(subject.batches)) == MOST_ASKED:  # and no more
+        samples, whole = round(samples * (subject.count or asked) / asked), subject.count is not None
     if subject.stream:
         known = next(iter(numbers.shares.values()), None)
         samples, whole = sum(known or seen), bool(known or alone.whole)

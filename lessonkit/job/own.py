@@ -50,3 +50,4 @@ class OwnSubject(Subject):
                 order = random.sample(order, len(order))
             batches = groups(iter(order), size, said["drop_last"])
         self.batches = list(islice(batches, MOST_ASKED))
+        self.count = cardinality(loader.node)

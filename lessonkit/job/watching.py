@@ -7,9 +7,10 @@ import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from math import inf
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from lessonkit.job.device import OnDevice, on_device
 
 MOST_ASKED = 100_000  # that are asked of a sampler: one may never end
 NEVER = 8.0  # s; a worker that has given nothing for so long never will
+BUDGET = 25.0  # s; all runs of a job take about 14, and no more than this where each batch takes long
 
 
 class WatchedBatch(NamedTuple):
@@ -166,7 +168,9 @@ class Subject:
     batch: Any = None  # the last one
     device: OnDevice | None = None  # if the step leaves something to one
     synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
-    passed: tuple[str, ...] = ("worker_init_fn",)  # arguments that each run has as well
+    passed: tuple[str, ...] = ("worker_init_fn", "pin_memory")  # arguments that each run has as well
+    count: int | None = None  # of the batches of an epoch, if that is known
+    until = inf  # when no further run may begin
 
     def __init__(self, loader: Any, step: Callable[[Any], Any]) -> None:
         kinds = [kind for kind in type(loader).__mro__ if kind.__name__ == "DataLoader"]
@@ -180,6 +184,8 @@ class Subject:
         self.has_batches = loader.batch_sampler is not None  # else they are the data set's
         order = loader.batch_sampler if self.has_batches else loader.sampler
         self.batches = [] if self.stream else list(islice(order, MOST_ASKED))
+        with suppress(TypeError):  # a sampler needs no length
+            self.count = len(order)
 
     def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
         """Go over the loader once, or for *limit* seconds, with *size* times as many samples in a batch."""
@@ -208,6 +214,8 @@ class Subject:
 
         The *limit* holds from the first batch on: a worker may take longer than that to start.
         """
+        if perf_counter() > self.until:
+            raise RuntimeError(f"measuring takes more than {BUDGET:g} s: make the batches smaller for it")
         BEGUN[2], seen = 0, Watch(workers)
         at_work = loads = "with a worker, the loader" if workers else "the loader"
         source = None
