@@ -3,7 +3,9 @@
 import math
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple, TypeVar
 
 Check = Callable[[str, Any], Any]
@@ -46,13 +48,13 @@ def duration(name: str | Of, value: Any) -> float:
     return amount(name, value, "seconds")
 
 
-def amount(name: str | Of, value: Any, unit: str) -> float:
-    """Return *value* as a finite number of a *unit*, not negative."""
-    allowed = f"must be a number of {unit}, 0 or more{getattr(name, 'hint', '')}"
+def amount(name: str | Of, value: Any, unit: str, least: str = "0 or more") -> float:
+    """Return *value* as a finite number of a *unit*, not negative; not 0 either if *least* is other words."""
+    allowed = f"must be a number of {unit}, {least}{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")
     number = float(value)
-    if not 0 <= number < math.inf:
+    if not 0 <= number < math.inf or (not number and least != "0 or more"):
         raise ValueError(f"{name}={value!r}: {allowed}")
     return number
 
@@ -95,6 +97,16 @@ function = must_be("a function", callable)
 flag = must_be("True or False", lambda value: isinstance(value, bool))
 values = must_be("a list of elements", has_order)
 name_of_stage = must_be("a name", lambda value: isinstance(value, str) and value != "")
+
+
+def function_of_rank(name: str, value: Any) -> Any:
+    """Return *value*, which must be a function that takes the number of a rank, as far as it says."""
+    with suppress(ValueError):  # a built-in function may not say
+        try:
+            signature(function(name, value)).bind(0)
+        except TypeError as error:
+            raise TypeError(f"{name}={value!r}: must be a function of the number of a rank") from error
+    return value
 
 
 def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:

@@ -1,8 +1,10 @@
 """A run that goes on where another one stood gives what that one would have given, whatever ran."""
 
-import math
+import os
 import random
-from functools import partial
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +36,7 @@ def draws(dataset: Dataset) -> bool:
 
 def test_a_resumed_run_gives_what_the_unbroken_one_would_have_given() -> None:
     """1,000 random pipelines, half of them with loaders, and some that fail."""
-    stops = failures = 0
+    stops = drawn = failures = 0
     for seed in range(1000):
         draw = random.Random(seed)
         costs = (0, 1e-5, 3e-5)
@@ -46,12 +48,14 @@ def test_a_resumed_run_gives_what_the_unbroken_one_would_have_given() -> None:
         if draws(dataset):
             with pytest.raises(ValueError, match="random=True"):
                 before.state(after=0)
+            drawn += 1
             continue
         state = before.state(after=min(after, len(elements(before))))
         rest, same_error = outcome(dataset, resume=state, **options)
         assert (rest, same_error) == (whole[state.after :], error), (seed, dataset)
         stops += 1
         failures += bool(error)
+    assert stops + drawn == 1000
     assert stops > 700
     assert failures > 50
 
@@ -95,6 +99,44 @@ def test_a_state_of_another_pipeline_is_refused() -> None:
             benchmark(other, 1, resume=state)
 
 
+OTHERS = """
+import math
+from functools import partial
+class Scaled:
+    def __init__(self, by): self.by = by
+    def __call__(self, x): return x * self.by
+def plus(by): return lambda x: x + by
+def usual(by): return lambda x, more=by: x + more
+def within(x): return x in {"a", "b", "c"}
+def outer(x): return inner(x)
+def inner(x): return x + OFFSET if x else outer(x)
+"""
+CALLS = (
+    *("plus(2)", "plus(3)", "usual(2)", "usual(3)", "math.sqrt", "math.floor", "lambda x: math.sqrt(x)"),
+    *("lambda x: math.floor(x)", "Scaled(2)", "Scaled(3)", "partial(pow, 2)", "partial(pow, 3)", "within"),
+    *("outer", "[1, 2].__getitem__", "[1, 3].__getitem__", "Scaled(2).__call__", "plus"),
+)
+
+
+def prints(offset: int = 1) -> list[str]:
+    """Digests of pipelines with each of these functions."""
+    names: dict[str, Any] = {"OFFSET": offset, "__name__": "functions"}
+    exec(OTHERS, names)
+    return [fingerprint(Dataset.range(3).map(eval(call, names)).node) for call in CALLS]
+
+
+def test_functions_are_told_apart_by_all_that_they_use() -> None:
+    assert len({*prints()}) == len(CALLS)
+    pairs = zip(CALLS, prints(1), prints(2), strict=True)
+    assert [call for call, one, other in pairs if one != other] == ["outer"]
+    script = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+    script += "import test_resume; print(*test_resume.prints())"
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        said = subprocess.check_output([sys.executable, "-c", script], env=env, text=True)
+        assert said.split() == prints()
+
+
 def test_what_cannot_be_resumed_says_so() -> None:
     trace = benchmark(Dataset.range(6).map(lambda number: random.random(), random=True), 1)
     with pytest.raises(ValueError, match="cannot be resumed"):
@@ -108,6 +150,10 @@ def test_what_cannot_be_resumed_says_so() -> None:
         benchmark(unordered, 1, clock="real", train=0).state(after=2)
     with pytest.raises(TypeError, match="resume=3: must be a State"):
         benchmark(Dataset.range(6), 1, resume=3)
+    for after in (-3, float("nan")):
+        wrong = State(benchmark(Dataset.range(6), 1).state(after=0).pipeline, after, 0, 0, 0, 0)  # type: ignore
+        with pytest.raises((TypeError, ValueError), match=r"after=.*: must be 0 or more"):
+            benchmark(Dataset.range(6), 1, resume=wrong)
     with pytest.raises(ValueError, match="must not be given with ranks"):
         benchmark(lambda rank: Dataset.range(6), ranks=2, resume=State("", 0, 0, 0, 0, 0))
 
@@ -117,23 +163,3 @@ def test_a_resumed_run_can_be_resumed() -> None:
     whole = benchmark(dataset)
     again = benchmark(dataset, resume=whole.state(after=3))
     assert elements(benchmark(dataset, resume=again.state(after=2))) == elements(whole)[5:]
-
-
-def test_pipelines_are_told_apart_by_what_their_functions_do() -> None:
-    def adding(more: int) -> Dataset:
-        return Dataset.range(5).map(lambda number: number + more)
-
-    def calling(name: str) -> Dataset:
-        return Dataset.range(5).map(lambda number: getattr(math, name)(number))
-
-    different = [
-        *(adding(1), adding(2), calling("sqrt"), calling("floor")),
-        Dataset.range(5).map(lambda number, more=1: number + more),
-        Dataset.range(5).map(lambda number, more=2: number + more),
-        Dataset.range(5).map(partial(pow, 2)),
-        Dataset.range(5).map(partial(pow, 3)),
-        Dataset.range(5).map(lambda number: math.sqrt(number)),
-        Dataset.range(5).map(lambda number: math.floor(number)),
-    ]
-    assert len({fingerprint(dataset.node) for dataset in different}) == len(different)
-    assert fingerprint(adding(1).node) == fingerprint(adding(1).node)

@@ -5,7 +5,7 @@ from functools import partial
 from hashlib import sha256
 from inspect import getclosurevars
 from itertools import islice
-from types import CodeType, FunctionType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from lessonkit.engine.costs import identity
@@ -69,7 +69,6 @@ def told_apart(value: Any, *around: Any) -> str:
     Of a function it has what it does: its code, its defaults, and all that it takes from outside. It is
     met while these values *around* it are told apart.
     """
-    value = getattr(value, "__func__", value)
     if any(value is one for one in around):  # it calls itself
         return "again"
     parts: Any = None
@@ -82,10 +81,16 @@ def told_apart(value: Any, *around: Any) -> str:
         parts = value.func, value.args, value.keywords
     elif isinstance(value, dict):
         parts = *value, *value.values()
+    elif isinstance(value, (set, frozenset)):
+        parts = sorted(map(told_apart, value))
     elif isinstance(value, (list, tuple)):
         parts = value
+    elif isinstance(value, (MethodType, BuiltinMethodType)):
+        parts = getattr(value, "__func__", value.__name__), value.__self__
     if parts is not None:
         return str([told_apart(part, *around, value) for part in parts])
+    if isinstance(value, (ModuleType, type)):
+        return value.__name__
     if " at 0x" in repr(value):  # an object of a learner's
         return f"{type(value).__qualname__} {told_apart(getattr(value, '__dict__', {}), *around, value)}"
     return str(identity(value))

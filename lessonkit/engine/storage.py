@@ -26,7 +26,7 @@ class Storage:
     no bandwidth then. Raises TypeError or ValueError for what is no such number.
     """
 
-    bandwidth: float
+    bandwidth: float = None  # type: ignore[assignment]  # refused as what is no number
     first_byte: float = 0
     streams: int | None = None
     cap: float | None = None
@@ -35,8 +35,7 @@ class Storage:
         for name in ("bandwidth", "cap"):
             value = getattr(self, name)
             if name == "bandwidth" or value is not None:
-                if not check.amount(name, value, "bytes a second"):
-                    raise ValueError(f"{name}={value!r}: must be more than 0 bytes a second")
+                check.amount(name, value, "bytes a second", "more than 0")
         check.duration("first_byte", self.first_byte)
         if self.streams is not None:
             check.integer("streams", self.streams, least=1)

@@ -102,7 +102,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     if ranks is None or type(record) is not int:
         check.flag("record", record)
     if resume is not None:
-        check.instance("resume", resume, State)
+        check.integer("resume: after", check.instance("resume", resume, State).after, least=0)
     options: dict[str, Any] = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
     options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue, "resume": resume}
 
@@ -136,7 +136,10 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         if clock == "real":
             raise ValueError("clock='real': must be virtual with ranks=, which are a model of other machines")
         numbers = range(check.integer("ranks", ranks, least=1))
-        pipelines = [checked_pipeline(check.function("dataset", dataset)(number)) for number in numbers]
+        if type(record) is int and record not in numbers:
+            raise ValueError(f"record={record!r}: must be True, False or one of the {ranks} ranks")
+        function = check.function_of_rank("dataset", dataset)
+        pipelines = [checked_pipeline(function(number)) for number in numbers]
         refuse_what_is_shared(pipelines)
         before = lengths_of_shared(pipelines)
         recorded = [record == number if type(record) is int else bool(record) for number in numbers]
@@ -149,6 +152,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         for one in result.traces:
             one.ranks = result
         return result
+    if allreduce:
+        raise ValueError(f"allreduce={allreduce!r}: must not be given without ranks")
     loop = loop_over(checked_pipeline(dataset), bool(record))
     unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
     epochs = loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most)

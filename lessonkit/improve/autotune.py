@@ -42,12 +42,12 @@ def autotune(
     + Map 1, prefetch 1: 1880.000 ms, 0 bytes: where the search begins
     + Map 1 -> 2: 1010.000 ms, 0 bytes: 46.3 % faster
     """
+    on_the_virtual_clock(options)
     check.instance("dataset", dataset, Dataset)
     machine = check.instance("machine", machine or Machine(), Machine)
     if memory is not None:
         check.integer("memory", memory, least=0)
     check.integer("most_places", most_places, least=1)
-    on_the_virtual_clock(options)
     fixed, open_knobs = open_numbers(dataset.node, machine.cores, most_places)
 
     def tuned(setting: Setting) -> Dataset:

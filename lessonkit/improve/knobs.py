@@ -93,9 +93,10 @@ def all_turned(root: Node, values: Mapping[Knob, int | None]) -> Node:
 
 def on_the_virtual_clock(options: dict[str, Any]) -> None:
     """Refuse *options* of `benchmark` that are no choice where a pipeline is run many times: TypeError."""
-    for name in ("clock", "record"):
+    for name in ("clock", "record", "ranks"):
         if name in options:
-            raise TypeError(f"{name}={options[name]!r}: must be left out, this runs on the virtual clock")
+            why = "one pipeline" if name == "ranks" else "on the virtual clock"
+            raise TypeError(f"{name}={options[name]!r}: must be left out, this runs {why}")
 
 
 def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] = TRIED, **options: Any) -> Curve:
