@@ -1,5 +1,6 @@
 """A run that goes on where another one stood gives what that one would have given, whatever ran."""
 
+import json
 import os
 import random
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from many_cases import FOLDER, cases
 from random_pipelines import loaded, pipeline
 
 from lessonkit import DataLoader, Dataset, Trace, benchmark
@@ -58,6 +60,24 @@ def test_a_resumed_run_gives_what_the_unbroken_one_would_have_given() -> None:
     assert stops + drawn == 1000
     assert stops > 700
     assert failures > 50
+
+
+def test_a_run_goes_on_as_tf_data_does() -> None:
+    """Where a folder of cases is given: what both can say, and no order that is drawn."""
+    count = 0
+    for case in cases("resume_tf.json") if (FOLDER / "resume_tf.json").exists() else ():
+        try:
+            dataset = eval(case["program"], {"D": Dataset})
+            whole = benchmark(dataset, 1)
+        except (AttributeError, NameError, ZeroDivisionError):
+            continue
+        if "shuffle" not in case["program"]:
+            assert json.loads(json.dumps(elements(whole))) == case["whole"][:-1], case["program"]
+        for stop in case["stops"]:
+            rest = benchmark(dataset, 1, resume=whole.state(after=stop["after"]))
+            assert elements(rest) == elements(whole)[stop["after"] :], case["program"]
+            count += 1
+    assert count > 100 or not (FOLDER / "resume_tf.json").exists()
 
 
 def test_a_state_says_what_each_way_to_keep_it_costs() -> None:
