@@ -7,16 +7,27 @@ from pkgutil import get_data
 from statistics import fmean as mean
 from typing import Any
 
-from lessonkit import Trace
+from lessonkit import Trace, benchmark
 from lessonkit.analysis import load_job
+from lessonkit.loops.probe import Verdict
 
-__all__ = ["epoch", "mean", "measured", "stored", "together", "workers"]
+__all__ = ["epoch", "mean", "measured", "probed", "stored", "together", "workers"]
 
 
 @lru_cache
 def stored(room: str) -> Any:
     """Return the job of a *room*, as it was measured."""
     return load_job(BytesIO(get_data(__name__, f"{room}_11.json") or b""))  # on the site it is in an archive
+
+
+def probed(job: Any, **changes: Any) -> Verdict:
+    """Return what `probe` says of a stored *job*: its loader alone, its step alone, both."""
+    threads = job.setting(**changes)["threads"]
+    loader, options = job.model(**changes)
+    alone = benchmark(loader, num_epochs=1, **(options | {"step": None, "train": 0})).epochs[0]
+    both = job.run(1, **changes).epochs[0]
+    step = mean(job.numbers.threads[threads].steps)
+    return Verdict(alone.duration / alone.count, step, both.duration / both.count, job.batch_size)
 
 
 def measured() -> Any:

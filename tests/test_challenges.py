@@ -299,6 +299,11 @@ def test_10_only_all_three_together_are_in_time() -> None:
     assert found == [{"places": 1, "gigabytes": 0.8, "keep": True}]
 
 
+def test_10_only_sixteen_files_with_two_places_give_each_sample_once_in_time() -> None:
+    found = passing(lesson("10_many_machines").values["second-task"])
+    assert found == [{"files": 16, "own": "files", "places": 2}]
+
+
 # ---- 11 your own job ----
 
 
