@@ -92,6 +92,6 @@ class Formula:
         time = milliseconds(abs(more)) if abs(more) >= SEEN else "a little"
         apart = f"the run takes {time} {'more' if more > 0 else 'less'}"
         holds = same or (more > 0 and self.sign == ">=")
-        apart = f"it holds: {apart}" if holds else apart
+        apart = f"the run, by {time}" if holds else apart  # after a bound's "≤"
         outcome = "as the run" if same else apart
         return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}
