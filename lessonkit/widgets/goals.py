@@ -58,7 +58,13 @@ def busy(*, at_least: float) -> Goal:
 
 def calls(*, at_most: int) -> Goal:
     """Ask for *at_most* so many calls at once, of all operators together."""
-    return Goal("calls at once", lambda tried: _sum(tried, "num_parallel_calls"), str, at_most)
+    return Goal(
+        "calls at once",
+        lambda tried: _sum(tried, "num_parallel_calls"),
+        str,
+        at_most,
+        zero="no parallel calls",
+    )
 
 
 def threads(*, at_most: int) -> Goal:
@@ -113,7 +119,11 @@ def changed(*, at_most: int) -> Goal:
 
 def good_data() -> Goal:
     """Ask for whole epochs, each in an order of its own, and for augmentation that is new each time."""
-    return _none("faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words))
+    return _none(
+        "no faults in the data",
+        "faults in the data",
+        lambda tried: ", ".join(data_quality(tried.trace).words),
+    )
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
@@ -128,12 +138,12 @@ def same_job(other: Dataset, **options: Any) -> Goal:
     def wrong(tried: Attempt) -> str:
         return next(differences(tried.trace, task), "")
 
-    return _none("changes of samples, work or options", wrong)
+    return _none("same samples, work and options", "changes of samples, work or options", wrong)
 
 
-def _none(name: str, wrong: Callable[[Attempt], str]) -> Goal:
+def _none(asked: str, name: str, wrong: Callable[[Attempt], str]) -> Goal:
     """Ask that there is nothing *wrong*; otherwise this says what is."""
-    return Goal(name, lambda tried: bool(wrong(tried)), "{:d}".format, at_most=0, missed=wrong)
+    return Goal(name, lambda tried: bool(wrong(tried)), "{:d}".format, at_most=0, missed=wrong, zero=asked)
 
 
 def _sum(tried: Attempt, argument: str, method: str = "") -> int:
