@@ -22,7 +22,7 @@ MISTAKEN: dict[str, dict[str, float]] = {
 
 
 class Question(Page):
-    """Ask *question*; the learner commits to an answer, and says how sure; only then does the run appear.
+    """Ask *question*; the learner commits to an answer, and says how sure; the judged answer shows the run.
 
     Of the runs *traces* the last is shown, over the first; *why* explains the right answer. *spec* is
     what the page has to know of the kind of answer.
