@@ -326,8 +326,14 @@ def test_every_symptom_leads_to_a_section_that_is_there() -> None:
     assert len(rows) == len({seen for seen, *_ in rows}) >= 20
     for _, _, name, section in rows:
         cells = json.loads((pages.ROOT / "notebooks" / f"{name}.ipynb").read_bytes())["cells"]
-        headings = ["".join(cell["source"]).lstrip("# ") for cell in cells if cell["cell_type"] == "markdown"]
+        headings = [
+            "".join(cell["source"]).lstrip("# ").split("\n")[0]
+            for cell in cells
+            if cell["cell_type"] == "markdown"
+        ]
         assert not section or section in headings, (name, section)
+    link = pages.link(pages.ROOT / "notebooks" / "09_workers.ipynb", "Bus error: /dev/shm")
+    assert "?path=09_workers.ipynb#Bus-error%3A-/dev/shm" in link
 
 
 def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> None:

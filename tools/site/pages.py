@@ -41,7 +41,7 @@ STORES = ("asyncStorage", "memoryStorageDriver")
 BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as in page/site.js
 SMALL, WORTH_IT = 1000, 0.9  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
-MEASURED = "*Measured on a computer with two cores: a browser cannot run this cell.*"
+MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
 WAYS = {"WAY_TORCH": ("00", "01", "09", "11"), "WAY_SHORT": ("00", "01", "03", "04", "08")}
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
@@ -260,10 +260,11 @@ def symptoms() -> list[list[str]]:
 
 
 def link(lesson: Path, section: str = "") -> str:
-    """Return a link to a *lesson*, and the name of one of its sections, if one is given."""
+    """Return a link to a *lesson*, or to one of its sections, with the section's name after it."""
     text = f"{lesson.name[:2]} {escape(title(lesson).partition(':')[0])}"
     after = f", <em>{escape(section)}</em>" if section else ""
-    return f'<a href="notebooks/index.html?path={quote(lesson.name)}">{text}</a>{after}'
+    place = quote(lesson.name) + (f"#{quote(section.replace(' ', '-'))}" if section else "")
+    return f'<a href="notebooks/index.html?path={place}">{text}</a>{after}'
 
 
 def minutes(lesson: Path) -> int:
