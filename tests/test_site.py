@@ -161,10 +161,8 @@ def test_a_full_disk_is_seen_before_anything_is_fetched(
         command.build(tmp_path / "site")
 
 
-def test_the_title_of_a_lesson_is_its_heading(tmp_path: Path) -> None:
-    lesson = tmp_path / "x.ipynb"
-    lesson.write_text(json.dumps({"cells": [{"source": ["# 03 Parallel map: as fast as\n", "Text"]}]}))
-    assert pages.title(lesson) == "Parallel map: as fast as"
+def test_a_lesson_has_its_short_name_on_the_first_page() -> None:
+    assert ">07 The optimisers</a>" in pages.link(pages.ROOT / "notebooks" / "07_optimisers.ipynb")
 
 
 def test_a_stored_text_is_sent_whole() -> None:
