@@ -104,7 +104,7 @@ def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_cov
     assert bar(page, "Open").is_visible()
     for told in "It takes 85 ms.", "The larger of both.":
         assert not text(page, told).is_visible()
-    assert page.get_by_text("Covered until you are right or ask.").count() == 2
+    assert page.get_by_text("Covered until the answer is shown.").count() == 2
     assert text(page, "Go on.").is_visible()
 
 
@@ -249,7 +249,7 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
         page: Any = visit.page
         page.goto(voila.store(notebook))
         bar(page, "Open").wait_for()
-        page.get_by_text("Covered until you are right or ask.").first.wait_for()
+        page.get_by_text("Covered until the answer is shown.").first.wait_for()
         assert not text(page, "It takes 85 ms.").is_visible()
         box, axis = bar(page, "Open").bounding_box(), page.locator(".lk-placing svg").bounding_box()
         assert axis["x"] >= 0

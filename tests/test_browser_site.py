@@ -246,6 +246,15 @@ def test_after_one_visit_another_lesson_opens_without_a_network(site: Site, brow
         assert page.get_by_role("link", name="Start here").count()
 
 
+def test_a_link_to_a_folded_section_opens_it(site: Site, learner: Visit) -> None:
+    page = learner.page
+    page.goto(f"{site.address}/")
+    page.get_by_role("row", name="Bus error").get_by_role("link").click()
+    expect(page.get_by_role("code").filter(has_text="docker run --shm-size=2g")).to_be_in_viewport(
+        timeout=PATIENT * 1e3
+    )
+
+
 def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(site: Site, learner: Visit) -> None:
     page = learner.page
     page.goto(site.lesson("nope"))

@@ -13,6 +13,8 @@ IDLE = 5  # s without a page, after which a kernel ends here; `make demo` waits 
 def test_it_serves_a_lesson(visit: Visit, voila: Server) -> None:
     visit.page.goto(voila.store(NOTEBOOKS / f"{WRITTEN[0]}.ipynb"), timeout=1000 * RUN)
     visit.page.locator("rect.lk-bar").first.wait_for(timeout=1000 * RUN)
+    for text in "Check your installation", "Shift+Enter runs a cell":  # a class has neither to do
+        assert not visit.page.get_by_text(text).first.is_visible()
 
 
 def test_the_list_of_lessons_asks_for_nothing_from_elsewhere(visit: Visit, voila: Server) -> None:

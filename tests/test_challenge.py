@@ -153,6 +153,11 @@ def test_a_limit_and_what_is_too_much_add_up_to_what_was_measured() -> None:
         assert value == sum_of_both == pytest.approx(measured * 1e3, abs=0.0051)
 
 
+def test_a_goal_that_allows_none_is_a_sentence() -> None:
+    assert judged(goals.calls(at_most=0), attempt(Dataset.range(3))) == "no parallel calls"
+    assert goals.calls(at_most=1).asked() == "calls at once: at most 1"
+
+
 def test_changes_of_controls_are_counted() -> None:
     tried = attempt(ArtificialDataset())._replace(values={"a": 1, "b": 2}, start={"a": 1, "b": 1})
     assert judged(goals.changed(at_most=0), tried) == "controls changed: 1 (at most 0), 1 too much"

@@ -86,7 +86,7 @@ def test_a_bound_holds_if_the_run_takes_longer() -> None:
     assert (said["value"], said["holds"], said["said"]) == (
         "690 ms",
         True,
-        "it holds: the run takes 60 ms more",
+        "the run, by 60 ms",
     )
     assert not judged(lanes, WAVES, lanes=1)["holds"]
     assert not judged(in_turn, "total >= 1", read=15)["holds"]
@@ -94,9 +94,9 @@ def test_a_bound_holds_if_the_run_takes_longer() -> None:
 
 def test_what_would_be_written_as_nothing_is_a_little() -> None:
     shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000004")
-    assert shown.picture({})[1]["formula"]["said"] == "it holds: the run takes a little more"
+    assert shown.picture({})[1]["formula"]["said"] == "the run, by a little"
     shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000006")
-    assert shown.picture({})[1]["formula"]["said"] == "it holds: the run takes 0.01 ms more"
+    assert shown.picture({})[1]["formula"]["said"] == "the run, by 0.01 ms"
 
 
 @given(samples=st.integers(0, 19), epochs=st.integers(0, 4), open=COSTS, read=COSTS, train=COSTS)

@@ -161,10 +161,8 @@ def test_a_full_disk_is_seen_before_anything_is_fetched(
         command.build(tmp_path / "site")
 
 
-def test_the_title_of_a_lesson_is_its_heading(tmp_path: Path) -> None:
-    lesson = tmp_path / "x.ipynb"
-    lesson.write_text(json.dumps({"cells": [{"source": ["# 03 Parallel map: as fast as\n", "Text"]}]}))
-    assert pages.title(lesson) == "Parallel map: as fast as"
+def test_a_lesson_has_its_short_name_on_the_first_page() -> None:
+    assert ">07 The optimisers</a>" in pages.link(pages.ROOT / "notebooks" / "07_optimisers.ipynb")
 
 
 def test_a_stored_text_is_sent_whole() -> None:
@@ -326,8 +324,14 @@ def test_every_symptom_leads_to_a_section_that_is_there() -> None:
     assert len(rows) == len({seen for seen, *_ in rows}) >= 20
     for _, _, name, section in rows:
         cells = json.loads((pages.ROOT / "notebooks" / f"{name}.ipynb").read_bytes())["cells"]
-        headings = ["".join(cell["source"]).lstrip("# ") for cell in cells if cell["cell_type"] == "markdown"]
+        headings = [
+            "".join(cell["source"]).lstrip("# ").split("\n")[0]
+            for cell in cells
+            if cell["cell_type"] == "markdown"
+        ]
         assert not section or section in headings, (name, section)
+    link = pages.link(pages.ROOT / "notebooks" / "09_workers.ipynb", "Bus error: /dev/shm")
+    assert "?path=09_workers.ipynb#Bus-error%3A-/dev/shm" in link
 
 
 def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> None:

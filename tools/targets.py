@@ -49,6 +49,8 @@ LAB = (
     "--allow-root",  # in a container there is often nobody else
     "--ServerApp.log_level=WARN",
     "--LabApp.log_level=WARN",
+    "--ServerApp.answer_yes=True",  # Ctrl+C ends it without a question: the lessons are saved
+    "--ServerApp.tornado_settings={'ws_ping_timeout': 30000}",  # by default longer than Tornado allows
 )
 VOILA = (
     "voila",

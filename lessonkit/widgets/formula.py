@@ -91,5 +91,6 @@ class Formula:
         holds = same or (took > value and self.sign == ">=")
         time = milliseconds(abs(took - value)) if abs(took - value) >= SEEN else "a little"
         apart = f"the run takes {time} {'more' if took > value else 'less'}"
-        outcome = "as the run" if same else f"it holds: {apart}" if holds else apart
+        apart = f"the run, by {time}" if holds else apart  # after a bound's "≤"
+        outcome = "as the run" if same else apart
         return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}

@@ -57,7 +57,13 @@ def busy(*, at_least: float) -> Goal:
 
 def calls(*, at_most: int) -> Goal:
     """Ask for *at_most* so many calls at once, of all operators together."""
-    return Goal("calls at once", lambda tried: _sum(tried, "num_parallel_calls"), str, at_most)
+    return Goal(
+        "calls at once",
+        lambda tried: _sum(tried, "num_parallel_calls"),
+        str,
+        at_most,
+        zero="no parallel calls",
+    )
 
 
 def threads(*, at_most: int) -> Goal:
@@ -112,7 +118,10 @@ def changed(*, at_most: int) -> Goal:
 
 def good_data() -> Goal:
     """Ask for whole epochs, each in an order of its own, and for augmentation that is new each time."""
-    return Goal("faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words), at_most=0)
+    words = "no faults in the data"
+    return Goal(
+        "faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words), at_most=0, zero=words
+    )
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
@@ -127,7 +136,8 @@ def same_job(other: Dataset, **options: Any) -> Goal:
     def wrong(tried: Attempt) -> str:
         return next(differences(tried.trace, job), "")
 
-    return Goal("changes of samples, work or options", wrong, at_most=0)
+    words = "same samples, work and options"
+    return Goal("changes of samples, work or options", wrong, at_most=0, zero=words)
 
 
 def _sum(tried: Attempt, argument: str, method: str = "") -> int:

@@ -18,7 +18,7 @@ from lessonkit.words import milliseconds, percent, samples, size
 MOST_BARS = 5000  # that a page draws well, and anybody can see
 LIMITS = {
     "accelerator": "its own work",
-    "first element": "first sample",
+    "first element": "the first sample",
     "source": "the reader",
     "slowest sample": "the slowest sample",
     "cores": "the cores",

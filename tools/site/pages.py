@@ -41,7 +41,7 @@ STORES = ("asyncStorage", "memoryStorageDriver")
 BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as in page/site.js
 SMALL, WORTH_IT = 1000, 0.9  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
-MEASURED = "*Measured on a computer with two cores: a browser cannot run this cell.*"
+MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
 WAYS = {"WAY_TORCH": ("00", "01", "09", "11"), "WAY_SHORT": ("00", "01", "03", "04", "08")}
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
@@ -260,10 +260,12 @@ def symptoms() -> list[list[str]]:
 
 
 def link(lesson: Path, section: str = "") -> str:
-    """Return a link to a *lesson*, and the name of one of its sections, if one is given."""
-    text = f"{lesson.name[:2]} {escape(title(lesson).partition(':')[0])}"
+    """Return a link to a *lesson*, or to one of its sections, with the section's name after it."""
+    told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+    (text,) = re.findall(rf"^\| \[({lesson.name[:2]} [^\]]*)\]", told, re.M)  # shorter than its heading
     after = f", <em>{escape(section)}</em>" if section else ""
-    return f'<a href="notebooks/index.html?path={quote(lesson.name)}">{text}</a>{after}'
+    place = quote(lesson.name) + (f"#{quote(section.replace(' ', '-'))}" if section else "")
+    return f'<a href="notebooks/index.html?path={place}">{text}</a>{after}'
 
 
 def minutes(lesson: Path) -> int:
@@ -284,13 +286,6 @@ def picture_of_workers(folder: Path) -> None:
     one.save(folder / "workers.html")
     if stored := one.stored():
         (folder / "preview.png").write_bytes(png(stored))
-
-
-def title(lesson: Path) -> str:
-    """Return the heading of a lesson, without its number, which the list has."""
-    cells = json.loads(lesson.read_bytes())["cells"]
-    heading = re.search(r"^# (?:\d+ )?(.+)", "".join(cells[0]["source"]), re.M)
-    return heading[1] if heading else lesson.stem
 
 
 def write(path: Path, content: Any) -> None:

@@ -24,8 +24,8 @@ class Goal:
     """Ask for any number that an attempt has, with a limit on one side: *at_most* or *at_least*.
 
     *name* says what is measured. *measure* is a function of the `Attempt` that gives the number, and *text*
-    one that writes it. Where no number says what is wrong, *measure* may do so in words. Raise ValueError if
-    there is no limit, or if there are two.
+    one that writes it. Where no number says what is wrong, *measure* may do so in words; *zero* says the goal
+    where it allows none. Raise ValueError if there is no limit, or if there are two.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Goal:
     text: Callable[[float], str] = "{:g}".format
     at_most: float | None = None
     at_least: float | None = None
+    zero: str = ""
 
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
@@ -45,6 +46,10 @@ class Goal:
             return f"at most {self.text(self.at_most)}"
         return f"at least {self.text(self.at_least or 0)}"
 
+    def asked(self, so_far: str = "") -> str:
+        """The goal in words, with what an attempt reached *so_far*."""
+        return self.zero if self.zero and not self.at_most else so_far or f"{self.name}: {self.limit}"
+
     def judge(self, attempt: Attempt) -> Judged:
         """How an attempt stands to this goal, and by how much it misses it."""
         value = self.measure(attempt) or 0
@@ -53,7 +58,7 @@ class Goal:
         measured = f"{self.name}: {self.text(value)} ({self.limit})"
         missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
         if missing <= CLOSE:
-            return Judged(True, measured)
+            return Judged(True, self.asked(measured))
         how = "missing" if self.at_most is None else "too much"
         return Judged(False, f"{measured}, {self.text(missing)} {how}")
 
@@ -76,7 +81,7 @@ class ChallengeTask:
 
     def spec(self) -> dict[str, Any]:
         """What the page has to know."""
-        goals = [f"{goal.name}: {goal.limit}" for goal in self.goals]
+        goals = [goal.asked() for goal in self.goals]
         return {"text": self.text, "goals": goals, "hints": self.hints, "solution": self.solution}
 
     def judge(self, attempt: Attempt) -> dict[str, Any]:

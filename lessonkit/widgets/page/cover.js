@@ -1,4 +1,4 @@
-// What tells the answer to a question stays covered until the learner commits, or asks to see it. A notebook marks
+// What tells the answer to a question stays covered until a run has shown it. A notebook marks
 // it by tags: `predict` at the cell of a question, `covered` at the heading of a section that tells. JupyterLab
 // folds such a section itself, also before anything has run; elsewhere, as in Voilà, its cells are hidden here.
 
@@ -54,7 +54,7 @@ class Cover {
     }
     if (!covered || node.querySelector(".lk-note")) return;
     const show = button("show it now", "Show this section without an answer", () => this.turn({ node, inside }, false));
-    node.append(div("lk lk-note", "Covered until you are right or ask. ", show));
+    node.append(div("lk lk-note", "Covered until the answer is shown. ", show));
   }
 
   // A cell that was run on its own has chosen the one after it: lead the reader back to its question. After Run All

@@ -70,10 +70,11 @@ class Formula {
     this.scene = scene;
     const { value, holds, said, beaten } = scene.formula;
     for (const { node, place } of this.terms) node.title = beaten.includes(place) ? "has no say here" : "";
-    const text = ` ${holds ? "✓" : "✗"} ${said}`;
+    const isExact = said === "as the run"; // a bound that only holds is no hit
+    const text = ` ${isExact ? "✓" : holds ? "≤" : "✗"} ${said}`;
     this.value.textContent = value;
     if (this.said.textContent !== text) this.said.textContent = text; // or it would be read out again
-    this.said.className = holds ? "lk-right" : "lk-wrong";
+    this.said.className = isExact ? "lk-right" : holds ? "" : "lk-wrong";
     const { name, cost } = this.hand ?? {};
     return cost === undefined ? scene : stretched(scene, this.bars(name, scene), cost);
   }

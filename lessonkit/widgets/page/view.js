@@ -77,7 +77,7 @@ class View {
 
   drawFigures() {
     const { scene, pinned } = this, shown = [...scene.figures];
-    const factor = pinned && scene.perSample && pinned.perSample / scene.perSample;
+    const factor = pinned && pinned.summary !== scene.summary && scene.perSample && pinned.perSample / scene.perSample;
     if (factor) shown.splice(1, 0, [`${factor.toFixed(2)}×`, "the pinned speed"]);
     const figure = ([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what));
     this.figures.replaceChildren(...shown.map(figure));

@@ -24,7 +24,7 @@ Wrong = Sequence[tuple[Any, str]]  # of each known misconception what it leads t
 
 
 class Question(Page):
-    """Ask *question*; the learner commits to an answer, and says how sure; only then does the run appear.
+    """Ask *question*; the learner commits to an answer, and says how sure; the judged answer shows the run.
 
     Of the runs *traces* the last is shown, over the first; *why* explains the right answer. *spec* is
     what the page has to know of the kind of answer.

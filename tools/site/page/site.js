@@ -193,6 +193,7 @@ async function start() {
   // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new kernel has none.
   kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
   drawSaved().catch((error) => console.warn(error));
+  if (location.hash) goToSection().catch((error) => console.warn(error));
   await kernel.info;
   kernel.statusChanged.connect((_, status) => {
     if (status === "restarting") say("Python starts again …");
@@ -204,6 +205,24 @@ async function start() {
   if (second) return say(second, true);
   say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);
   return undefined;
+}
+
+// A link from the first page names a section by its heading, as JupyterLab does; most of them are folded. Pictures
+// above it are drawn later and move it: it is held in sight until Python is there, or the reader moves.
+async function goToSection() {
+  const { content } = panel(), wanted = decodeURIComponent(location.hash.slice(1));
+  const heading = ({ model }) => /^#+ (.+)/.exec(model.sharedModel.getSource())?.[1].replaceAll(" ", "-");
+  const place = content.widgets.findIndex((cell) => cell.model.type === "markdown" && heading(cell) === wanted);
+  if (place < 0) return;
+  content.widgets[place].headingCollapsed = false;
+  content.activeCellIndex = place;
+  let isRead = false;
+  for (const moved of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(moved, () => (isRead = true));
+  await content.scrollToItem(place, "start");
+  for (let late = 0; !isRead && late < 10; late += started === "done") {
+    content.widgets[place].node.scrollIntoView();
+    await soon(200);
+  }
 }
 
 // The widgets that were saved with a lesson need no Python to be seen; JupyterLab would wait for it.
