@@ -27,7 +27,7 @@ def probed(job: Any, **changes: Any) -> Verdict:
     alone = benchmark(loader, num_epochs=1, **(options | {"step": None, "train": 0})).epochs[0]
     both = job.run(1, **changes).epochs[0]
     step = mean(job.numbers.threads[threads].steps)
-    return Verdict(alone.duration / alone.count, step, both.duration / both.count, job.batch_size)
+    return Verdict(alone.duration / alone.count, step, both.duration / both.count, job.said["batch_size"])
 
 
 def measured() -> Any:

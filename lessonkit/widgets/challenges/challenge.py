@@ -30,7 +30,7 @@ class Challenge(Page):
 
     def in_words(self) -> str:
         """What it asks for."""
-        return "\n".join([self.task.text, *(f"- {goal.name}: {goal.limit}" for goal in self.task.goals)])
+        return "\n".join([self.task.text, *(f"- {goal.asked()}" for goal in self.task.goals)])
 
 
 class Outcome(Page):
