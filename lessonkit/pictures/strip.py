@@ -24,8 +24,8 @@ Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 def plot_ranks(ranks: Ranks) -> Picture:
     """Draw *ranks* as a strip; a mark at the end of each step is at the rank that was waited for.
 
-    >>> from lessonkit import ArtificialDataset, benchmark
-    >>> plot_ranks(benchmark(lambda rank: ArtificialDataset(2 + 0 * rank), ranks=2, num_epochs=1))
+    >>> from lessonkit import Dataset, benchmark
+    >>> plot_ranks(benchmark(lambda rank: Dataset.range(4).shard(2, rank).map(cost=0.030), 1, ranks=2))
     2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
     """
     row, words = min(THICKEST, HIGHEST / len(ranks.traces)), ranks_in_words(ranks)
