@@ -15,6 +15,7 @@ from contextvars import copy_context
 from math import inf
 from typing import Any
 
+from lessonkit.engine import pool
 from lessonkit.engine.element import Element, call_parts, stack
 from lessonkit.engine.machine import Machine, Meter, current
 from lessonkit.engine.recorder import Name, Recorder
@@ -26,15 +27,6 @@ LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afres
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
 PATIENCE = 1.0  # s; a helper that has waited longer gives its thread back
 VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
-
-
-def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
-    """Run `function(argument)`, which must not raise, on a thread; False if none can be started."""
-    try:
-        threading.Thread(target=function, args=(argument,), name="lessonkit", daemon=True).start()
-    except RuntimeError:
-        return False
-    return True
 
 
 class Parked(BaseException):
@@ -238,7 +230,7 @@ class Threads(Run):
         if task.has_thread:
             task.alarm.release()
         else:
-            task.has_thread = not self.takes_turns and start_thread(self._help, task)
+            task.has_thread = not self.takes_turns and pool.submit(self._help, task)
             if not task.has_thread:
                 self.takes_turns = True
                 self.turns.join(task, task.due)
