@@ -46,9 +46,8 @@ def state_of(trace: Any, after: int) -> State:
     keys = islice((key for keys in trace.arrived for key in keys), after)
     passes = max((trace.identities[key].epoch + 1 for key in keys), default=0)
     first = times[0] if times else 0.0
-    if before := trace.options[
-        "resume"
-    ]:  # of a run that was itself resumed all is counted from its beginning
+    before = trace.options["resume"]
+    if before is not None:  # the run was itself resumed: all is counted from the beginning of the first
         passes, first, after = max(passes, before.passes), before.position, before.after + after
     return State(fingerprint(node), after, passes, held, first, now / 1e9)
 

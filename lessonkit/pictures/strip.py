@@ -82,8 +82,13 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
 def ranks_in_words(ranks: Ranks) -> str:
     """Put in words how the time of all ranks is shared, who was waited for most, and an uneven end."""
     count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
-    times = [sum(end - start for _, start, end in stretches) for stretches in times_of_ranks(ranks)]
-    shares = [percent(time / whole) for time in times]
+    turns = [
+        turn for turns in ranks.turns for turn in turns[: len(ranks.steps)]
+    ]  # many: no stretches of them
+    own = sum(turn.got - turn.asked for turn in turns)
+    works = sum(turn.trained - turn.got for turn in turns)
+    others = count * sum(step.end_ns for step in ranks.steps) - sum(turn.trained for turn in turns)
+    shares = [percent(time / whole) for time in (works, own, others)]
     who = f"{count} ranks take" if count > 1 else "1 rank takes"
     words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
     words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)

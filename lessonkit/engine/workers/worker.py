@@ -17,7 +17,7 @@ from lessonkit.engine.workers.fetch import Fetch, Indices
 class Ticket:
     """A task: the *number* of a batch and the *indices* that it is made of; then what came of it."""
 
-    number: int  # of the next loader -1, and it stands in the place of the indices
+    number: int  # of the next loader -1: it is there instead of the indices
     indices: Any
     worker: int
     sent: int  # when
