@@ -23,7 +23,7 @@ from servers import HOST, await_start, free_port, process
 from test_browser_keys import by_keys, questions
 
 from tools.site import fetch, python
-from tools.site.pages import BIG
+from tools.site.python import BIG, PACKED
 
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -79,13 +79,13 @@ Object.defineProperty(Navigator.prototype, "serviceWorker", { value: undefined }
 KEPT = """async () => {
     const caches_ = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
     const kept = (await Promise.all(caches_.map((cache) => cache.keys()))).flat();
-    return kept.some(({ url }) => url.endsWith(".wasm"));
+    return kept.some(({ url }) => url.endsWith(".wasm.packed"));
 }"""
 DAMAGE = """async () => {
     for (const name of await caches.keys()) {
         const cache = await caches.open(name);
         for (const { url } of await cache.keys()) {
-            if (url.endsWith(".wasm")) await cache.put(url, new Response("broken"));
+            if (url.endsWith(".wasm.packed")) await cache.put(url, new Response("broken"));
         }
     }
 }"""
@@ -267,7 +267,7 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
     page = learner.page
     page.goto(site.lesson(LESSONS[0]))
     data = page.evaluate("({ ...document.getElementById('lessons-script').dataset })")
-    there = [site.school / "lessons" / data["python"] / name for name in BIG]
+    there = [site.school / "lessons" / data["python"] / (name + PACKED) for name in BIG]
     assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
 
 
@@ -347,7 +347,8 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, 
 
 @pytest.mark.usefixtures("whole_site")
 def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site, browser: Browser) -> None:
-    said = "This browser cannot run Python, because it lacks WebAssembly. Text and stored pictures are here."
+    said = "This browser cannot run Python, because it is too old or has no WebAssembly. "
+    said += "Text and stored pictures are here."
     with browser.started_with(NO_WEBASSEMBLY), browser.visit(MOST) as visit:
         page = visit.page
         site.open(page, LESSONS[0], said)
