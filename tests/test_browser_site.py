@@ -64,6 +64,14 @@ def pipeline(n=1):
 
 explore(pipeline, n=(1, 3))
 """
+# Modules that no lesson imports; one is in a package of which others are there.
+IMPORT_MORE = """
+from left_out import ARCHIVE
+before = ARCHIVE.exists()
+import optparse
+from encodings import ascii
+print(before, ARCHIVE.exists(), ascii.getregentry().name)
+"""
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {
@@ -158,6 +166,12 @@ def await_true(page: Page, asked: str) -> None:
         sleep(0.2)
 
 
+def assert_says(page: Page, source: str, said: str) -> None:
+    """Run a cell of our own, and look at what it has *said*."""
+    page.evaluate(RUN, source)
+    expect(page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")).to_have_text(said)
+
+
 @pytest.fixture
 def whole_site(request: pytest.FixtureRequest) -> None:
     """What takes too long for each time."""
@@ -199,6 +213,11 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     view.get_by_role("button", name="Run this pipeline for real").click()
     expect(view.locator(".lk-panel table")).to_be_visible(timeout=PATIENT * 1e3)
     assert "measured" in view.locator(".lk-panel table").inner_text()
+
+    page.evaluate(RUN, IMPORT_MORE)
+    expect(page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")).to_have_text(
+        "False True ascii"
+    )
 
 
 @pytest.mark.usefixtures("whole_site")
@@ -390,8 +409,7 @@ def test_an_endless_loop_in_a_pipeline_function_is_stopped(site: Site, learner: 
     view.locator(KNOB).press("ArrowRight")
     stopped = "took longer than 2 s, and was stopped"
     expect(view).to_contain_text(stopped, use_inner_text=True, timeout=PATIENT * 1e3)
-    page.evaluate(RUN, "print('heard')")
-    expect(page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")).to_have_text("heard")
+    assert_says(page, "print('heard')", "heard")
 
 
 @pytest.mark.usefixtures("whole_site")
@@ -436,6 +454,7 @@ def test_every_cell_runs_on_the_site(site: Site, learner: Visit, lesson: str) ->
     run_all(page, PATIENT)
     left_out = page.locator(".jp-OutputArea-output").filter(has_text=SAID).count()
     print(f"{lesson}: {left_out} cells need NumPy")
+    assert_says(page, "from left_out import ARCHIVE; print(ARCHIVE.exists())", "False")
 
 
 @pytest.mark.usefixtures("whole_site")

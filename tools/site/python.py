@@ -30,7 +30,6 @@ ROOT = HERE.parent.parent
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 LIBRARY, LOCK, PACKAGES = "python_stdlib.zip", "pyodide-lock.json", "packages.zip"
 MORE, LEFT_OUT = "more.zip", "left_out.txt"  # what no lesson imports, and its names: see stubs/left_out.py
-USED = re.compile(r"$^")  # imported by a lesson, but not by all
 BIG = ("pyodide.asm.wasm", LIBRARY, PACKAGES)  # what a page fetches at once, as in page/site.js
 PACKED = (
     ".packed"  # as gzip does it; by that name a server would say so, and a browser would unpack it as well
@@ -141,7 +140,8 @@ def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:
         paper = first.endswith(".dist-info") and last != "METADATA"
         lexer = name.startswith("pygments/lexers/") and last.removesuffix(".py") not in LEXERS
         if last and not (unused or paper or lexer or TERMINAL.match(name)):
-            add(packed, name, wheel.read(name))
+            content = wheel.read(name)
+            add(packed, name, content.partition(b"\n\n")[0] if last == "METADATA" else content)
 
 
 def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -211,4 +211,4 @@ def is_left_out(path: str, archive: str) -> bool:
     """Tell whether no lesson imports the module at this *path* of an *archive*: the others are compiled."""
     folder, _, name = path.partition("/")
     is_ours = archive == PACKAGES and (not name or folder == "lessonkit" or (HERE / "stubs" / path).exists())
-    return path.endswith(".py") and not is_ours and not USED.fullmatch(path)
+    return path.endswith(".py") and not is_ours

@@ -12,8 +12,8 @@ from lessonkit.widgets.sandbox import Recipe, shortened
 from lessonkit.words import milliseconds
 
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
-# The options of a run, and of one epoch the elements in words and the nanoseconds of work of each stage. Of words
-# their beginning and a number: those of an image are four times as large as the image.
+# The options of a run; of one epoch the elements, each by its first words and a number, for an image in words is
+# four times as large; and the nanoseconds of work of each stage.
 GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
 
 
