@@ -12,8 +12,8 @@ from lessonkit.widgets.sandbox import Recipe, shortened
 from lessonkit.words import milliseconds
 
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
-# The options of a run; of one epoch the elements, each by its first words and a number, for an image in words is
-# four times as large; and the nanoseconds of work of each stage.
+# The options of a run, and of one epoch the elements and the nanoseconds of work of each stage. Of an element the
+# first words and a number: all words of an image take four times the memory of it.
 GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
 
 
@@ -26,7 +26,7 @@ def job_of(trace: Trace) -> GivenJob:
     options = trace.options | {"machine": trace.machine}
     once = Recipe(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
     words = (ADDRESS.sub("", repr(element)) for element in once.epochs[0].elements)
-    elements = Counter((shortened(text), hash(text)) for text in words)
+    elements = Counter((shortened(one), hash(one)) for one in words)
     work = Counter[str]()
     for span in once.work:  # a stage as it was asked for: it may have got another name
         work[f"{span.stage.wanted} ({span.kind})"] += span.end_ns - span.start_ns
@@ -40,8 +40,7 @@ def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
     (options, elements, work), (wanted_options, wanted_elements, wanted_work) = job_of(trace), job
     for name, value in wanted_options.items():
         if options[name] != value:
-            now = shortened(repr(options[name]))
-            yield f"{name}={now}, and the task has {name}={value!r}: leave it so"
+            yield f"{name}={shortened(repr(options[name]))}, and the task has {name}={value!r}: leave it so"
     if more := elements - wanted_elements:
         yield f"elements that are not in the task: {more.total()} in an epoch, such as {min(more)[0]}"
     if left := wanted_elements - elements:
