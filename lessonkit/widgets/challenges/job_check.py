@@ -12,8 +12,8 @@ from lessonkit.widgets.sandbox import Recipe, shortened
 from lessonkit.words import milliseconds
 
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
-# The options of a run, and of one epoch the elements and the nanoseconds of work of each stage. Of an element the
-# first words and a number: all words of an image take four times the memory of it.
+# The options of a run, and of one epoch the elements and the nanoseconds of work of each stage. Of an element
+# the first words and a number: all words of an image take four times the memory of it.
 GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
 
 
