@@ -27,7 +27,7 @@ from tornado.web import HTTPError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from lessonkit.lessons import lessons
+from lessonkit.lessons import RECORD, lessons
 
 ROOT = Path(__file__).parent.parent
 HUB = ROOT / "share" / "hub"
@@ -35,7 +35,8 @@ START = HUB / "start_learner.py"
 SERVER_EXTENSIONS = "etc/jupyter/jupyter_server_config.d"
 LONGEST = 107  # characters in the name of a socket, on Linux
 SERVER = """
-import os, sys
+import os, resource, sys
+print("files of at most", resource.getrlimit(resource.RLIMIT_FSIZE)[1])
 print("imported with the path", os.environ["PATH"])
 def main():
     seen = os.getcwd(), os.environ["JUPYTER_RUNTIME_DIR"], os.environ["PATH"]
@@ -347,6 +348,26 @@ def test_lessons_that_cannot_be_copied_are_told(learner: Any) -> None:
     assert answer.returncode
     assert "lessonkit: The lessons cannot be copied to" in answer.stderr
     assert not learner.told.exists()
+
+
+@on_linux
+def test_on_a_full_disk_a_learner_gets_in_with_the_lessons_of_before(learner: Any) -> None:
+    (learner.home / "lessons").mkdir()
+    shutil.copy(lessons()[0], learner.home / "lessons")
+    (learner.home / "lessons" / RECORD / "in the way").mkdir(parents=True)
+    (learner.home / ".cache").touch()
+    answer = learner.start(JUPYTERHUB_API_TOKEN="it")
+    assert "lessonkit: The lessons cannot be copied to" in answer.stderr
+    assert learner.told.exists()
+
+
+@on_linux
+def test_a_file_of_a_learner_cannot_fill_the_disk(learner: Any) -> None:
+    import resource  # Windows has none
+
+    limit = str(resource.getrlimit(resource.RLIMIT_NPROC)[1])
+    assert f"files of at most {2**30}\n" in learner.start(LESSONS_PROCESSES=limit).stdout
+    assert f"files of at most {2**30}\n" not in learner.start().stdout  # in a container of one's own
 
 
 @on_linux

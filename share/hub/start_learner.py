@@ -27,6 +27,7 @@ UNUSED = {
 }
 # For kernels: give what is free back to the system soon, for 30 learners may need it: 10 of 110 MB.
 SPARING = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "65536"}
+LARGEST = 2**30  # bytes of a learner's file: one that is written without an end shall not fill the disk
 LONGEST = 57  # characters; a socket's name may have 107, of which the file in the folder takes 50
 
 
@@ -37,12 +38,16 @@ def prepare() -> int:
 
 
 def give(home: Path) -> None:
-    """Give the learner the lessons and the list of fonts, below *home*."""
+    """Give the learner the lessons and the list of fonts, below *home*; on a full disk, those of before."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "matplotlib"
-    cache.mkdir(parents=True, exist_ok=True)
-    for fonts in FONTS.glob("fontlist-*.json"):
-        shutil.copy(fonts, cache)
-    subprocess.run([sys.executable, "-P", "-m", "lessonkit", "copy", str(home / "lessons")], check=True)
+    with suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+        for fonts in FONTS.glob("fontlist-*.json"):
+            if not (cache / fonts.name).exists():
+                shutil.copy(fonts, cache)
+    copied = subprocess.run([sys.executable, "-P", "-m", "lessonkit", "copy", str(home / "lessons")])
+    if copied.returncode and not [*home.glob("lessons/*.ipynb")]:
+        sys.exit(copied.returncode)
 
 
 def serve() -> None:
@@ -83,6 +88,7 @@ def bound() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")
     if most := os.environ.get("LESSONS_PROCESSES"):  # where each learner is another user
         resource.setrlimit(resource.RLIMIT_NPROC, (int(most), int(most)))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
 
 
 if __name__ == "__main__":
