@@ -34,7 +34,7 @@ NEEDED = "jupyterhub", "jupyterlab", "httpx", "psutil", "lessonkit"
 MISSING = """{}: missing here. In an environment of its own: python -m pip install ".[hub]"
 and npm install --global configurable-http-proxy"""
 START, STOP = 60, 60  # s
-EACH = 0.23  # GB for a learner, and as much again for the Hub
+EACH = 0.2  # GB for a learner, and as much again for the Hub
 # What this differs in from a real class: this computer only, no accounts, and a folder that is removed.
 OURS = """
 load_subconfig("jupyterhub_config.py", path={path!r})
