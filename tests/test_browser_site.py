@@ -307,7 +307,7 @@ def test_on_a_slow_line_the_text_comes_before_python(site: Site, browser: Browse
 def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(site: Site, learner: Visit) -> None:
     school = shutil.copytree(site.school / "lessons", site.school / "impatient")
     script = school / "site.js"
-    script.write_text(script.read_text().replace("const LATE = 60000", "const LATE = 6000"))
+    script.write_text(script.read_text().replace("const LATE = 60000", "const LATE = 20000"))
     impatient = Site(site.address.replace("lessons", "impatient"), site.school)
     page = learner.page
     impatient.open(page, LESSONS[0])
