@@ -4,15 +4,20 @@ import gzip
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, sleep
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.measure import limited, line
+from tools.site.__main__ import Files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,6 +25,8 @@ SITE = ROOT / "build" / "site"
 LESSON = "notebooks/index.html?path=00_start_here.ipynb"
 SECONDS, FRESH = 900, 3  # for all; browsers that have never been there
 STEPS = 30
+RATE, PART = 3e6 / 8, 8192  # of a slow line, bytes a second; what it sends at once
+SLOW = (("compressed", True, 30), ("not compressed", False, 75))  # what the server does; s
 # From a value that the slider gets until the picture has changed, as the page itself sees it.
 STEP = """async ({steps, pause}) => {
     const knob = "input[type=range]:not([aria-label='Time in the run'])";
@@ -84,6 +91,48 @@ def rows(quick: bool) -> Iterator[str]:
             yield limited("slider step until seen, median", median(steps), 20, "ms")
             yield limited("slider step until seen, 95th percentile", quantiles(steps, n=20)[-1], 40, "ms")
             yield limited("requests to other hosts", len(elsewhere), 1, "")
+    for what, compresses, limit in () if quick else SLOW:
+        yield limited(f"first live bar, 3 Mbit/s, {what}", over_a_slow_line(compresses), limit, "s")
+
+
+class Line(Files):
+    """Serves files over one slow line, which all requests share."""
+
+    turns = threading.Lock()
+
+    def __init__(self, *arguments: Any, compresses: bool, **options: Any) -> None:
+        self.compresses = compresses
+        super().__init__(*arguments, **options)
+
+    def send_head(self) -> Any:
+        """Compress what is sent only if this server does."""
+        if not self.compresses:
+            del self.headers["Accept-Encoding"]
+        return super().send_head()
+
+    def copyfile(self, source: Any, outputfile: Any) -> None:
+        """Send a file as fast as the line is."""
+        while part := source.read(PART):
+            with self.turns:
+                sleep(len(part) / RATE)
+            outputfile.write(part)
+
+
+def over_a_slow_line(compresses: bool) -> float:
+    """Return after how many seconds the first bar lives in a browser that has never been there."""
+    from browser import Browser
+    from servers import HOST
+
+    handler = partial(Line, directory=str(SITE), compresses=compresses)
+    with ThreadingHTTPServer((HOST, 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with closing(Browser()) as browser, browser.visit(SECONDS) as visit:
+            began = perf_counter()
+            visit.page.goto(f"http://{HOST}:{server.server_port}/{LESSON}", wait_until="commit")
+            visit.page.locator("rect.lk-bar").first.wait_for(timeout=SECONDS * 1e3)
+            took = perf_counter() - began
+        server.shutdown()
+    return took
 
 
 def building() -> Iterator[str]:
@@ -106,4 +155,5 @@ def compressed(addresses: set[str]) -> int:
     """Return how many bytes the files of the site among *addresses* are, as a server compresses them."""
     paths = {SITE / unquote(urlsplit(one).path).removeprefix("/lessons/") for one in addresses}
     paths |= {*SITE.glob("python-*/*")}  # what Python's own thread asks for
+    paths -= {*SITE.glob("python-*/more.zip")}  # but this, which is for what no lesson imports
     return sum(len(gzip.compress(path.read_bytes())) for path in paths if path.is_file())
