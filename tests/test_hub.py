@@ -150,6 +150,7 @@ def test_a_hub_that_was_killed_takes_the_place_of_its_proxy_that_is_left(hub: An
         while not Path(f"/proc/{proxy.pid}/cmdline").read_text():  # it begins
             pass
         assert hub.load().ConfigurableHTTPProxy.pid_file == str(folder / "proxy.pid")
+        assert hub.ran == []  # learners wait, and all is prepared
         proxy.kill()
         proxy.wait()
         with pytest.raises(SystemExit, match="is taken"):  # by somebody else

@@ -45,7 +45,8 @@ def is_left():
         return False
 
 
-for port in () if is_left() else range(PORT, PORT + 3):
+LEFT = is_left()
+for port in () if LEFT else range(PORT, PORT + 3):
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -131,4 +132,5 @@ c.Spawner.http_timeout = 180
 c.Spawner.cmd = [str(HERE / "start_learner.py")]
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 c.Spawner.environment.update(PATH=PATH, JUPYTER_CONFIG_PATH=str(HERE))  # for jupyter_server_config.py
-subprocess.run([*c.Spawner.cmd, "--prepare"], check=True, env={**os.environ, "PATH": PATH})
+if not LEFT:  # or learners wait
+    subprocess.run([*c.Spawner.cmd, "--prepare"], check=True, env={**os.environ, "PATH": PATH})
