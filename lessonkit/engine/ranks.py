@@ -177,6 +177,8 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            gc.freeze()
+            gc.unfreeze()  # all is old now: it need not be gone through at once
             gc.enable()
 
 
