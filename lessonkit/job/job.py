@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import fmean
+from functools import partial
+from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +18,7 @@ from lessonkit.engine.slices import between
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.workers.handling import Handling
-from lessonkit.job.beside import fit
+from lessonkit.job.beside import find_sharing
 from lessonkit.job.here import allowed_cores
 from lessonkit.job.numbers import JobNumbers, measure_numbers
 from lessonkit.job.own import OwnSubject
@@ -233,7 +234,13 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
         samples, whole = sum(known or seen), bool(known or alone.whole)
     job = Job(numbers, said, samples, whole, subject)
     for threads, runs in by_threads.items():
-        fit(job, threads, runs)
+        step = numbers.threads[threads]
+        find_sharing(numbers, step, runs, partial(job.like, threads=threads))
+        off = {
+            many: [job.off(run, threads=threads) for run in runs if run.workers == many]
+            for many in (1, cores)
+        }
+        step.rest = median(off[1]), median(off[cores])
     return job
 
 

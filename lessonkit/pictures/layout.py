@@ -23,6 +23,7 @@ COLOURS = {
     "Batch": "#66ccee",
     "Load": "#ee6677",
     "Train": "#228833",
+    "Others": "#d0d7de",  # ranks that are waited for
 }
 OTHERS = ("#ee8866", "#44bb99", "#aaaa00", "#99ddff", "#ffaabb", "#77aadd", "#bbcc33", "#eedd88")
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
