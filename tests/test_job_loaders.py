@@ -216,6 +216,25 @@ def test_what_fails_is_named(library: Any, case: str) -> None:
         measured(library.utils.data.DataLoader(Samples(get=get), 4), step)
 
 
+def test_what_cannot_be_sent_to_a_process_is_named() -> None:
+    data = pytest.importorskip("torch").utils.data
+    unsent = data.DataLoader(
+        Samples(get=lambda index: index), 4, num_workers=1, multiprocessing_context="spawn"
+    )
+    with pytest.raises(RuntimeError, match="with a worker, the loader raised after 0 batches"):
+        measured(unsent)
+    sent = data.DataLoader(Samples(get=abs), 4, num_workers=1, multiprocessing_context="spawn")
+    assert measured(sent).samples == 400
+
+
+def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
+    def step(batch: Any) -> None:
+        with LOCK:
+            time.sleep(0.0005)
+
+    assert measured(library.utils.data.DataLoader(Samples(get=locked), 8), step).samples == 400
+
+
 def test_a_job_whose_batches_take_too_long_is_refused(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "BUDGET", 0.0)
     with pytest.raises(RuntimeError, match="make the batches smaller"):

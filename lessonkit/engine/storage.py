@@ -23,7 +23,8 @@ class Storage:
 
     Streams share the *bandwidth*, in bytes a second, evenly, and each has at most *cap*. Only so many
     *streams* go on at once, others queue; None is no limit. A stream waits *first_byte* seconds, and takes
-    no bandwidth then. Raises TypeError or ValueError for what is no such number.
+    no bandwidth then. Two that are equal are one: a function of the rank may make it. Raises TypeError or
+    ValueError for what is no such number.
     """
 
     bandwidth: float = None  # type: ignore[assignment]  # refused as what is no number
