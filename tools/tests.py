@@ -38,7 +38,7 @@ def with_pages() -> Iterator[str]:
 WALKS = files("browser_keys browser_lessons browser_links browser_site")
 NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load")
 PIPELINES = files(
-    "advise autotune clocks code code_functions critical_path limits rewrite "
+    "advise autotune clocks code code_functions critical_path idle limits memory rewrite "
     "job job_loaders loaders_everywhere recommend"
 )
 PARTS = (
