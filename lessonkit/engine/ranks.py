@@ -157,7 +157,7 @@ def are_alike(pipelines: list[Any]) -> bool:
 def lengths_of_shared(pipelines: list[Any]) -> dict[str, tuple[Any, int]]:
     """Return by name what functions of several *pipelines* hold that may grow, and how long it is."""
     owners: dict[int, set[int]] = defaultdict(set)
-    found = {}
+    lengths = {}
     for rank, pipeline in enumerate(pipelines):
         functions = [value for node in walk(pipeline.node) for value in node.arguments.values()]
         for function in filter(isfunction, functions):
@@ -165,8 +165,8 @@ def lengths_of_shared(pipelines: list[Any]) -> dict[str, tuple[Any, int]]:
             for name, value in {**taken.globals, **taken.nonlocals}.items():
                 owners[id(value)].add(rank)
                 if isinstance(value, (list, dict, set)) and len(owners[id(value)]) > 1:
-                    found[name] = value, len(value)
-    return found
+                    lengths[name] = value, len(value)
+    return lengths
 
 
 @contextmanager

@@ -26,10 +26,10 @@ class SharedCores(Fluid):
         self.took(run, began, duration, stage, element, kind, last)
 
     def rates(self) -> dict[Any, float]:
-        said, steps, others = self.sharing, self.flowing[True], self.flowing[False]
-        share = min(1.0, self.cores / max(1.0, others + steps * said.step_cores))
-        beside = said.beside if steps else (1.0, said.workers)
-        step, worker = (between(others, factors, self.cores) for factors in (said.step, beside))
+        sharing, steps, others = self.sharing, self.flowing[True], self.flowing[False]
+        share = min(1.0, self.cores / max(1.0, others + steps * sharing.step_cores))
+        beside = sharing.beside if steps else (1.0, sharing.workers)
+        step, worker = (between(others, factors, self.cores) for factors in (sharing.step, beside))
         return {True: share / step, False: share / worker}
 
 

@@ -50,8 +50,8 @@ class Drawing(Marks):
         shown = [traces[0], traces[self.knee]] if self.knee else [traces[0]]
         super().__init__(traces=shown, spec={"draw": spec}, **more)
 
-    def near(self, said: int, right: float) -> bool:
-        return abs(said - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
+    def near(self, marked: int, right: float) -> bool:
+        return abs(marked - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
 
     def errs_alike(self, at: Sequence[int], places: Places, first: int) -> bool:
         """A curve cannot be drawn exactly: it follows a misconception all along, and errs to its side."""
@@ -64,14 +64,14 @@ class Drawing(Marks):
 
     def remark(self, at: Sequence[int]) -> str:
         """Say what of this curve no run can do, and where the true one has its knee, if one can see it."""
-        said = []
+        texts = []
         for name, place, (least, what) in zip(self.names, at, self.least, strict=False):
             if place + 1 < least:
-                said.append(f"No run with {name} takes less than {self.shown(least)}: the limit is {what}.")
+                texts.append(f"No run with {name} takes less than {self.shown(least)}: the limit is {what}.")
                 break
         if 0 < self.knee < len(self.right):
-            said.append(f"From {self.names[self.knee - 1]} on, nothing changes.")
-        return " ".join(said)
+            texts.append(f"From {self.names[self.knee - 1]} on, nothing changes.")
+        return " ".join(texts)
 
     def revealed(self, begin: str) -> dict[str, Any]:
         return super().revealed(begin) | {"knee": self.knee}

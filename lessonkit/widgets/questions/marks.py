@@ -24,10 +24,10 @@ class Marks(Question):
     order: Places  # that mark speaks first for which this is least
     wrong: list[tuple[Places, str]]
 
-    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
-        said = self.accepted(said)
-        turns = sorted(range(len(said)), key=lambda mark: (self.names.index(self.names[mark]), said[mark]))
-        at = [said[mark] for mark in turns]
+    def judge(self, answer: Any) -> tuple[bool, str, dict[str, Any]]:
+        marks = self.accepted(answer)
+        turns = sorted(range(len(marks)), key=lambda one: (self.names.index(self.names[one]), marks[one]))
+        at = [marks[mark] for mark in turns]
         wrong = [mark for mark, place in enumerate(at) if not self.near(place, self.right[mark])]
         text = [f"Right: all are {self.well}."]
         if wrong:
@@ -35,20 +35,20 @@ class Marks(Question):
             right = self.shown(self.right[first])
             text = [f"{self.names[first]} {self.says} {right}, not {self.shown(at[first])}."]
             text.append(self.meant(at, first))
-        answer = self.revealed(" ".join(filter(None, [*text, self.remark(at)])))
-        answer["truth"] = [self.right[turns.index(mark)] for mark in range(len(at))]
-        return not wrong, f"{len(at) - len(wrong)} of {len(at)} {self.well}", answer
+        verdict = self.revealed(" ".join(filter(None, [*text, self.remark(at)])))
+        verdict["truth"] = [self.right[turns.index(mark)] for mark in range(len(at))]
+        return not wrong, f"{len(at) - len(wrong)} of {len(at)} {self.well}", verdict
 
-    def accepted(self, said: Any) -> list[int]:
+    def accepted(self, answer: Any) -> list[int]:
         """Return the places that the page sent, if there is one for each mark."""
-        if not isinstance(said, list) or len(said) != len(self.names):
+        if not isinstance(answer, list) or len(answer) != len(self.names):
             raise RefusedError("this question has other marks: run its cell again")
-        for name, place, last in zip(self.names, said, self.last, strict=True):
+        for name, place, last in zip(self.names, answer, self.last, strict=True):
             if type(place) is not int or not -1 <= place <= last:
                 raise RefusedError(f"{name} is not at a step of the axis")
             if place < 0:
                 raise RefusedError(f"{name} has no place yet")
-        return said
+        return answer
 
     def meant(self, at: Sequence[int], first: int) -> str:
         """Say why the mark *first* is wrong: the sentence of the nearest misconception that errs alike."""
@@ -56,9 +56,9 @@ class Marks(Question):
         away = [sum(abs(here - there) for here, there in zip(at, places, strict=True)) for places, _ in alike]
         return alike[away.index(min(away))][1] if alike else ""
 
-    def near(self, said: int, right: float) -> bool:
+    def near(self, marked: int, right: float) -> bool:
         """Whether a mark counts as being where it belongs."""
-        return said == right
+        return marked == right
 
     def errs_alike(self, at: Sequence[int], places: Places, first: int) -> bool:
         """Whether a misconception that leads to *places* may be why the mark *first* is wrong."""
