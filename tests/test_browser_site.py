@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,10 @@ def pipeline(n=1):
 
 explore(pipeline, n=(1, 3))
 """
+IDLE = """() => {
+    const prompts = [...document.querySelectorAll(".jp-InputPrompt")], { kernel } = panel().sessionContext.session;
+    return kernel.status === "idle" && prompts.every(({ textContent: text }) => text !== "[*]:");
+}""".replace("panel()", "jupyterapp.shell.currentWidget")
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {
@@ -210,6 +215,26 @@ def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str)
     tags = [cell.metadata.get("tags", ()) for cell in found.cells]
     stays = ["not-in-browser" not in of_cell or "real-clock" in of_cell for of_cell in tags]
     by_keys(learner.page, list(compress(found.cells, stays)), found)
+    learner.page.wait_for_function(IDLE, timeout=PATIENT * 1e3)
+    learner.page.evaluate("jupyterapp.shell.currentWidget.context.save()")
+    learner.page.goto(f"{site.address}/index.html")
+    card = learner.page.locator("ol > li", has=learner.page.locator(f"a[href*='{name}']"))
+    expect(card).to_contain_text(re.compile(r"✓ done: (\d+) of \1 cells run, (\d) of \2 questions answered"))
+
+
+def test_a_setting_has_an_address_on_the_first_page_too(site: Site, learner: Visit) -> None:
+    page = learner.page
+    page.goto(f"{site.address}/index.html#workers=4")
+    chosen = page.frame_locator("iframe").locator("output")
+    expect(chosen).to_have_text(["4 workers", "2"])
+    page.evaluate("() => { location.hash = 'workers=3&prefetch_factor=1' }")
+    expect(chosen).to_have_text(["3 workers", "1"])
+    page.frame_locator("iframe").locator("[data-name=workers]").press("End")
+    expect(chosen).to_have_text(["9 workers", "1"])
+    page.wait_for_url("**/index.html#workers=9&prefetch_factor=1")
+    tall = "() => { const { contentDocument: { documentElement: page }, clientHeight: high } = "
+    page.wait_for_function(f"{tall} document.querySelector('iframe'); return page.scrollHeight <= high; }}")
+    expect(page.locator("ol > li")).to_have_count(len(LESSONS))
 
 
 @pytest.mark.usefixtures("whole_site")

@@ -10,12 +10,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 NAME = re.compile(r"[\w.-]+/[\w.-]+")
+NOWHERE = "OWNER/REPOSITORY"  # what stands there until somebody says it
 
 
 def kept_at(root: Path) -> str:
     """Return the owner and name of the repository that `pyproject.toml` under *root* names."""
     urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     return "/".join(urls["Repository"].split("/")[-2:])
+
+
+def site_of(name: str) -> str:
+    """Return the address at which GitHub publishes the site of the repository *name*; empty if it is nowhere.
+
+    >>> site_of("Ada/lessons"), site_of("ada/ada.github.io"), site_of(NOWHERE)
+    ('https://ada.github.io/lessons/', 'https://ada.github.io/', '')
+    """
+    owner, _, project = name.partition("/")
+    host = f"{owner.lower()}.github.io"
+    path = "" if project.lower() == host else f"{project}/"
+    return "" if name == NOWHERE else f"https://{host}/{path}"
 
 
 def move(root: Path, name: str) -> list[Path]:
