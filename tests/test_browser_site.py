@@ -67,9 +67,10 @@ def pipeline(n=1):
 explore(pipeline, n=(1, 3))
 """
 IDLE = """() => {
-    const prompts = [...document.querySelectorAll(".jp-InputPrompt")], { kernel } = panel().sessionContext.session;
+    const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+    const prompts = [...document.querySelectorAll(".jp-InputPrompt")];
     return kernel.status === "idle" && prompts.every(({ textContent: text }) => text !== "[*]:");
-}""".replace("panel()", "jupyterapp.shell.currentWidget")
+}"""
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {

@@ -20,15 +20,14 @@ def kept_at(root: Path) -> str:
 
 
 def site_of(name: str) -> str:
-    """Return the address at which GitHub publishes the site of the repository *name*; empty if it is nowhere.
+    """Return the address at which GitHub publishes the site of the repository *name*.
 
-    >>> site_of("Ada/lessons"), site_of("ada/ada.github.io"), site_of(NOWHERE)
-    ('https://ada.github.io/lessons/', 'https://ada.github.io/', '')
+    >>> site_of("ada/lessons"), site_of("ada/ada.github.io")
+    ('https://ada.github.io/lessons/', 'https://ada.github.io/')
     """
     owner, _, project = name.partition("/")
-    host = f"{owner.lower()}.github.io"
-    path = "" if project.lower() == host else f"{project}/"
-    return "" if name == NOWHERE else f"https://{host}/{path}"
+    host = f"https://{owner}.github.io/"
+    return host if project == f"{owner}.github.io" else f"{host}{project}/"
 
 
 def move(root: Path, name: str) -> list[Path]:
@@ -41,8 +40,9 @@ def move(root: Path, name: str) -> list[Path]:
     before, changed = kept_at(root), []
     for path in (root / "pyproject.toml", *sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))):
         text = path.read_text(encoding="utf-8")
-        if before in text:
-            path.write_text(text.replace(before, name), encoding="utf-8")
+        moved = text.replace(site_of(before), site_of(name)).replace(before, name)
+        if moved != text:
+            path.write_text(moved, encoding="utf-8")
             changed.append(path)
     return changed
 

@@ -34,8 +34,9 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
 
     Where it will be found, *address* says, or else what `pyproject.toml` says of the repository.
     """
-    name = repository.kept_at(ROOT)
-    address = f"{address.rstrip('/')}/" if address else repository.site_of(name)
+    name = repository.kept_at(ROOT).replace(repository.NOWHERE, "")
+    address = address or (name and repository.site_of(name))
+    address = address and f"{address.rstrip('/')}/"
     CACHE.mkdir(parents=True, exist_ok=True)
     inputs: dict[str, Any] = {
         "inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)),
@@ -60,7 +61,7 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         python.pack(wheels, pyodide, wanted, new / "python", CACHE)
         (new / "python").rename(new / f"python-{pages.sum_of(new / 'python')}")
         targets.say("Putting the pages together.")
-        pages.assemble(wheels, new, "" if name == repository.NOWHERE else name, address)
+        pages.assemble(wheels, new, name, address)
         pages.compress(new)
         (new / "built.json").write_text(json.dumps(inputs), encoding="utf-8")
         if to.exists():
