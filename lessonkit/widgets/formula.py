@@ -20,6 +20,11 @@ CALLABLE: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
 LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
 SEEN = 5e-6  # s; less would be written as 0 ms
 SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
+# What a formula is to the run; a bound that holds stands after the sign ≤.
+APART = {"same": "as the run", "within": "the run, by {}"}
+APART |= {"more": "the run takes {} more", "less": "the run takes {} less"}
+BARELY = {"same": "as the run", "within": "the run, by a little"}
+BARELY |= {"more": "the run takes a little more", "less": "the run takes a little less"}
 
 
 class Formula:
@@ -89,8 +94,8 @@ class Formula:
         took = trace.duration if self.measure == "total" else trace.per_sample
         same = isclose(value, took, rel_tol=SAME)
         holds = same or (took > value and self.sign == ">=")
-        time = milliseconds(abs(took - value)) if abs(took - value) >= SEEN else "a little"
-        apart = f"the run takes {time} {'more' if took > value else 'less'}"
-        apart = f"the run, by {time}" if holds else apart  # after a bound's "≤"
-        outcome = "as the run" if same else apart
+        way = "same" if same else "within" if holds else "more" if took > value else "less"
+        outcome = (APART if abs(took - value) >= SEEN else BARELY)[way].format(
+            milliseconds(abs(took - value))
+        )
         return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}

@@ -12,6 +12,8 @@ from lessonkit.widgets.questions.prediction import Wrong
 from lessonkit.words import milliseconds
 
 MOST_PLACES = 200  # along an axis: more could not be told apart on a small screen
+OVERLAP_OF_TWO = "{} and {} cannot overlap: {stage} has one lane."
+OVERLAP = "{} and {} cannot overlap: {stage} has {lanes} lanes."
 
 
 class Placing(Marks):
@@ -21,7 +23,8 @@ class Placing(Marks):
     ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
-    says, well = "begins at", "in place"
+    off = "{} does not begin at {}."
+    right_said, counted = "Right: all are in place.", "{} of {} in place"
 
     def __init__(self, trace: Trace, wrong: Wrong, stages: Sequence[str], **more: Any) -> None:
         self.rows = layout(trace).rows
@@ -67,8 +70,8 @@ class Placing(Marks):
             at_once = [one for one in range(len(at)) if at[one] <= at[bar] < ends[one]]
             *most, last = [self.names[one] for one in at_once if self.bars[one].row == self.bars[bar].row]
             if len(most) >= lanes:
-                room = f"{stage} has {lanes} lane{'s' * (lanes > 1)}"
-                return f"{', '.join(most)} and {last} cannot overlap: {room}."
+                told = OVERLAP if lanes > 1 else OVERLAP_OF_TWO
+                return told.format(", ".join(most), last, stage=stage, lanes=lanes)
             for one, end in enumerate(ends):
                 if end > at[bar] and self.needs(bar, one):
                     return f"{self.names[bar]} cannot begin before {self.names[one]} has ended."
