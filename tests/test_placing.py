@@ -91,8 +91,8 @@ def test_bars_of_one_name_may_change_places() -> None:
     [
         ("Read 0", 3, "Read 0 cannot begin before Open has ended."),
         ("Train 0", 8, "Train 0 cannot begin before Read 0 has ended."),
-        ("Read 2", 11, "Read 1 and Read 2 cannot overlap: Read has one lane."),
-        ("Train 1", 9, "Train 0 and Train 1 cannot overlap: Train has one lane."),
+        ("Read 2", 11, "Read 1 and Read 2 cannot overlap: Read has no further lane."),
+        ("Train 1", 9, "Train 0 and Train 1 cannot overlap: Train has no further lane."),
     ],
 )
 def test_what_no_run_could_do_has_its_own_sentence(bar: str, place: int, sentence: str) -> None:
@@ -106,7 +106,7 @@ def test_as_many_bars_as_lanes_may_overlap() -> None:
     made = question(files, wrong=())
     assert made.names[2:6] == ["Read A0", "Read A1", "Read B0", "Read B1"]
     assert "overlap" not in text(made, [0, 0, 6, 10, 7, 10, *range(20, 28, 2)])
-    assert "Read A0, Read A1 and Read B0 cannot overlap: Read has 2 lanes." in text(
+    assert "Read A0, Read A1 and Read B0 cannot overlap: Read has no further lane." in text(
         made, [0, 0, 6, 8, 7, 10, *range(20, 28, 2)]
     )
 

@@ -21,9 +21,7 @@ def plot_search(steps: Sequence[Try]) -> Picture:
     count = len(steps)
     taken = [place for place, step in enumerate(steps, 1) if step.accepted]  # the first one always is
     first, last = (milliseconds(steps[place - 1].seconds) for place in (1, taken[-1]))
-    words = (
-        f"{count} {'run' if count == 1 else 'runs'} from left to right, {first} to {last}, {len(taken)} taken"
-    )
+    words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}, {len(taken)} taken"
     longest = max(step.seconds for step in steps) or 1
 
     dots = []

@@ -24,8 +24,7 @@ class Drawing(Marks):
     In *wrong* are curves. The first value of all is shown.
     """
 
-    off = "{} does not give {}."
-    right_said = f"Right: all are within {percent(NEAR_ENOUGH)}."
+    off, right_said = "{} does not give {}.", f"Right: all are within {percent(NEAR_ENOUGH)}."
     counted = f"{{}} of {{}} within {percent(NEAR_ENOUGH)}"
 
     def __init__(

@@ -34,8 +34,11 @@ class Marks(Question):
         if wrong:
             first = min(wrong, key=self.order.__getitem__)
             off = self.off.format(self.names[first], self.shown(at[first]))
-            text = " ".join(filter(None, [off, self.meant(at, first), self.remark(at)]))
-            return False, counted, {"text": text}
+            return (
+                False,
+                counted,
+                {"text": " ".join(filter(None, [off, self.meant(at, first), self.remark(at)]))},
+            )
         truth = [self.right[turns.index(mark)] for mark in range(len(at))]
         return True, counted, self.revealed(self.right_said) | {"truth": truth}
 

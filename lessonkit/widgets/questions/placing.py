@@ -12,8 +12,6 @@ from lessonkit.widgets.questions.prediction import Wrong
 from lessonkit.words import milliseconds
 
 MOST_PLACES = 200  # along an axis: more could not be told apart on a small screen
-OVERLAP_OF_TWO = "{} and {} cannot overlap: {stage} has one lane."
-OVERLAP = "{} and {} cannot overlap: {stage} has {lanes} lanes."
 
 
 class Placing(Marks):
@@ -23,8 +21,7 @@ class Placing(Marks):
     ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
-    off = "{} does not begin at {}."
-    right_said, counted = "Right: all are in place.", "{} of {} in place"
+    off, right_said, counted = "{} does not begin at {}.", "Right: all are in place.", "{} of {} in place"
 
     def __init__(self, trace: Trace, wrong: Wrong, stages: Sequence[str], **more: Any) -> None:
         self.rows = layout(trace).rows
@@ -70,8 +67,7 @@ class Placing(Marks):
             at_once = [one for one in range(len(at)) if at[one] <= at[bar] < ends[one]]
             *most, last = [self.names[one] for one in at_once if self.bars[one].row == self.bars[bar].row]
             if len(most) >= lanes:
-                told = OVERLAP if lanes > 1 else OVERLAP_OF_TWO
-                return told.format(", ".join(most), last, stage=stage, lanes=lanes)
+                return f"{', '.join(most)} and {last} cannot overlap: {stage} has no further lane."
             for one, end in enumerate(ends):
                 if end > at[bar] and self.needs(bar, one):
                     return f"{self.names[bar]} cannot begin before {self.names[one]} has ended."
