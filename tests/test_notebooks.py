@@ -307,7 +307,7 @@ def test_every_misconception_that_is_placed_or_drawn_is_explained(
             said = [round(place if place <= last else usual) for place, usual, last in there]
             about, verdict = answers(monkeypatch, asked, said)
             assert (about, verdict["right"]) == ("verdict", False), (cell, sentence)
-            assert f" {sentence} " in verdict["text"], (cell, sentence)
+            assert f" {sentence} " in f"{verdict['text']} ", (cell, sentence)
         for nonsense in (*NONSENSE, [0] * (len(right) + 1), [*right[:-1], -1], [*right[:-1], 10**9]):
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
 

@@ -98,7 +98,7 @@ class Predict(Question):
         """Say why *value* is wrong, as far as that is known."""
         why = next((text for other, text in self.wrong if self.alike(value, other)), "")
         if not self.choices:
-            why = why or f"It is {'less' if value > self.right else 'more'} than that."
+            why = why or ("It is less than that." if value > self.right else "It is more than that.")
             for name, scale in MISTAKEN.get(self.unit, {}).items():
                 if self.alike(value * self.scale / scale, self.right):
                     why = f"Is that in {name}? The answer is wanted in {self.unit}."
