@@ -2,7 +2,8 @@
 
 It starts a Hub with the configuration that we ship, and a class of which all do at the same moment what a
 browser would: log in, and for one lesson after another open it, run all cells, move a slider twice a second.
-Lessons stay open, as where a link leads to the next one. Nothing is left.
+Lessons stay open, as where a link leads to the next one. In the end the Hub is killed and started again, and
+all go on. Nothing is left.
 """
 
 import argparse
@@ -33,7 +34,7 @@ NEEDED = "jupyterhub", "jupyterlab", "httpx", "psutil", "lessonkit"
 MISSING = """{}: missing here. In an environment of its own: python -m pip install ".[hub]"
 and npm install --global configurable-http-proxy"""
 START, STOP = 60, 60  # s
-EACH = 0.23  # GB for a learner, and as much again for the Hub
+EACH = 0.2  # GB for a learner, and as much again for the Hub
 # What this differs in from a real class: this computer only, no accounts, and a folder that is removed.
 OURS = """
 load_subconfig("jupyterhub_config.py", path={path!r})
@@ -43,70 +44,95 @@ c.Spawner.environment["TMPDIR"] = {folder!r}
 """
 
 
-@contextmanager
-def hub() -> Iterator[tuple[str, str, Any]]:
-    """Start a Hub: its address, the class's password, and its process; in the end nothing of it is left."""
-    import psutil
+class Hub:
+    """A Hub of its own, with all that it keeps in *folder*."""
 
-    with TemporaryDirectory(prefix="lessons-") as temporary:
-        folder, port = Path(temporary), free_ports()
-        text = OURS.format(path=str(FOLDER), host=HOST, port=port, folder=str(folder))
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_ports()
+        self.address = f"http://{HOST}:{self.port}"
+        self.left: list[Any] = []  # what a Hub that was killed had started
+        text = OURS.format(path=str(FOLDER), host=HOST, port=self.port, folder=str(folder))
         (folder / "hub.py").write_text(text)
+
+    @property
+    def password(self) -> str:
+        """The class's password."""
+        return (self.folder / f"class-{self.port}" / "passwords").read_text().split()[0]
+
+    @property
+    def processes(self) -> list[Any]:
+        """The Hub and all that it has started."""
+        import psutil
+
+        found = {process: None for process in self.left if process.is_running()}
+        with suppress(psutil.NoSuchProcess):
+            root = psutil.Process(self.program.pid)
+            found |= dict.fromkeys([root, *root.children(recursive=True)])
+        return [*found]
+
+    def start(self) -> None:
+        """Start it, and wait until it answers; if it does not, end with what it said."""
         ours = ("PYTHON", "JUPYTER", "TMPDIR")  # what belongs to this process and not to a Hub
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-        command = [sys.executable, "-m", "jupyterhub", "--config", str(folder / "hub.py")]
-        with (folder / "log").open("wb") as log:
-            started = subprocess.Popen(
-                command,
-                cwd=folder,
-                env=kept | {"LESSONS_PORT": str(port), "LESSONS_ACCOUNTS": "no"},
+        with (self.folder / "log").open("ab") as log:
+            self.program = subprocess.Popen(
+                [sys.executable, "-m", "jupyterhub", "--config", str(self.folder / "hub.py")],
+                cwd=self.folder,
+                env=kept | {"LESSONS_PORT": str(self.port), "LESSONS_ACCOUNTS": "no"},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
-        root = psutil.Process(started.pid)
+        deadline = monotonic() + START
+        while True:
+            with suppress(OSError), urllib.request.urlopen(f"{self.address}/hub/api", timeout=START):
+                return
+            if self.program.poll() is not None or monotonic() > deadline:
+                sys.exit(f"lessonkit: The Hub did not start. It said:\n{self.log()[-2000:]}")
+            sleep(0.1)
+
+    def log(self) -> str:
+        """Return what it has said."""
+        return (self.folder / "log").read_text()
+
+    def kill(self) -> None:
+        """Kill it as a system does that has no memory left; its proxy and the servers stay."""
+        self.left = self.processes
+        self.program.kill()
+        self.program.wait()
+
+    def end(self) -> None:
+        """End it, and with it the servers; say so if it has not ended them all, and end these."""
+        import psutil
+
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(sign, signal.SIG_IGN)  # who is impatient would leave a class running
+        family = self.processes
+        self.program.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self.program.wait(STOP)
+        _, left = psutil.wait_procs(family, 5)
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.program.wait()
+        if left:
+            print(f"lessonkit: The Hub left {len(left)} processes, which are ended now.", file=sys.stderr)
+
+
+@contextmanager
+def hub() -> Iterator[Hub]:
+    """Start a Hub; in the end nothing of it is left."""
+    with TemporaryDirectory(prefix="lessons-") as folder:
+        started = Hub(Path(folder))
         try:
-            address = f"http://{HOST}:{port}"
-            await_start(address, started, folder / "log")
-            password, _ = (folder / f"class-{port}" / "passwords").read_text().split()
-            yield address, password, root
-            unknown = [text for text in (folder / "log").read_text().splitlines() if "not recognized" in text]
+            started.start()
+            yield started
+            unknown = [text for text in started.log().splitlines() if "not recognized" in text]
             if unknown:
                 sys.exit("lessonkit: The configuration has names that nobody knows:\n" + "\n".join(unknown))
         finally:
-            end(started, root)
-
-
-def await_start(address: str, started: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the Hub answers at its *address*; if it does not, end with what is in its *log*."""
-    deadline = monotonic() + START
-    while True:
-        with suppress(OSError), urllib.request.urlopen(f"{address}/hub/api", timeout=START):
-            return
-        if started.poll() is not None or monotonic() > deadline:
-            sys.exit(f"lessonkit: The Hub did not start. It said:\n{log.read_text()[-2000:]}")
-        sleep(0.1)
-
-
-def end(started: subprocess.Popen[bytes], root: Any) -> None:
-    """End the Hub, which ends the servers; say so if it has not ended them all, and end these."""
-    import psutil
-
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sign, signal.SIG_IGN)  # who is impatient would leave a class running
-    family: list[Any] = []
-    with suppress(psutil.NoSuchProcess):
-        family = [root, *root.children(recursive=True)]
-    started.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        started.wait(STOP)
-    _, left = psutil.wait_procs(family, 5)
-    for process in left:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    started.wait()
-    if left:
-        print(f"lessonkit: The Hub left {len(left)} processes, which are ended now.", file=sys.stderr)
+            started.end()
 
 
 def free_ports() -> int:
@@ -135,25 +161,25 @@ async def attend(learners: list[Learner], step: str, *arguments: str) -> float:
     return perf_counter() - began
 
 
-def memory(root: Any) -> dict[str, float]:
+def memory(processes: list[Any]) -> dict[str, float]:
     """Return how many MB each kind of process takes; pages that several share are divided among them."""
     used = {"Hub": 0.0, "servers": 0.0, "kernels": 0.0}
     kinds = {"ipykernel_launcher": "kernels", "start_learner.py": "servers"}
-    for process in [root, *root.children(recursive=True)]:
+    for process in processes:
         command = " ".join(process.cmdline())
         kind = next((kind for name, kind in kinds.items() if name in command), "Hub")
         used[kind] += process.memory_full_info().pss / 1e6
     return used
 
 
-async def walk(address: str, password: str, count: int, opened: list[str], root: Any) -> list[str]:
+async def walk(ours: Hub, count: int, opened: list[str]) -> list[str]:
     """Give *count* learners the lessons *opened*; print the table, and return what failed."""
-    learners = [Learner(f"learner-{number}", address) for number in range(1, count + 1)]
+    learners = [Learner(f"learner-{number}", ours.address) for number in range(1, count + 1)]
     try:
         print(
             limited(
                 "all are in, each with a kernel",
-                await attend(learners, "enter", password, opened[0]),
+                await attend(learners, "enter", ours.password, opened[0]),
                 60,
                 "s",
             )
@@ -164,7 +190,8 @@ async def walk(address: str, password: str, count: int, opened: list[str], root:
             print(limited("all cells are run", await attend(learners, "run_all"), 60, "s"), flush=True)
             await attend(learners, "slide")
             print_steps(learners)
-            print_memory(root, count)
+            print_memory(ours, count)
+        print(limited("the Hub was killed: all go on", await start_again(ours, learners), 10, "s"))
     finally:
         for learner in learners:
             await learner.leave()
@@ -182,9 +209,19 @@ def print_steps(learners: list[Learner]) -> None:
         learner.took.clear()
 
 
-def print_memory(root: Any, count: int) -> None:
+async def start_again(ours: Hub, learners: list[Learner]) -> float:
+    """Kill the Hub and start it with the same command; return after how many seconds the last goes on."""
+    await attend(learners, "write")
+    ours.kill()
+    began = perf_counter()
+    ours.start()
+    await attend(learners, "go_on")
+    return perf_counter() - began
+
+
+def print_memory(ours: Hub, count: int) -> None:
     """Print how much memory the Hub takes with *count* learners."""
-    used = memory(root)
+    used = memory(ours.processes)
     print(limited("memory in all", sum(used.values()) / 1e3, round(count * 7 / 30, 2), "GB"))
     for kind, size in used.items():
         print(line(f"memory of {kind}", f"{size:,.0f} MB", "", "", "", ""), flush=True)
@@ -214,8 +251,8 @@ def main() -> int:
     )  # whoever ends us interrupts us: so all is ended
     print(line("what", "ours", "peer", "ratio", "goal", "goal is"), flush=True)
     try:
-        with hub() as (address, password, root):
-            failed = asyncio.run(walk(address, password, count, opened, root))
+        with hub() as ours:
+            failed = asyncio.run(walk(ours, count, opened))
     except KeyboardInterrupt:
         sys.exit("lessonkit: Stopped; nothing of it is left.")
     print(*failed or [f"{count} of {count} took part in all of it."], sep="\n")

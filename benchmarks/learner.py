@@ -9,6 +9,7 @@ from uuid import uuid4
 
 SECONDS, ANSWER = 240, 20  # for a step of the lesson; for a picture
 MOVES, PAUSE = 40, 0.5  # of a slider
+AGAIN = 0.5  # s, from one try to connect to the next
 # What JupyterLab's page asks its server for when it is opened.
 PAGE = (
     "lab/api/settings/@jupyterlab/apputils-extension:notification",
@@ -55,9 +56,6 @@ class Learner:
 
     async def open(self, lesson: str) -> None:
         """Open a *lesson* beside those that are open, and wait until its kernel answers."""
-        from tornado.httpclient import HTTPRequest
-        from tornado.websocket import websocket_connect
-
         head = {"X-XSRFToken": self.xsrf(f"/user/{self.name}/")}
         path = f"lessons/{lesson}"
         notebook = await self.client.get(f"{self.url}/api/contents/{path}", headers=head)
@@ -67,7 +65,15 @@ class Learner:
         asked = {"path": path, "name": "", "type": "notebook", "kernel": {"name": "python3"}}
         answer = await self.client.post(f"{self.url}/api/sessions", json=asked, headers=head)
         answer.raise_for_status()
-        address = f"{self.url}/api/kernels/{answer.json()['kernel']['id']}/channels?session_id={uuid4()}"
+        self.kernel = answer.json()["kernel"]["id"]
+        await self.connect()
+
+    async def connect(self) -> None:
+        """Wait until the kernel answers."""
+        from tornado.httpclient import HTTPRequest
+        from tornado.websocket import websocket_connect
+
+        address = f"{self.url}/api/kernels/{self.kernel}/channels?session_id={uuid4()}"
         head = {"Cookie": self.client.build_request("GET", address).headers["cookie"], "Origin": self.hub}
         request = HTTPRequest("ws" + address.removeprefix("http"), headers=head, request_timeout=SECONDS)
         self.socket = await websocket_connect(request, subprotocols=[PROTOCOL])
@@ -134,13 +140,14 @@ class Learner:
 
     async def run_all(self) -> None:
         """Run all cells, as JupyterLab does: each is sent at once."""
+        await asyncio.gather(*map(self.run, self.cells))
+
+    async def run(self, cell: str) -> None:
+        """Run a *cell*."""
         run = {"silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
-        asked = [
-            self.ask("execute_request", run | {"code": cell, "stop_on_error": True}) for cell in self.cells
-        ]
-        for cell, reply in zip(self.cells, await asyncio.gather(*asked), strict=True):
-            if reply["status"] != "ok":
-                self.failures.append(f"{reply.get('ename', reply['status'])} in the cell {cell[:40]!r}")
+        reply = await self.ask("execute_request", run | {"code": cell, "stop_on_error": True})
+        if reply["status"] != "ok":
+            self.failures.append(f"{reply.get('ename', reply['status'])} in the cell {cell[:40]!r}")
 
     async def slide(self) -> None:
         """Move the first slider of the first picture to and fro."""
@@ -161,6 +168,26 @@ class Learner:
             except TimeoutError:
                 self.failures.append(f"no picture after {ANSWER} s")
             await asyncio.sleep(max(0, began + PAUSE - perf_counter()))
+
+    async def write(self) -> None:
+        """Leave something in the kernel that can be lost."""
+        await self.run(f"kept = {self.name!r}")
+
+    async def go_on(self) -> None:
+        """Connect again, as a page does whose line was cut, and look whether all is there."""
+        deadline = perf_counter() + SECONDS
+        while True:
+            try:
+                await self.connect()
+                break
+            except Exception:  # nobody is there, or a proxy that does not know us yet
+                if perf_counter() > deadline:
+                    raise
+                await asyncio.sleep(AGAIN)
+        await self.run(f"assert kept == {self.name!r}")
+        home = await self.client.get(f"{self.hub}/hub/home")
+        if home.url.path != "/hub/home":
+            self.failures.append("must log in again")
 
     async def leave(self) -> None:
         """Close the page."""

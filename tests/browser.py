@@ -135,7 +135,8 @@ class Browser:
         )
         told, log = Path(profile, "DevToolsActivePort"), Path(profile, "log")
         command = [find_browser(), *self._flags, f"--user-data-dir={profile}", "about:blank"]
-        child = self._open.enter_context(process(command, dict(os.environ), log))
+        # What it keeps elsewhere stays if it is killed.
+        child = self._open.enter_context(process(command, {**os.environ, "TMPDIR": profile}, log))
         await_start("the browser", child, log, lambda: told.exists() and "\n" in told.read_text())
         self._end = child.kill
         playwright = self._open.enter_context(sync_playwright())

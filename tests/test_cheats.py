@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from lesson import WRITTEN, lesson, run
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, per_sample, work
+from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, per_sample, work
 from lessonkit.widgets import challenge, goals
 from lessonkit.widgets.challenges.challenge import Challenge
+from lessonkit.widgets.challenges.job_check import job_of
 from lessonkit.widgets.sandbox import recipe_of
 
 WHOLE = ArtificialDataset(20, read=0.005).map(cost=0.020, stage="Slow")
@@ -114,3 +115,14 @@ def test_the_job_is_that_of_the_moment_at_which_it_was_given() -> None:
     assert task.check(pipeline).passed
     costs["slow"] = 0.001
     assert "Slow (wait) takes 4 ms for all samples, and the task has 80 ms" in repr(task.check(pipeline))
+
+
+def test_a_job_keeps_the_beginnings_of_large_elements_and_tells_them_apart() -> None:
+    images = [bytes([number]) * 100_000 + bytes([number]) for number in range(4)]
+    _, elements, _ = job_of(benchmark(Dataset.from_list(images)))
+    assert len(elements) == 4
+    assert max(len(words) for words, _ in elements) < 1000
+    task: Any = challenge("Be quick.", goals=[goals.same_job(Dataset.from_list(images))])
+    assert task.check(lambda: Dataset.from_list(images).prefetch(1)).passed
+    other = [*images[:3], images[3][:-1] + b"x"]
+    assert "1 in an epoch, such as b'" in repr(task.check(lambda: Dataset.from_list(other)))

@@ -56,8 +56,18 @@ def pid_of_the_deaf(log: Path) -> int:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 @pytest.mark.parametrize("again", [0, 2])
-@pytest.mark.parametrize("program", [IN_A_TEST, IN_A_TARGET, IN_ALL_TESTS], ids=["test", "target", "all"])
-def test_who_ends_us_ends_what_was_started(tmp_path: Path, program: str, again: int) -> None:
+@pytest.mark.parametrize(
+    ("program", "sign"),
+    [
+        (IN_A_TEST, signal.SIGTERM),
+        (IN_A_TARGET, signal.SIGTERM),
+        (IN_ALL_TESTS, signal.SIGTERM),
+        (IN_ALL_TESTS, signal.SIGINT),
+    ],
+)
+def test_who_ends_us_ends_what_was_started(
+    tmp_path: Path, program: str, sign: signal.Signals, again: int
+) -> None:
     log = tmp_path / "log"
     (tmp_path / "served.py").write_text(
         "import os, sys\nfrom pathlib import Path\nfrom servers import process\nimport time\n"
@@ -70,12 +80,14 @@ def test_who_ends_us_ends_what_was_started(tmp_path: Path, program: str, again: 
         env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # A shell that runs us with `&` does this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     ) as started:
         deaf = pid_of_the_deaf(log)
-        started.send_signal(signal.SIGTERM)
+        started.send_signal(sign)
         for _ in range(again):  # as `make` and `timeout` do, and who is impatient
             sleep(0.2)
-            started.send_signal(signal.SIGTERM)
+            started.send_signal(sign)
         started.wait(LONG)
     deadline = monotonic() + LONG
     while psutil.pid_exists(deaf) and psutil.Process(deaf).status() != psutil.STATUS_ZOMBIE:

@@ -27,7 +27,7 @@ from tornado.web import HTTPError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from lessonkit.lessons import lessons
+from lessonkit.lessons import RECORD, lessons
 
 ROOT = Path(__file__).parent.parent
 HUB = ROOT / "share" / "hub"
@@ -35,7 +35,8 @@ START = HUB / "start_learner.py"
 SERVER_EXTENSIONS = "etc/jupyter/jupyter_server_config.d"
 LONGEST = 107  # characters in the name of a socket, on Linux
 SERVER = """
-import os, sys
+import os, resource, sys
+print("files of at most", resource.getrlimit(resource.RLIMIT_FSIZE)[1])
 print("imported with the path", os.environ["PATH"])
 def main():
     seen = os.getcwd(), os.environ["JUPYTER_RUNTIME_DIR"], os.environ["PATH"]
@@ -350,6 +351,26 @@ def test_lessons_that_cannot_be_copied_are_told(learner: Any) -> None:
 
 
 @on_linux
+def test_on_a_full_disk_a_learner_gets_in_with_the_lessons_of_before(learner: Any) -> None:
+    (learner.home / "lessons").mkdir()
+    shutil.copy(lessons()[0], learner.home / "lessons")
+    (learner.home / "lessons" / RECORD / "in the way").mkdir(parents=True)
+    (learner.home / ".cache").touch()
+    answer = learner.start(JUPYTERHUB_API_TOKEN="it")
+    assert "lessonkit: The lessons cannot be copied to" in answer.stderr
+    assert learner.told.exists()
+
+
+@on_linux
+def test_a_file_of_a_learner_cannot_fill_the_disk(learner: Any) -> None:
+    import resource  # Windows has none
+
+    limit = str(resource.getrlimit(resource.RLIMIT_NPROC)[1])
+    assert f"files of at most {2**30}\n" in learner.start(LESSONS_PROCESSES=limit).stdout
+    assert f"files of at most {2**30}\n" not in learner.start().stdout  # in a container of one's own
+
+
+@on_linux
 def test_learners_get_the_fonts_that_were_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     script = runpy.run_path(str(START))
@@ -370,12 +391,35 @@ def test_learners_get_the_fonts_that_were_prepared(tmp_path: Path, monkeypatch: 
 
 
 def test_jupyter_does_without_what_is_left_out() -> None:
-    (without,) = re.findall(r"^ +(sys\.modules.* = None)", START.read_text(), re.MULTILINE)
-    check = (
-        f"import sys; {without}; import jsonschema; jsonschema.FormatChecker().check('https://a.b', 'uri')"
+    left_out = ast.literal_eval(
+        re.findall(r"for name in (.*):\n +sys.modules.* = None", START.read_text())[0]
     )
-    check += "; sys.exit('lark' in sys.modules)"
+    assert {"rfc3987_syntax", "isoduration"} == {*left_out}
+    check = f"""
+import sys
+sys.modules |= dict.fromkeys({left_out})
+import jsonschema
+jsonschema.FormatChecker().check("https://a.b", "uri")
+sys.exit("lark" in sys.modules or "arrow" in sys.modules)
+"""
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
+
+
+@on_linux
+@pytest.mark.parametrize(("uses", "read"), [("import jupyterhub.orm", 0), ("jupyterhub.orm.Base", 1)])
+def test_a_learners_server_reads_the_hubs_database_only_if_it_uses_it(
+    learner: Any, tmp_path: Path, uses: str, read: int
+) -> None:
+    folder = tmp_path / "modules" / "jupyterhub"
+    (folder / "orm.py").write_text("print('read the database')\nBase = object")
+    with (folder / "singleuser.py").open("a") as module:
+        module.write(f"import jupyterhub.orm\nfrom sqlalchemy.exc import SQLAlchemyError\n{uses}")
+    (tmp_path / "modules" / "sqlalchemy").mkdir()
+    (tmp_path / "modules" / "sqlalchemy" / "exc.py").write_text("SQLAlchemyError = OSError")
+    answer = learner.start(JUPYTERHUB_API_TOKEN="it")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.count("read the database") == read
+    assert learner.told.exists()
 
 
 # ---- the image, and the values for a cluster ----

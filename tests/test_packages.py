@@ -50,6 +50,12 @@ def test_the_workflows_try_the_oldest_python_and_the_three_systems() -> None:
     assert [system.split("-")[0] for system in matrix["system"]] == ["ubuntu", "macos", "windows"]
 
 
+def test_a_branch_with_a_pull_request_is_tested_once() -> None:
+    starts = workflow("test")[True]  # YAML reads `on` as a yes
+    assert starts["push"] == {"branches": ["main"]}
+    assert "pull_request" in starts
+
+
 def test_the_site_is_walked_through_before_it_is_published() -> None:
     jobs = workflow("site")["jobs"]
     runs = [step.get("run") for step in jobs["build"]["steps"]]

@@ -5,15 +5,19 @@ import gzip
 import hashlib
 import html
 import http.server
+import importlib.util
+import io
 import json
 import random
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
 import threading
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -288,6 +292,54 @@ def test_what_a_browser_cannot_do_shows_what_was_measured_and_is_not_run() -> No
         for cell in shown["cells"]:
             is_real = cell["cell_type"] == "code" and "real-clock" in cell["metadata"].get("tags", ())
             assert not (is_real and "import numpy" in "".join(cell["source"])), cell["id"]
+
+
+def test_an_archive_is_packed_for_the_way_and_holds_the_same(tmp_path: Path) -> None:
+    path, files = tmp_path / "python.zip", {"b.pyc": b"compiled", "a.py": b"text", "b/c.pyc": b"compiled"}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            python.add(archive, name, content)
+    python.squeeze(path)
+    assert [one.name for one in tmp_path.iterdir()] == ["python.zip.packed"]
+    unpacked = gzip.decompress((tmp_path / "python.zip.packed").read_bytes())
+    with zipfile.ZipFile(io.BytesIO(unpacked)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == files
+
+
+def test_what_no_lesson_imports_is_left_out_but_what_is_ours() -> None:
+    for path in "pydoc_data/topics.py", "mailbox.py":
+        assert python.is_left_out(path, python.LIBRARY)
+    assert python.is_left_out("IPython/sphinxext/custom_doctests.py", python.PACKAGES)
+    for path in "mailbox.pyc", "answers_00.py", "lessonkit/plot.py", "IPython/terminal/embed.py", "a/b.js":
+        assert not python.is_left_out(path, python.PACKAGES)
+
+
+def test_what_is_left_out_comes_once_when_somebody_imports_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more, asked = tmp_path / "more.zip", list[str]()
+    with zipfile.ZipFile(tmp_path / "there.zip", "w") as archive:
+        python.add(archive, "left/over.py", b"VALUE = 1")
+        python.add(archive, "left/on/__init__.py", b"VALUE = 2")
+    left_out: Any = runpy.run_path(str(python.HERE / "stubs" / "left_out.py"))
+    names = left_out["look_for_more"].__globals__
+
+    def fetched(address: str) -> bytes:
+        asked.append(address)
+        return (tmp_path / "there.zip").read_bytes()
+
+    monkeypatch.setitem(names, "ARCHIVE", more)
+    monkeypatch.setitem(names, "fetched", fetched)
+    finder = left_out["Finder"]
+    finder.names, finder.address = frozenset({"left.over", "left.on"}), "more.zip"
+    assert finder.find_spec("left.behind") is None
+    assert not asked
+    for name, value in ("left.over", 1), ("left.on", 2):
+        spec = finder.find_spec(name)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert value == module.VALUE
+    assert asked == ["more.zip"]
 
 
 def test_a_server_sends_what_is_compressed_to_those_who_take_it(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from lesson import SERIES
+from nbformat.sign import NotebookNotary
 
-from tools import start, targets
+from tools import start, targets, trust
 
 ROOT = Path(__file__).parent.parent
 PIP_OFFLINE = """\
@@ -309,10 +311,22 @@ def ran(monkeypatch: pytest.MonkeyPatch, *given: str, returns: int = 0) -> list[
 
 
 def test_the_lab_opens_a_copy_that_git_leaves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    copy, lab = ran(monkeypatch, "lab", "--port=9000")
+    copy, trust, lab = ran(monkeypatch, "lab", "--port=9000")
     assert copy == ("lessonkit", "copy", targets.LESSONS)
+    assert trust == ("tools.trust",)
     assert lab[-2:] == (f"--LabApp.default_url=/lab/tree/my-lessons/{SERIES[0]}.ipynb", "--port=9000")
     assert f"{targets.LESSONS}/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_jupyter_trusts_a_lesson_until_somebody_else_changes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    trust.main()
+    copied = nbformat.reads((ROOT / "notebooks" / f"{SERIES[0]}.ipynb").read_text(), as_version=4)
+    assert NotebookNotary().check_signature(copied)
+    copied.cells[0].source += "else"
+    assert not NotebookNotary().check_signature(copied)
 
 
 def test_a_target_ends_with_the_first_program_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:

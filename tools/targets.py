@@ -79,7 +79,8 @@ class Target(NamedTuple):
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
 SITE_WALK = ("pytest", "tests/test_browser_site.py", "--site=all")
-COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}"))
+OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
+COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
 TARGETS = {
     "setup": Target("Everything is set up.", ()),
     "lab": Target(f"JupyterLab starts with {FIRST}; Ctrl+C ends it.", COPY_AND_OPEN, ()),

@@ -54,7 +54,9 @@ PIPES: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": Tr
 
 def main(given: list[str]) -> int:
     """Run them; what the first part says is seen at once, and at the end, again, what failed."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # then all parts are ended, as after Ctrl+C
+    # Then all parts are ended, as after Ctrl+C; a shell that runs us with `&` has that ignored.
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, signal.default_int_handler)
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
     failed = []

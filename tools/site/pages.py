@@ -18,6 +18,7 @@ from urllib.parse import quote
 from lessonkit import DataLoader, Dataset
 from lessonkit.pictures.style import png
 from lessonkit.widgets import explore, slider
+from tools.site.python import BIG, PACKED
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -39,7 +40,6 @@ SETTINGS = {
 # Where the browser keeps nothing, a lesson runs all the same.
 STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorageDrivers")
 STORES = ("asyncStorage", "memoryStorageDriver")
-BIG = ("pyodide.asm.wasm", "python_stdlib.zip", "packages.zip")  # of Python, as in page/site.js
 SMALL, WORTH_IT = 1000, 0.9  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
@@ -202,7 +202,7 @@ def add_ours(folder: Path, python: str) -> None:
     page = folder / "notebooks" / "index.html"
     text = page.read_text(encoding="utf-8")
     style = '<link rel="stylesheet" href="../site.css">'
-    big = sum((folder / python / name).stat().st_size for name in BIG)
+    big = sum((folder / python / (name + PACKED)).stat().st_size for name in BIG)
     data = f'data-python="{python}" data-bytes="{big}"'
     script = f'<script type="module" id="lessons-script" {data} src="../site.js"></script>'
     for old, new in {

@@ -9,7 +9,9 @@ browser would compile it anew on each visit, which takes longer than all else.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -27,6 +29,11 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 LIBRARY, LOCK, PACKAGES = "python_stdlib.zip", "pyodide-lock.json", "packages.zip"
+MORE, LEFT_OUT = "more.zip", "left_out.txt"  # what no lesson imports, and its names: see stubs/left_out.py
+BIG = ("pyodide.asm.wasm", LIBRARY, PACKAGES)  # what a page fetches at once, as in page/site.js
+PACKED = (
+    ".packed"  # as gzip does it; by that name a server would say so, and a browser would unpack it as well
+)
 OF_FULL = ("numpy", "matplotlib")  # what a full Pyodide is asked for
 PYTHON = "3.14"  # which parts.txt is made for
 KERNEL = ("ipykernel-", "pyodide_kernel-")  # JupyterLite's own wheels for its kernel
@@ -66,8 +73,11 @@ def pack(wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: 
             for path in sorted(folder_of.glob(pattern)):
                 if path.stem not in packages:
                     add(packed, path.relative_to(folder_of).as_posix(), path.read_bytes())
+        add(packed, LEFT_OUT, b"")
     shutil.copy(HERE / "page" / "start.mjs", folder)
     compile_with_node(folder, cache)
+    for name in BIG:
+        squeeze(folder / name)
 
 
 def take(pyodide: Path, wanted: Sequence[str], folder: Path) -> dict[str, Any]:
@@ -130,12 +140,29 @@ def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:
         paper = first.endswith(".dist-info") and last != "METADATA"
         lexer = name.startswith("pygments/lexers/") and last.removesuffix(".py") not in LEXERS
         if last and not (unused or paper or lexer or TERMINAL.match(name)):
-            add(packed, name, wheel.read(name))
+            content = wheel.read(name)
+            add(packed, name, content.partition(b"\n\n")[0] if last == "METADATA" else content)
 
 
 def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
     """Add a file, with the same date always."""
     packed.writestr(zipfile.ZipInfo(name, DATE), content, zipfile.ZIP_DEFLATED, 9)
+
+
+def squeeze(path: Path) -> None:
+    """Pack a file for the way: start.mjs unpacks it, so it is small from servers that do not compress, too.
+
+    What is in an archive is packed together, which makes it a tenth smaller than one by one.
+    """
+    content = path.read_bytes()
+    if path.suffix == ".zip":
+        whole, files = io.BytesIO(), contents(path)
+        with zipfile.ZipFile(whole, "w") as after:
+            for name in sorted(files, key=lambda name: (Path(name).suffix, name)):
+                after.writestr(zipfile.ZipInfo(name, DATE), files[name])
+        content = whole.getvalue()
+    path.with_name(path.name + PACKED).write_bytes(gzip.compress(content, mtime=0))
+    path.unlink()
 
 
 def compile_with_node(folder: Path, cache: Path) -> None:
@@ -153,17 +180,35 @@ def compile_with_node(folder: Path, cache: Path) -> None:
             targets.say(NODE)
             return
         half.replace(compiled)
-    with zipfile.ZipFile(compiled) as source:
-        for name in (LIBRARY, PACKAGES):
-            with zipfile.ZipFile(folder / name) as before:
-                kept = {path: before.read(path) for path in before.namelist() if not path.endswith("/")}
+    with zipfile.ZipFile(compiled) as source, zipfile.ZipFile(folder / MORE, "w") as more:
+        named = []
+        for archive in (LIBRARY, PACKAGES):
+            kept = contents(folder / archive)
             for path in source.namelist():
-                archive, _, module = path.partition("/")
-                if archive == name:
+                if path.startswith(f"{archive}/"):
+                    module = path.partition("/")[2]
                     del kept[
                         module.removesuffix("c")
                     ]  # nobody reads it, and it is a sixth of what is fetched
                     kept[module] = source.read(path)
-            with zipfile.ZipFile(folder / name, "w") as packed:
+            for path in [path for path in kept if is_left_out(path, archive)]:
+                named.append(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+                add(more, path, kept.pop(path))
+            if archive == PACKAGES:
+                kept[LEFT_OUT] = "\n".join(named).encode()
+            with zipfile.ZipFile(folder / archive, "w") as packed:
                 for path, content in kept.items():
                     add(packed, path, content)
+
+
+def contents(archive: Path) -> dict[str, bytes]:
+    """Return what is in an *archive*, by its paths."""
+    with zipfile.ZipFile(archive) as opened:
+        return {path: opened.read(path) for path in opened.namelist() if not path.endswith("/")}
+
+
+def is_left_out(path: str, archive: str) -> bool:
+    """Tell whether no lesson imports the module at this *path* of an *archive*: the others are compiled."""
+    folder, _, name = path.partition("/")
+    is_ours = archive == PACKAGES and (not name or folder == "lessonkit" or (HERE / "stubs" / path).exists())
+    return path.endswith(".py") and not is_ours

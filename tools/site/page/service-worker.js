@@ -2,7 +2,7 @@
 // lessons open offline after one visit. What else is asked for is JupyterLite's own worker's.
 
 const KEPT = "lessons VERSION";
-const LASTING = /\/(build|extensions|python-\w+)\/.*\.(m?js|css|wasm|zip|whl|woff2?|svg)$/; // their names change with what is in them
+const LASTING = /\/(build|extensions|python-\w+)\/.*\.(m?js|css|packed|zip|whl|woff2?|svg)$/; // their names change with what is in them
 
 // Pages, lessons and what lists them: from the network, if there is one.
 const FRESH = /\/([\w-]*\.?(html|js|css|json|ipynb|py|webmanifest)|files\/[^/]+|)$/;

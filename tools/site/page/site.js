@@ -7,8 +7,8 @@ const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
 const FAST = 500; // ms in which a lesson's file comes over a line that has room for Python as well
 const OFTEN = 10000; // ms from one save to the next
-const ABLE = typeof WebAssembly === "object"; // without it there is no Python
-const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"];
+const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function"; // or there is no Python
+const BIG = ["pyodide.asm.wasm.packed", "python_stdlib.zip.packed", "packages.zip.packed"];
 
 // ---- the line ----
 
@@ -179,7 +179,7 @@ const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function start() {
   if (!ABLE) {
-    return say("This browser cannot run Python, because it lacks WebAssembly. Text and stored pictures are here.", true);
+    return say("This browser cannot run Python, because it is too old or has no WebAssembly. Text and stored pictures are here.", true);
   }
   if ((await asked)?.status === 404 && !(await saved())?.has(path)) {
     return say("There is no lesson of this name: choose one from the list of all lessons.", true);
@@ -277,7 +277,7 @@ async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
   const lessons = (await list.json()).content.map(({ path }) => new URL(`files/${path}`, here).href);
-  const pages = [location.href.split("?")[0], here.href, new URL("workers.html", here).href];
+  const pages = [location.href.split("?")[0], here.href, new URL("workers.html", here).href, new URL(`${document.getElementById("lessons-script").dataset.python}/more.zip`, here).href];
   const others = performance.getEntriesByType("resource").map(({ name }) => name);
   active?.postMessage([...others, ...pages, ...lessons]);
 }
