@@ -1,4 +1,4 @@
-// Watches a bar that is dragged, and a verdict that comes. All times are the page's own.
+// Watches a bar that is dragged, and an answer that comes. All times are the page's own.
 
 const nextFrame = () => new Promise(requestAnimationFrame);
 let following = null;
@@ -22,9 +22,9 @@ window.lkFollowed = () => {
   return film;
 };
 
-/** Press *Commit*; how long it takes until the verdict has been painted. */
-window.lkCommit = async (asked) => {
-  const button = asked.querySelector("[aria-label='Commit to this answer']");
+/** Ask for the answer; how long it takes until the true bars have been painted. */
+window.lkReveal = async (asked) => {
+  const button = asked.querySelector("[aria-label='Show the run without an answer']");
   const began = performance.now();
   button.click();
   const verdict = () => asked.querySelector(".lk-verdict")?.textContent;

@@ -27,9 +27,9 @@ def question(samples):
     return predict("When does each bar begin?", made, place=["Open", "Read", "Train"])
 """
 SIZES = 3, 12  # samples: of a question as in a lesson, and of a large one
-QUESTIONS = 8  # each can be committed to once
+QUESTIONS = 8  # each gives its answer once
 MOVES, MOVES_A_SECOND = 120, 60  # of the pointer while it drags
-FRAME_MS, VERDICT_MS = 20, 150  # from one frame to the next, of 60 a second; until the verdict is seen
+FRAME_MS, ANSWER_MS = 20, 150  # from one frame to the next, of 60 a second; until the answer is seen
 
 
 def drag(page: Page, asked: Locator) -> list[float]:
@@ -51,20 +51,19 @@ def drag(page: Page, asked: Locator) -> list[float]:
     return [later - earlier for earlier, later in pairwise(film["frames"])]
 
 
-def commit(page: Page, asked: Locator) -> float:
-    """Place all bars by keyboard, and commit; return how many ms the verdict took."""
+def reveal(page: Page, asked: Locator) -> float:
+    """Place all bars by keyboard, and ask for the answer; return how many ms that took."""
     bars = asked.locator("svg g[role=button]")
     for number in range(bars.count()):
         bars.nth(number).focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
-    asked.get_by_label("a guess").check()
-    took: float = page.evaluate("(asked) => lkCommit(asked)", asked.element_handle())
+    took: float = page.evaluate("(asked) => lkReveal(asked)", asked.element_handle())
     return took
 
 
 def in_browser(questions: int) -> Iterator[tuple[int, list[float], list[float]]]:
-    """For each size, how many ms frames took while dragging, and verdicts."""
+    """For each size, how many ms frames took while dragging, and answers."""
     from browser import Browser, open_notebook, run_all
     from servers import LAB, serve
 
@@ -78,13 +77,13 @@ def in_browser(questions: int) -> Iterator[tuple[int, list[float], list[float]]]
         shown.nth(len(cells) - 1).wait_for()
         for number, size in enumerate(SIZES):
             frames: list[float] = []
-            verdicts = []
+            answers = []
             for place in range(number * questions, (number + 1) * questions):
                 asked = shown.nth(place)
                 asked.scroll_into_view_if_needed()
                 frames += drag(page, asked)
-                verdicts.append(commit(page, asked))
-            yield size, frames, verdicts
+                answers.append(reveal(page, asked))
+            yield size, frames, answers
 
 
 def rows(quick: bool) -> Iterator[str]:
@@ -96,9 +95,9 @@ def rows(quick: bool) -> Iterator[str]:
     if missing():
         yield f"NOT MEASURED: placing. {missing()}"
         return
-    for size, frames, verdicts in in_browser(2 if quick else QUESTIONS):
+    for size, frames, answers in in_browser(2 if quick else QUESTIONS):
         what = f"placing {2 * size + 1} bars: a frame while dragging, median"
         yield limited(what, median(frames), FRAME_MS, "ms")
         yield limited("  95th percentile", quantiles(frames, n=20)[-1], FRAME_MS, "ms")
-        yield limited("  from the commit until the verdict is seen", median(verdicts), VERDICT_MS, "ms")
-        yield limited("  the slowest", max(verdicts), VERDICT_MS, "ms")
+        yield limited("  from asking for the answer until it is seen", median(answers), ANSWER_MS, "ms")
+        yield limited("  the slowest", max(answers), ANSWER_MS, "ms")

@@ -17,6 +17,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.measure import limited, line
+from lessonkit import DataLoader, Dataset
+from lessonkit.widgets import explore, slider
 from tools.site.__main__ import Files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,8 +27,10 @@ SITE = ROOT / "build" / "site"
 LESSON = "notebooks/index.html?path=00_start_here.ipynb"
 SECONDS, FRESH = 900, 3  # for all; browsers that have never been there
 STEPS = 30
-RATE, PART = 3e6 / 8, 8192  # of a slow line, bytes a second; what it sends at once
-SLOW = (("compressed", True, 30), ("not compressed", False, 75))  # what the server does; s
+LATENCY = 50  # ms, of a slow line
+SLOW = {"offline": False, "latency": LATENCY, "downloadThroughput": 3e6 / 8, "uploadThroughput": 3e6 / 8}
+RATE, PART = 3e6 / 8, 8192  # of a line that a page and Python share, bytes a second; what it sends at once
+SERVERS = (("compressed", True, 30), ("not compressed", False, 75))  # what a server does; s
 # From a value that the slider gets until the picture has changed, as the page itself sees it.
 STEP = """async ({steps, pause}) => {
     const knob = "input[type=range]:not([aria-label='Time in the run'])";
@@ -65,6 +69,8 @@ def rows(quick: bool) -> Iterator[str]:
         command = [sys.executable, "-m", "http.server", str(port), "--bind", HOST, "--directory", folder]
         address = f"http://{HOST}:{port}/lessons/"
         with process(command, {}, Path(folder, "log")):
+            yield from first_page(address, 1 if quick else FRESH)
+            yield from saved_picture(Path(folder, "picture.html"))
             first: list[tuple[float, float]] = []
             again: list[tuple[float, float]] = []
             for _ in range(1 if quick else FRESH):
@@ -85,13 +91,13 @@ def rows(quick: bool) -> Iterator[str]:
                                 steps = visit.page.evaluate(STEP, {"steps": STEPS, "pause": 400})
             reads, bars = zip(*first, strict=True)
             yield limited("text and stored pictures visible", median(reads), 3, "s")
-            yield limited("first live bar", median(bars), 10, "s")
+            yield limited("first live bar", median(bars), 8, "s")
             yield limited("first live bar, second visit", median(bar for _, bar in again), 7, "s")
             yield limited("first lesson over the wire, compressed", compressed(fetched) / 1e6, 16, "MB")
             yield limited("slider step until seen, median", median(steps), 20, "ms")
             yield limited("slider step until seen, 95th percentile", quantiles(steps, n=20)[-1], 40, "ms")
             yield limited("requests to other hosts", len(elsewhere), 1, "")
-    for what, compresses, limit in () if quick else SLOW:
+    for what, compresses, limit in () if quick else SERVERS:
         yield limited(f"first live bar, 3 Mbit/s, {what}", over_a_slow_line(compresses), limit, "s")
 
 
@@ -133,6 +139,48 @@ def over_a_slow_line(compresses: bool) -> float:
             took = perf_counter() - began
         server.shutdown()
     return took
+
+
+def first_page(address: str, times: int) -> Iterator[str]:
+    """How long until the picture of the first page is alive, and how much is fetched for all of it."""
+    from browser import Browser
+
+    took, fetched = [], 0.0
+    for _ in range(times):
+        with closing(Browser()) as browser, browser.visit() as visit:
+            sizes: list[float] = []
+            line_of = visit.page.context.new_cdp_session(visit.page)
+            line_of.on(
+                "Network.loadingFinished", lambda told, sizes=sizes: sizes.append(told["encodedDataLength"])
+            )
+            line_of.send("Network.enable")
+            line_of.send("Network.emulateNetworkConditions", SLOW)
+            began = perf_counter()
+            visit.page.goto(address, wait_until="commit")
+            visit.page.frame_locator("iframe").locator("rect.lk-bar").first.wait_for()
+            took.append(perf_counter() - began)
+            visit.page.wait_for_load_state("networkidle")
+            fetched = sum(sizes)
+    yield limited("first page over 3 Mbit/s: picture alive", median(took), 1.5, "s")
+    yield limited("all of the first page, not compressed", fetched / 1e3, 300, "kB")
+
+
+def saved_picture(path: Path) -> Iterator[str]:
+    """How large a picture of two sliders of ten is, and how long a step takes there."""
+    from browser import Browser
+
+    def workers(workers: int = 4, prefetch_factor: int = 2) -> Any:
+        images = Dataset.range(48).map(cost=0.020, stage="Decode")
+        more: dict[str, Any] = {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
+        return DataLoader(images, batch_size=4, **more), {"num_epochs": 1, "train": 0.010}
+
+    explore(workers, workers=slider(0, 9), prefetch_factor=slider(1, 10)).save(path)
+    with closing(Browser()) as browser, browser.visit() as visit:
+        visit.page.goto(path.as_uri())
+        visit.page.locator("rect.lk-bar").first.wait_for()
+        steps = visit.page.evaluate(STEP, {"steps": STEPS, "pause": 100})
+    yield limited("saved picture, two sliders of ten", path.stat().st_size / 1e3, 400, "kB")
+    yield limited("its slider step until seen, median", median(steps), 20, "ms")
 
 
 def building() -> Iterator[str]:

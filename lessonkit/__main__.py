@@ -54,14 +54,14 @@ def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -
     try:
         if page:
             page.touch()  # before measuring: it may not be possible
-        found = recommend(resolve_name(loader), resolve_name(step), progress=complain)
+        advice = recommend(resolve_name(loader), resolve_name(step), progress=complain)
     except (Exception, KeyboardInterrupt) as error:  # of the learner's modules, too
         complain(f"lessonkit: {type(error).__name__}: {error}")
         return 2
     if page:
-        page.write_text(JOB_PAGE.format(found._repr_html_()), "utf-8")
-    print(json.dumps(found.numbers(), indent=1) if as_json else found)
-    return int(bool(found.changes))
+        page.write_text(JOB_PAGE.format(advice._repr_html_()), "utf-8")
+    print(json.dumps(advice.numbers(), indent=1) if as_json else advice)
+    return int(bool(advice.changes))
 
 
 def complain(line: Any) -> None:

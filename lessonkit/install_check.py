@@ -97,11 +97,11 @@ def find_kernel() -> Finding:
         return Finding("kernel", f"{type(error).__name__}: {error}", False, NO_KERNEL)
 
 
-def in_words(found: list[Finding]) -> str:
+def in_words(checks: list[Finding]) -> str:
     """Return the findings as lines, with advice under each that is not good."""
-    width = max(len(finding.what) for finding in found)
+    width = max(len(finding.what) for finding in checks)
     lines = []
-    for what, text, good, advice in found:
+    for what, text, good, advice in checks:
         lines.append(f"{'ok' if good else '!!'}  {what:{width}}  {text}")
         lines += [] if good else [f"    {advice}"]
     return "\n".join(lines)

@@ -96,11 +96,11 @@ class DataLoader(Dataset):
 
     def __len__(self) -> int:
         """How many batches there are; for an iterable as PyTorch says, whatever the workers give."""
-        said = self.node.arguments
+        options = self.node.arguments
         many = cardinality(self.node)
-        sampled = said["sampler"] is not None or said["batch_sampler"] is not None
+        sampled = options["sampler"] is not None or options["batch_sampler"] is not None
         if many is None and not sampled and (samples := cardinality(self.node.inputs[0])) is not None:
-            many = inf if samples == inf else batches(samples, said["batch_size"], said["drop_last"])
+            many = inf if samples == inf else batches(samples, options["batch_size"], options["drop_last"])
         if many in (None, inf):
             raise TypeError(f"{self!r}: has no length that is known")
         return int(many)
@@ -109,15 +109,15 @@ class DataLoader(Dataset):
 def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     """Check the arguments of a loader over *node*; ValueError if PyTorch does not allow them together."""
     given = {name: given[name] for name in signature(DataLoader).parameters if name != "dataset"}
-    said = given | check.arguments("DataLoader", given)
-    alone, apart = not said["num_workers"], base_of(node) is None
-    shuffle, size, last = said["shuffle"], said["batch_size"], said["drop_last"]
-    names = ("prefetch_factor", "sampler", "batch_sampler")
-    ahead, sampler, batch = (said[name] is not None for name in names)
+    options = given | check.arguments("DataLoader", given)
+    alone, apart = not options["num_workers"], base_of(node) is None
+    shuffle, size, last = options["shuffle"], options["batch_size"], options["drop_last"]
+    names = ("prefetch_factor", "sampler", "batch_sampler", "multiprocessing_context")
+    ahead, sampler, batch, context = (options[name] is not None for name in names)
     refused = {
         "prefetch_factor: without workers nothing is made ahead": alone and ahead,
-        "persistent_workers: there are no workers to keep": alone and said["persistent_workers"],
-        "multiprocessing_context: there are no workers to start": alone and said["multiprocessing_context"],
+        "persistent_workers: there are no workers to keep": alone and options["persistent_workers"],
+        "multiprocessing_context: there are no workers to start": alone and context,
         "shuffle: an iterable can only be read in its own order": apart and shuffle,
         "sampler: an iterable cannot be asked for a sample": apart and (sampler or batch),
         "sampler: it says the order already, so shuffle must go": sampler and shuffle,
@@ -128,11 +128,11 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     if reasons := [reason for reason, is_so in refused.items() if is_so]:
         raise ValueError(reasons[0])
     for name in ("collate", "transfer", "pin"):
-        if isinstance(said[name], (per_sample, straggler)):
+        if isinstance(options[name], (per_sample, straggler)):
             what = "must be a number of seconds, or a function of the bytes of a batch"
-            raise TypeError(f"{name}={said[name]!r}: {what}")
-    check.instance("handling", said["handling"], Handling)
-    return said
+            raise TypeError(f"{name}={options[name]!r}: {what}")
+    check.instance("handling", options["handling"], Handling)
+    return options
 
 
 METHODS["DataLoader"] = DataLoader

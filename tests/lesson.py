@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from lessonkit.widgets.challenges.challenge import Challenge
+from lessonkit.widgets.challenges.challenge import Challenge, Outcome
 from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.questions.prediction import Predict
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"
@@ -61,21 +62,33 @@ class Solved(NamedTuple):
     code: str
 
 
+class Shown(NamedTuple):
+    """What a cell gave: the value of its last line, what it printed, and what a widget began with."""
+
+    value: Any
+    printed: str
+    state: str
+
+
 class Lesson:
     """The cells of a notebook, what each gave, and the names that they left.
 
-    Cells on the real clock are left out: nothing after them may need what they make.
+    Cells on the real clock are left out: nothing after them may need what they make. So are all cells
+    of *Further* in a lesson that *ends_there*: some take longer than the others together.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, ends_there: bool = False) -> None:
         self.name = name
         self.path = NOTEBOOKS / f"{name}.ipynb"
         self.cells = nbformat.read(self.path, as_version=4).cells
         self.names: dict[str, Any] = {"__name__": name}
-        self.values: dict[str, Any] = {}  # by the id of a cell
+        self.shown: dict[str, Shown] = {}  # by the id of a cell
         for cell in self.cells:
+            if ends_there and cell.source.startswith("## Further"):
+                break
             if cell.cell_type == "code" and "real-clock" not in cell.metadata.get("tags", ()):
-                self.values[cell.id] = run(cell.source, self.names, f"<{name} {cell.id}>")
+                self.shown[cell.id] = run(cell.source, self.names, f"<{name} {cell.id}>")
+        self.values = {cell: shown.value for cell, shown in self.shown.items()}
 
     def widgets(self, kind: type) -> Iterator[tuple[str, Any]]:
         """What cells showed that is of a kind, with the id of the cell."""
@@ -117,16 +130,18 @@ class Lesson:
         return found
 
 
-def run(source: str, names: dict[str, Any], file: str) -> Any:
-    """Run a cell; the value of its last line, if that is an expression."""
+def run(source: str, names: dict[str, Any], file: str) -> Shown:
+    """Run a cell; it has a value if its last line is an expression."""
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)  # for inspect
     body = ast.parse(source).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-    with redirect_stdout(StringIO()):
+    value = None
+    with redirect_stdout(StringIO()) as printed:
         exec(compile(ast.Module(body, []), file, "exec"), names)
-        if not isinstance(last, ast.Expr):
-            return None
-        return eval(compile(ast.Expression(last.value), file, "eval"), names)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), file, "eval"), names)
+    state = value.state if isinstance(value, (Explore, Predict, Outcome)) else ""
+    return Shown(value, printed.getvalue(), state)
 
 
 def passing(task: Explore) -> list[dict[str, Any]]:
@@ -140,3 +155,9 @@ def passing(task: Explore) -> list[dict[str, Any]]:
 def lesson(name: str) -> Lesson:
     """A lesson, run once for all tests."""
     return Lesson(name)
+
+
+@lru_cache
+def main_path(name: str) -> Lesson:
+    """A lesson without *Further*, run once for all tests."""
+    return Lesson(name, ends_there=True)

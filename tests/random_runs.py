@@ -24,9 +24,9 @@ class Run(NamedTuple):
 
 @cache
 def runs() -> list[Run]:
-    """2,000 of operators and 500 with loaders, each with its number; in some of them nothing happens."""
+    """1,000 of operators and 500 with loaders, each with its number; in some of them nothing happens."""
     found = []
-    for seed in range(2000):
+    for seed in range(1000):
         dataset, machine = pipeline(seed, COSTS), Machine((1, 2, 4)[seed % 3])
         load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
         trace = benchmark(dataset, 1 + seed % 3, train, load, machine=machine)

@@ -1,12 +1,14 @@
-"""The helpers for tests in a browser see what they are to see."""
+"""The helpers for tests in a browser see what they are to see, and so do learners in JupyterLab."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from browser import Browser, HungError, Visit, open_next, open_notebook, run_all, serious_violations
 from servers import Server
+from test_install_check import CELL, NAMES
 
 SHOWN = """
 from lessonkit import ArtificialDataset
@@ -18,6 +20,9 @@ END_KERNELS = """async () => {
     for (const { id } of await (await fetch("/api/sessions")).json())
         await fetch(`/api/sessions/${id}`, { method: "DELETE", headers: { "X-XSRFToken": token } });
 }"""
+
+NOTIFICATIONS = "@jupyterlab/apputils-extension:notification"
+ON_TOP = ".Toastify__toast, .jp-Dialog"
 
 # A page whose script never ends cannot be asked for anything, not even to be closed.
 FOR_EVER = "() => { for (;;); }"
@@ -50,6 +55,14 @@ def test_a_slider_without_a_name_is_a_serious_violation(visit: Visit) -> None:
     visit.page.set_content("<p><input type=range></p><div><input type=range aria-label=buffer></div>")
     assert [found["id"] for found in serious_violations(visit.page, "p")] == ["label"]
     assert not serious_violations(visit.page, "div")
+
+
+def test_jupyterlab_asks_nothing_and_looks_for_no_news(desk: Visit) -> None:
+    told = desk.page.evaluate("(name) => jupyterapp.serviceManager.settings.fetch(name)", NOTIFICATIONS)
+    chosen = {name: value["default"] for name, value in told["schema"]["properties"].items()}
+    assert (chosen["fetchNews"], chosen["checkForUpdates"]) == ("false", False)
+    assert not desk.page.locator(ON_TOP).all_inner_texts()
+    assert not [url for url in desk.requests if re.search("/lab/api/(news|update|build)", url)]
 
 
 def test_a_cell_that_fails_is_told(desk: Visit, lab: Server) -> None:
@@ -105,7 +118,10 @@ def test_a_saved_lesson_shows_its_pictures_on_every_day_after(desk: Visit, lab: 
     assert len(states) == 2, "what no output shows any more, beside the widget and its layout"
 
 
-def test_voila_asks_nobody_else(visit: Visit, voila: Server) -> None:
-    visit.page.goto(voila.write("plain", "print('hello')"))
-    visit.page.get_by_text("hello").wait_for()
-    assert visit.requests
+def test_the_check_of_an_installation_shows_findings_and_that_it_is_heard(desk: Visit, lab: Server) -> None:
+    lab.write("check", CELL)
+    open_next(desk.page, lab.folder / "notebooks" / "check.ipynb")
+    run_all(desk.page)
+    desk.page.get_by_text("page and kernel: hear each other within").wait_for()
+    for name in NAMES:
+        desk.page.locator(".lk li").get_by_text(f"{name}: ").wait_for()

@@ -7,7 +7,7 @@ In JupyterLab that takes four times as long, and all that differs is the same in
 import pytest
 from alone import show_cells
 from browser import Visit
-from lesson import WRITTEN, lesson
+from lesson import WRITTEN, main_path
 from walk import Walk, walk_through
 
 from lessonkit.widgets.widget import Page
@@ -15,7 +15,7 @@ from lessonkit.widgets.widget import Page
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
-    found = lesson(name)
+    found = main_path(name)
     places = [cell.id for cell in found.cells]
     walk = Walk(found, visit.page)
     shown = {places.index(cell): found.values.get(cell) for cell in walk.main}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -20,7 +22,7 @@ from firefox import find_firefox, firefox
 from lesson import lesson
 from playwright.sync_api import Page, Route, expect
 from servers import HOST, await_start, free_port, process
-from test_browser_keys import by_keys, questions
+from test_browser_keys import by_keys
 
 from tools.site import fetch, python
 from tools.site.python import BIG, PACKED
@@ -64,6 +66,11 @@ def pipeline(n=1):
 
 explore(pipeline, n=(1, 3))
 """
+IDLE = """() => {
+    const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+    const prompts = [...document.querySelectorAll(".jp-InputPrompt")];
+    return kernel.status === "idle" && prompts.every(({ textContent: text }) => text !== "[*]:");
+}"""
 # Modules that no lesson imports; one is in a package of which others are there.
 IMPORT_MORE = """
 from left_out import ARCHIVE
@@ -225,8 +232,29 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
 def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str) -> None:
     found = lesson(name)
     site.open(learner.page, name)
-    cells = [cell for cell in found.cells if "not-in-browser" not in cell.metadata.get("tags", ())]
-    by_keys(learner.page, dict(questions(cells, found)))
+    tags = [cell.metadata.get("tags", ()) for cell in found.cells]
+    stays = ["not-in-browser" not in of_cell or "real-clock" in of_cell for of_cell in tags]
+    by_keys(learner.page, list(compress(found.cells, stays)), found)
+    learner.page.wait_for_function(IDLE, timeout=PATIENT * 1e3)
+    learner.page.evaluate("jupyterapp.shell.currentWidget.context.save()")
+    learner.page.goto(f"{site.address}/index.html")
+    card = learner.page.locator("ol > li", has=learner.page.locator(f"a[href*='{name}']"))
+    expect(card).to_contain_text(re.compile(r"✓ done: (\d+) of \1 cells run, (\d) of \2 questions answered"))
+
+
+def test_a_setting_has_an_address_on_the_first_page_too(site: Site, learner: Visit) -> None:
+    page = learner.page
+    page.goto(f"{site.address}/index.html#workers=4")
+    chosen = page.frame_locator("iframe").locator("output")
+    expect(chosen).to_have_text(["4 workers", "2"])
+    page.evaluate("() => { location.hash = 'workers=3&prefetch_factor=1' }")
+    expect(chosen).to_have_text(["3 workers", "1"])
+    page.frame_locator("iframe").locator("[data-name=workers]").press("End")
+    expect(chosen).to_have_text(["9 workers", "1"])
+    page.wait_for_url("**/index.html#workers=9&prefetch_factor=1")
+    tall = "() => { const { contentDocument: { documentElement: page }, clientHeight: high } = "
+    page.wait_for_function(f"{tall} document.querySelector('iframe'); return page.scrollHeight <= high; }}")
+    expect(page.locator("ol > li")).to_have_count(len(LESSONS))
 
 
 @pytest.mark.usefixtures("whole_site")

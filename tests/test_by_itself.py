@@ -2,19 +2,36 @@
 
 import base64
 import gzip
+import html
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser
+from browser import Browser, serious_violations
+from firefox import find_firefox, firefox
 
 from lessonkit import DataLoader, Dataset
 from lessonkit.widgets import cards, explore, slider
 from lessonkit.widgets.explorer import Explore
 
 LARGEST = 400_000  # bytes, for two sliders of ten
+FRAMED = "document.querySelector('iframe').contentDocument"
+ALIVE = f"Boolean({FRAMED}.querySelector('rect.lk-bar'))"
+FIGURE = f"{FRAMED}.querySelectorAll('.lk-figures b')[1].textContent"
+# One step of a slider: what the picture says when the next frame is drawn.
+STEP = f"""(async () => {{
+    const slider = {FRAMED}.querySelector("[data-name=workers]");
+    slider.stepUp();
+    slider.dispatchEvent(new Event("input", {{ bubbles: true }}));
+    await new Promise({FRAMED}.defaultView.requestAnimationFrame);
+    return {FIGURE};
+}})()"""
+LIGHTNESS = f"""(() => {{
+    const {{ backgroundColor: colour }} = {FRAMED}.defaultView.getComputedStyle({FRAMED}.body);
+    return Number(/\\d+/.exec(colour)[0]);
+}})()"""
 
 
 def workers(workers: int = 4, prefetch_factor: int = 2, persistent: bool = False) -> Any:
@@ -86,5 +103,74 @@ def test_it_lives_from_a_folder_and_a_setting_has_an_address(browser: Browser, t
         page.locator(".lk-figures b", has_text=wanted).wait_for()
         assert page.url.endswith("#workers=3&prefetch_factor=1")
         assert not page.get_by_role("button", name="Run this pipeline").count()
+        page.evaluate("() => { location.hash = 'workers=9' }")
+        page.locator(".lk-figures b", has_text=figure(workers=9, prefetch_factor=1)).wait_for()
+        page.evaluate("() => { location.hash = 'constructor=1' }")  # no name of a control
+        assert page.get_by_role("slider", name="workers").get_attribute("aria-valuetext") == "9 workers"
         assert len(asked) == 1
     assert not visit.errors
+
+
+def two_of_ten() -> Explore:
+    return shown(workers=slider(0, 9, unit="workers"), prefetch_factor=slider(1, 10))
+
+
+def framed(folder: Path) -> str:
+    """The address of a page with a picture in it, as a course or slides would have it."""
+    two_of_ten().save(folder / "workers.html")
+    inside = html.escape((folder / "workers.html").read_text(encoding="utf-8"))
+    style = "<style>:root { color-scheme: light dark }</style>"
+    page = (
+        f'<!DOCTYPE html>{style}<iframe title="workers" width="900" height="700" srcdoc="{inside}"></iframe>'
+    )
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    return (folder / "page.html").as_uri()
+
+
+def figure(**values: int) -> str:
+    """How long a run takes, as the picture says it."""
+    return str(two_of_ten().picture({"prefetch_factor": 2} | values)[1]["figures"][1][0])
+
+
+@pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
+def test_in_a_frame_a_step_is_drawn_in_the_next_frame_without_a_request(
+    browser: Browser, tmp_path: Path, scheme: Any, is_dark: bool
+) -> None:
+    with browser.visit() as visit:
+        page: Any = visit.page
+        page.emulate_media(color_scheme=scheme)
+        page.goto(framed(tmp_path))
+        page.wait_for_function(ALIVE)
+        assert page.evaluate(FIGURE) == figure(workers=4)
+        for workers in (5, 6, 7):
+            assert page.evaluate(STEP) == figure(workers=workers)
+        assert (page.evaluate(LIGHTNESS) < 128) == is_dark
+        assert [url for url in visit.requests if url.startswith(("http", "ws"))] == []
+        assert not serious_violations(page, "iframe")
+    assert not visit.errors
+
+
+def test_in_a_frame_without_any_rights_but_scripts_it_lives_as_well(browser: Browser, tmp_path: Path) -> None:
+    two_of_ten().save(tmp_path / "workers.html")
+    page = (
+        '<!DOCTYPE html><iframe sandbox="allow-scripts" src="workers.html" width="900" height="700"></iframe>'
+    )
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    with browser.visit() as visit:
+        visit.page.goto((tmp_path / "page.html").as_uri())
+        inside = visit.page.frame_locator("iframe")
+        inside.locator("[data-name=workers]").press("ArrowRight")
+        inside.locator(".lk-figures b", has_text=figure(workers=5)).wait_for()
+        assert len(visit.requests) == 2  # the page and the picture
+    assert not visit.errors
+
+
+@pytest.mark.skipif(not find_firefox(), reason="there is no Firefox here")
+def test_in_a_frame_it_lives_in_firefox(tmp_path: Path) -> None:
+    with firefox() as page:
+        page.open(framed(tmp_path))
+        page.wait_for(ALIVE, 60)
+        for workers in (5, 6, 7):
+            assert page.evaluate(STEP) == figure(workers=workers)
+        assert [url for url in page.requests if url.startswith(("http", "ws"))] == []
+        assert page.errors == []

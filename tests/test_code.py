@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from lesson import WRITTEN as WRITTEN_LESSONS
-from lesson import lesson
 from random_pipelines import loaded, pipeline
 
 from lessonkit import (
@@ -18,10 +16,7 @@ from lessonkit import (
     straggler,
     work,
 )
-from lessonkit.code.real import has_loader
 from lessonkit.loops.fitting import fitted
-from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.sandbox import described
 
 SCALE = 3
 X = Dataset.range(4)
@@ -154,21 +149,6 @@ def test_a_program_of_an_endless_pipeline_ends() -> None:
 def test_options_that_benchmark_refuses_are_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises((TypeError, ValueError), match=sentence):
         X.code(**options)
-
-
-@pytest.mark.parametrize("name", WRITTEN_LESSONS)
-def test_every_live_view_of_a_lesson_has_programs_without_gaps(name: str) -> None:
-    for _, view in lesson(name).widgets(Explore):
-        dataset, options = described(view.pipeline, **view.start).one
-        shown: list[Any] = []
-        if options.get("machine") and options["machine"].sharing:
-            assert "What was measured is your own program." in dataset.code(**options)
-            continue
-        exec(dataset.code(**options), {"print": shown.append})
-        assert shown[0].duration == benchmark(dataset, **options).duration
-        text = dataset.code("torch" if has_loader(dataset.node) else "tf.data", **options)
-        compile(text, "program", "exec")
-        assert "# put " not in text + dataset.code()
 
 
 # ---- for tf.data ----

@@ -150,6 +150,8 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be an owner and a project"):
         repository.move(tmp_path, "ada")
     changed = repository.move(tmp_path, "ada/lessons")
-    assert {path.name for path in changed} == {"pyproject.toml", "classroom.md"}
+    assert {path.name for path in changed} == {"pyproject.toml", "classroom.md", "README.md"}
+    assert "](https://ada.github.io/lessons/workers.html#workers=4)" in (tmp_path / "README.md").read_text()
     assert repository.kept_at(tmp_path) == "ada/lessons"
-    assert not any(before in path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.*"))
+    for path in tmp_path.rglob("*.*"):
+        assert not re.search(before.replace("/", "|"), path.read_text(encoding="utf-8")), path

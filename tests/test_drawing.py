@@ -80,20 +80,20 @@ WRONG = [
 @pytest.mark.parametrize(
     ("places", "sentence"),
     [
-        ([80, 80, 80], "calls=2 gives 40 ms, not 80 ms. flat From calls=3 on, nothing changes."),
-        ([40, 10, 5], "calls=3 gives 20 ms, not 10 ms. falls From calls=3 on, nothing changes."),
-        ([40, 27, 20], "calls=3 gives 20 ms, not 27 ms. even From calls=3 on, nothing changes."),
-        ([45, 30, 21], "calls=2 gives 40 ms, not 45 ms. From calls=3 on, nothing changes."),
-        ([70, 65, 61], "calls=2 gives 40 ms, not 70 ms. flat From calls=3 on, nothing changes."),
-        ([50, 20, 20], "calls=2 gives 40 ms, not 50 ms. From calls=3 on, nothing changes."),
-        ([20, 20, 20], "calls=2 gives 40 ms, not 20 ms. From calls=3 on, nothing changes."),
-        ([40, 20, 30], "calls=4 gives 20 ms, not 30 ms. From calls=3 on, nothing changes."),
+        ([80, 80, 80], "calls=2 does not give 80 ms. flat"),
+        ([40, 10, 5], "calls=3 does not give 10 ms. falls"),
+        ([40, 27, 20], "calls=3 does not give 27 ms. even"),
+        ([45, 30, 21], "calls=2 does not give 45 ms."),
+        ([70, 65, 61], "calls=2 does not give 70 ms. flat"),
+        ([50, 20, 20], "calls=2 does not give 50 ms."),
+        ([20, 20, 20], "calls=2 does not give 20 ms."),
+        ([40, 20, 30], "calls=4 does not give 30 ms."),
     ],
 )
 def test_the_nearest_misconception_speaks_that_the_curve_follows_and_that_errs_to_its_side(
     places: list[int], sentence: str
 ) -> None:
-    assert text(question(WRONG, CURVE), places) == f"{sentence} Training decides."
+    assert text(question(WRONG, CURVE), places) == sentence
 
 
 def test_a_curve_below_a_limit_is_told_which_one() -> None:
@@ -131,7 +131,7 @@ def test_the_knee_is_the_first_value_within_two_percent_of_the_best(curve: list[
 
 def test_a_share_is_drawn_in_percent() -> None:
     made = question(answer=lambda trace: trace.busy("Train"), unit="%")
-    assert text(made, [0] * 4).startswith("calls=2 gives 39.6 %, not 0 %.")
+    assert text(made, [0] * 4) == "calls=2 does not give 0 %."
 
 
 def test_the_page_knows_only_the_first_point() -> None:
@@ -152,7 +152,7 @@ def test_any_curve_is_judged_by_its_first_wrong_point(places: list[int]) -> None
     ]
     assert about["right"] == (not wrong)
     if wrong:
-        assert answer["text"].startswith(f"calls={wrong[0] + 2} gives ")
+        assert answer["text"].startswith(f"calls={wrong[0] + 2} does not give ")
 
 
 ASKED = Said(question())

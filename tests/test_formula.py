@@ -92,9 +92,9 @@ def test_a_bound_holds_if_the_run_takes_longer() -> None:
     assert not judged(in_turn, "total >= 1", read=15)["holds"]
 
 
-def test_what_would_be_written_as_nothing_is_a_little() -> None:
+def test_what_would_be_written_as_nothing_is_less_than_can_be_written() -> None:
     shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000004")
-    assert shown.picture({})[1]["formula"]["said"] == "the run, by a little"
+    assert shown.picture({})[1]["formula"]["said"] == "the run, by less than 0.01 ms"
     shown = explore(in_turn, formula="total >= 2 * (open + 3 * (read + train)) - 0.000006")
     assert shown.picture({})[1]["formula"]["said"] == "the run, by 0.01 ms"
 

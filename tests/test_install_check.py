@@ -4,9 +4,7 @@ import sys
 from importlib import metadata
 
 import pytest
-from browser import Visit, open_notebook, run_all
 from pages import Said
-from servers import Server
 
 from lessonkit import install_check
 from lessonkit.install_check import Finding, check, findings, in_words
@@ -96,11 +94,3 @@ def test_without_widgets_it_is_told_in_words(
     monkeypatch.setitem(sys.modules, "lessonkit.widgets.install_page", None)
     assert check() is None
     assert "widget manager" in capsys.readouterr().out
-
-
-def test_the_page_shows_findings_and_that_it_is_heard(visit: Visit, lab: Server) -> None:
-    open_notebook(visit.page, lab.write("check", CELL))
-    run_all(visit.page)
-    visit.page.get_by_text("page and kernel: hear each other within").wait_for()
-    for name in NAMES:
-        visit.page.locator(".lk li").get_by_text(f"{name}: ").wait_for()

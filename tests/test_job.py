@@ -1,5 +1,6 @@
 """A measured job foretells what the thing takes that was measured: a model, of which all is known."""
 
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import lessonkit
 from lessonkit import Dataset, Handling, Machine, benchmark, work
 from lessonkit.engine.machine import Sharing
+from lessonkit.job import numbers
 from lessonkit.job.device import OnDevice
 from lessonkit.job.job import Job, measure_subject
 from lessonkit.job.watching import Watch, WatchedBatch
@@ -16,7 +18,7 @@ from lessonkit.job.watching import Watch, WatchedBatch
 class Modelled:
     """A subject whose runs are those of a model, on the virtual clock: what is measured is known exactly."""
 
-    stream, batch_size, nbytes = False, 4, 1000
+    stream, batch_size, nbytes, again = False, 4, 1000, 0.0
     loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
 
     def __init__(self, fetch: float, step: float, handling: Handling, sharing: Sharing, **more: Any) -> None:
@@ -119,3 +121,28 @@ def test_a_job_is_foretold_as_the_thing_that_was_measured(model: Modelled, worke
             told = job.forecast(num_workers=workers, prefetch_factor=factor, persistent_workers=stay)
             for said, epoch in zip(told, truth.epochs, strict=True):
                 assert abs(said / epoch.duration - 1) < 0.02, (factor, stay, told, truth.epochs)
+
+
+class Disturbed(Modelled):
+    """The second time that it runs with workers and the step, the machine stands still for a second."""
+
+    again, seen = 7.0, 0
+
+    def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
+        seen = super().go(workers, limit, step=step, factor=factor, size=size)
+        if workers and step:
+            self.seen += 1
+            if self.seen == 2:
+                late = [
+                    batch._replace(got=batch.got + 1, stepped=batch.stepped + 1) for batch in seen.batches
+                ]
+                seen.batches[10:] = late[10:]
+        return seen
+
+
+def test_runs_beside_workers_are_repeated_while_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbers, "perf_counter", count().__next__)
+    model = Disturbed(0.020, 0.010, FREE, NOTHING_LOST, computes=False)
+    told, truth = model.job().forecast(num_workers=2), model.trace(2, step=True, factor=2, size=1)
+    assert model.seen == 2 * 6
+    assert abs(told[0] / truth.epochs[0].duration - 1) < 0.02

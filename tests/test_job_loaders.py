@@ -31,8 +31,9 @@ pytestmark = pytest.mark.usefixtures("to_the_end")
 
 @pytest.fixture
 def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each run come to the end of its loader, also on a busy machine: all of them are small."""
+    """Let each run come to the end of its loader, once, also on a busy machine: all of them are small."""
     monkeypatch.setattr(numbers, "RUN", 20.0)
+    monkeypatch.setattr(job, "AGAIN", 0.0)
 
 
 class Samples:
@@ -213,6 +214,25 @@ def test_what_fails_is_named(library: Any, case: str) -> None:
     get, step, said = FAILING[case]
     with pytest.raises(RuntimeError, match=said):
         measured(library.utils.data.DataLoader(Samples(get=get), 4), step)
+
+
+def test_what_cannot_be_sent_to_a_process_is_named() -> None:
+    data = pytest.importorskip("torch").utils.data
+    unsent = data.DataLoader(
+        Samples(get=lambda index: index), 4, num_workers=1, multiprocessing_context="spawn"
+    )
+    with pytest.raises(RuntimeError, match="with a worker, the loader raised after 0 batches"):
+        measured(unsent)
+    sent = data.DataLoader(Samples(get=abs), 4, num_workers=1, multiprocessing_context="spawn")
+    assert measured(sent).samples == 400
+
+
+def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
+    def step(batch: Any) -> None:
+        with LOCK:
+            time.sleep(0.0005)
+
+    assert measured(library.utils.data.DataLoader(Samples(get=locked), 8), step).samples == 400
 
 
 def test_a_job_whose_batches_take_too_long_is_refused(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:

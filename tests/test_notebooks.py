@@ -15,11 +15,14 @@ import nbformat
 import pytest
 from lesson import CONTROLS, NOTEBOOKS, SERIES, WRITTEN, lesson, run
 
+from lessonkit import benchmark
+from lessonkit.code.real import has_loader
 from lessonkit.widgets.challenges.challenge import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions.marks import Marks
 from lessonkit.widgets.questions.prediction import SCALES, Predict, Question
+from lessonkit.widgets.sandbox import described
 from tools.notebooks import text_of
 
 PARTS = [
@@ -35,7 +38,7 @@ PARTS = [
     "Further",
 ]
 CPU_LIMIT = 20.0  # seconds for one notebook; 10 are the goal, and a busy machine doubles what is counted
-RANDOM_TIME = 0.25  # seconds for the random settings of one lab
+RANDOM_TIME = 0.1  # seconds for the random settings of one lab
 NONSENSE: tuple[Any, ...] = (None, True, "many", float("nan"), float("inf"), 1e15, -1e15, [1], {})
 
 each = pytest.mark.parametrize("name", WRITTEN)
@@ -239,6 +242,21 @@ def test_every_setting_of_every_lab_has_a_picture(name: str) -> None:
                 break
 
 
+@each
+def test_every_live_view_of_a_lesson_has_programs_without_gaps(name: str) -> None:
+    for _, view in lesson(name).widgets(Explore):
+        dataset, options = described(view.pipeline, **view.start).one
+        shown: list[Any] = []
+        if options.get("machine") and options["machine"].sharing:
+            assert "What was measured is your own program." in dataset.code(**options)
+            continue
+        exec(dataset.code(**options), {"print": shown.append})
+        assert shown[0].duration == benchmark(dataset, **options).duration
+        text = dataset.code("torch" if has_loader(dataset.node) else "tf.data", **options)
+        compile(text, "program", "exec")
+        assert "# put " not in text + dataset.code()
+
+
 def answers(monkeypatch: pytest.MonkeyPatch, asked: Question, said: Any) -> tuple[str, dict[str, Any]]:
     """What a prediction is told."""
     heard: list[tuple[str, dict[str, Any]]] = []
@@ -289,7 +307,7 @@ def test_every_misconception_that_is_placed_or_drawn_is_explained(
             said = [round(place if place <= last else usual) for place, usual, last in there]
             about, verdict = answers(monkeypatch, asked, said)
             assert (about, verdict["right"]) == ("verdict", False), (cell, sentence)
-            assert f" {sentence} " in verdict["text"], (cell, sentence)
+            assert f" {sentence} " in f"{verdict['text']} ", (cell, sentence)
         for nonsense in (*NONSENSE, [0] * (len(right) + 1), [*right[:-1], -1], [*right[:-1], 10**9]):
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
 

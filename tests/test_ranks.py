@@ -2,6 +2,7 @@
 
 import gc
 import random
+import re
 from functools import partial
 from typing import Any
 
@@ -125,6 +126,38 @@ def test_the_first_step_at_which_one_ran_out_is_named() -> None:
         assert found.uneven in str(found)
     even = benchmark(lambda rank: Dataset.range(3), 3, ranks=2)
     assert (even.uneven, len(even.steps)) == ("", 9)
+
+
+def uneven(case: dict[str, Any]) -> list[Dataset]:
+    """Make the pipeline of each rank of a real job, by what is said of it; none if it used `Join`."""
+    if files := re.search(r"(\d+) files", case["what"]):
+        ranks = case["ranks"]
+        shards = [Dataset.range(int(files[1])).shard(ranks, rank) for rank in range(ranks)]
+        samples = [one.interleave(lambda file: Dataset.range(10 * file, 10 * file + 3), 1) for one in shards]
+        return [one.batch(2) for one in samples]
+    ends = re.search(r"rank 0 has (\d+).*rank 1 has (\d+)", case["what"])
+    ends = ends or re.search(r"(\d+) and (\d+) batches", case["what"])
+    return [Dataset.range(int(end)) for end in ends.groups()] if ends and "Join" not in case["what"] else []
+
+
+def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
+    """Real ranks hang or end after it, or sum what belongs to two epochs."""
+    seen = 0
+    for case in cases("uneven_ends.json"):
+        pipelines = uneven(case)
+        if not pipelines:
+            continue
+        epochs = 2 if "two epochs" in case["what"] else 1
+        found = benchmark(pipelines.__getitem__, epochs, ranks=len(pipelines))
+        sums = case["saw"][0].get("sums", [])
+        odd = [step for step, total in enumerate(sums) if epochs == 2 and total % 2]
+        assert len(found.steps) == min([*odd, *(saw["steps"] for saw in case["saw"])]), case["what"]
+        assert bool(found.uneven) == (case["case"] != "files_even")
+        for trace, saw in zip(found.traces, case["saw"], strict=True):
+            took = [[*map(int, batch)] for batch in trace.epochs[0].elements] if "batches" in saw else []
+            assert took == saw.get("batches", [])[: len(took)]
+        seen += 1
+    assert seen >= 8
 
 
 def test_shards_by_rank_and_worker_end_unevenly() -> None:

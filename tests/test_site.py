@@ -3,6 +3,7 @@
 import functools
 import gzip
 import hashlib
+import html
 import http.server
 import importlib.util
 import io
@@ -24,6 +25,7 @@ from typing import Any
 
 import pytest
 
+from tools import repository
 from tools.site import __main__ as command
 from tools.site import fetch, pages, python
 
@@ -391,10 +393,18 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
     page = pages.first_page(lessons)
     for path in lessons:
         assert page.count(f'path={path.name}"') >= 1
-        assert pages.ideas()[path.name[:2]].split(",")[0] in page
+        assert f"<p>{html.escape(pages.ideas()[path.name[:2]])}</p>" in page
         assert f"{pages.minutes(path)} minutes" in page
     assert f"{sum(map(pages.minutes, lessons)) / 60:.0f} hours" in page
-    assert not re.search(r"\b(WAY_|SYMPTOMS|LESSONS|HOURS)", page)
+    assert not re.search(r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS)", page)
+
+
+def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project_is() -> None:
+    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
+    assert 'content="preview.png"' in pages.first_page(lessons)
+    known = pages.first_page(lessons, "ada/lessons", repository.site_of("ada/lessons"))
+    assert 'property="og:image" content="https://ada.github.io/lessons/preview.png"' in known
+    assert 'href="https://github.com/ada/lessons/blob/HEAD/docs/teaching.md"' in known
 
 
 def test_the_picture_on_the_first_page_is_small_enough_for_a_slow_line(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_nothing_is_kept_outside_the_clone() -> None:
 
 
 def test_nothing_of_the_user_s_own_jupyter_or_python_gets_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("JUPYTER_CONFIG_PATH", "PYTHONPATH", "VIRTUAL_ENV"):
+    for name in ("JUPYTER_CONFIG_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV"):
         monkeypatch.setenv(name, "/elsewhere")
     assert "/elsewhere" not in targets.environment().values()
 

@@ -1,25 +1,12 @@
-"""The first page that a newcomer sees: the lesson, and nothing on top of it."""
+"""The first page of the site can be used by all."""
 
 import re
 from typing import Any
 
 import pytest
-from browser import Visit, open_notebook, serious_violations
-from servers import Server
+from browser import Visit, serious_violations
 
 from tools.site import pages
-
-NOTIFICATIONS = "@jupyterlab/apputils-extension:notification"
-ON_TOP = ".Toastify__toast, .jp-Dialog"
-
-
-def test_jupyterlab_asks_nothing_and_looks_for_no_news(visit: Visit, lab: Server) -> None:
-    open_notebook(visit.page, lab.write("first", "1 + 1"))
-    told = visit.page.evaluate("(name) => jupyterapp.serviceManager.settings.fetch(name)", NOTIFICATIONS)
-    chosen = {name: value["default"] for name, value in told["schema"]["properties"].items()}
-    assert (chosen["fetchNews"], chosen["checkForUpdates"]) == ("false", False)
-    assert not visit.page.locator(ON_TOP).all_inner_texts()
-    assert not [url for url in visit.requests if re.search("/lab/api/(news|update|build)", url)]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -74,7 +74,7 @@ def predict(walk: Walk) -> None:
     for cell, asked in walk.lesson.widgets(Question):
         if cell in walk.main:
             shown = walk.shown(cell)
-            assert walk.page.get_by_text("Covered until the answer is shown").first.is_visible()
+            assert walk.page.get_by_text("Covered until you are right or ask").first.is_visible()
             assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
             shown.get_by_label("fairly sure").check()
             if isinstance(asked, Predict):
@@ -82,7 +82,7 @@ def predict(walk: Walk) -> None:
             elif isinstance(asked, Marks):
                 mark(asked, shown)
             walk.is_picture_of(shown, asked.traces[-1])
-    walk.page.get_by_text("Covered until the answer is shown").first.wait_for(state="hidden")
+    walk.page.get_by_text("Covered until you are right or ask").first.wait_for(state="hidden")
 
 
 def say(asked: Predict, shown: Any) -> None:
@@ -112,6 +112,7 @@ def mark(asked: Marks, shown: Any) -> None:
             page, arrow = ("PageUp", "ArrowUp") if to > here else ("PageDown", "ArrowDown")
             press(point, page, abs(to - here) // 10, arrow, abs(to - here) % 10)
     commit(shown, text)
+    shown.get_by_role("button", name="Show the run without an answer").click()
 
 
 def press(node: Any, *keys: Any) -> None:

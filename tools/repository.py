@@ -10,12 +10,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 NAME = re.compile(r"[\w.-]+/[\w.-]+")
+NOWHERE = "OWNER/REPOSITORY"  # what stands there until somebody says it
 
 
 def kept_at(root: Path) -> str:
     """Return the owner and name of the repository that `pyproject.toml` under *root* names."""
     urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     return "/".join(urls["Repository"].split("/")[-2:])
+
+
+def site_of(name: str) -> str:
+    """Return the address at which GitHub publishes the site of the repository *name*.
+
+    >>> site_of("ada/lessons"), site_of("ada/ada.github.io")
+    ('https://ada.github.io/lessons/', 'https://ada.github.io/')
+    """
+    owner, _, project = name.partition("/")
+    host = f"https://{owner}.github.io/"
+    return host if project == f"{owner}.github.io" else f"{host}{project}/"
 
 
 def move(root: Path, name: str) -> list[Path]:
@@ -28,8 +40,9 @@ def move(root: Path, name: str) -> list[Path]:
     before, changed = kept_at(root), []
     for path in (root / "pyproject.toml", *sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))):
         text = path.read_text(encoding="utf-8")
-        if before in text:
-            path.write_text(text.replace(before, name), encoding="utf-8")
+        moved = text.replace(site_of(before), site_of(name)).replace(before, name)
+        if moved != text:
+            path.write_text(moved, encoding="utf-8")
             changed.append(path)
     return changed
 

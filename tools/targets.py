@@ -186,8 +186,12 @@ def cause(told: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment for all that runs here: nothing of another Python, nothing kept outside."""
-    ours = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "JUPYTER", "PIP_USER", "PIP_TARGET")
+    """Return the environment for all that runs here: nothing of another Python, nothing kept outside.
+
+    What is compiled is kept, in any case: the tests are then read in half the time.
+    """
+    python = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
+    ours = (*python, "JUPYTER", "PIP_USER", "PIP_TARGET")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return kept | {
         "PATH": str(PYTHON.parent) + os.pathsep + os.environ.get("PATH", ""),

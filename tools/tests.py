@@ -9,13 +9,17 @@ loop does, and that ends a worker of xdist. With arguments it is one plain pytes
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 PYTEST = (sys.executable, "-m", "pytest")
+TESTS = Path(__file__).parent.parent / "tests"
 
 
 def files(names: str) -> tuple[str, ...]:
@@ -23,16 +27,23 @@ def files(names: str) -> tuple[str, ...]:
     return tuple(f"tests/test_{name}.py" for name in names.split())
 
 
+def with_pages() -> Iterator[str]:
+    """Give the test files that open pages: whoever asks for a page imports what it is."""
+    for path in sorted(TESTS.glob("test_*.py")):
+        if re.search(r"^from (browser|test_browser\w*) import", path.read_text(encoding="utf-8"), re.M):
+            yield f"tests/{path.name}"
+
+
 # Half of what needs a browser; what runs the lessons, once for all; what runs many pipelines, and jobs.
 WALKS = files("browser_keys browser_lessons browser_links browser_site")
-NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats")
+NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load")
 PIPELINES = files(
-    "advise autotune clocks code code_functions critical_path limits rewrite "
+    "advise autotune clocks code code_functions critical_path idle limits memory rewrite "
     "job job_loaders loaders_everywhere recommend"
 )
 PARTS = (
-    (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in NOTEBOOKS + PIPELINES)),
-    (*PYTEST, "--browser=only", *(f"--ignore={file}" for file in WALKS)),
+    (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in WALKS + NOTEBOOKS + PIPELINES)),
+    (*PYTEST, "--browser=only", *(file for file in with_pages() if file not in WALKS)),
     (*PYTEST, *WALKS),
     (*PYTEST, *NOTEBOOKS),
     (*PYTEST, *PIPELINES),

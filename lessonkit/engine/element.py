@@ -82,11 +82,11 @@ def size_of(value: Any, otherwise: int) -> int:
     return nbytes if isinstance(nbytes, int) else otherwise
 
 
-def nbytes_of(value: Any, said: Bytes, before: int) -> int:
-    """Return the bytes of *value*: what is *said* of it, its own, or what it had *before*."""
-    if said is None:
+def nbytes_of(value: Any, nbytes: Bytes, before: int) -> int:
+    """Return the bytes of *value*: what *nbytes* says, its own, or what it had *before*."""
+    if nbytes is None:
         return size_of(value, before)
-    return check.integer(check.Of("nbytes", value), said(value), least=0) if callable(said) else said
+    return check.integer(check.Of("nbytes", value), nbytes(value), least=0) if callable(nbytes) else nbytes
 
 
 # ---- structures: tuples, also named ones, and dicts ----

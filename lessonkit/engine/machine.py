@@ -13,10 +13,10 @@ from lessonkit import check
 class Sharing:
     """How a measured machine shares its cores: in slices, and with what those who compute lose beside that.
 
-    *step_cores* are what work in the loop's own process holds. The rest are factors by which work takes
-    longer than its share of the cores explains: *step* and *beside* are what that of the loop and of a
-    worker loses while the other computes, beside one worker and beside as many as there are cores;
-    *workers* is what so many workers lose among themselves.
+    *step_cores* are what a step holds. The rest are factors by which work takes longer than its share of
+    the cores explains: *step* and *beside* are what a step and a worker lose while the other computes,
+    beside one worker and beside as many as there are cores; *workers* is what so many workers lose among
+    themselves.
     """
 
     step_cores: float = 1.0

@@ -159,14 +159,14 @@ def batches(samples: int, size: int | None, drop_last: bool) -> int:
 
 def _of_loader(loader: Node, samples: Any) -> Any:
     """Count the batches that *loader* gives; of an iterable nobody knows, unless it has no end."""
-    said: dict[str, Any] = loader.arguments
-    if said["batch_sampler"] is not None:
-        return length(said["batch_sampler"])
-    if said["sampler"] is not None:
-        samples = length(said["sampler"])
+    options: dict[str, Any] = loader.arguments
+    if options["batch_sampler"] is not None:
+        return length(options["batch_sampler"])
+    if options["sampler"] is not None:
+        samples = length(options["sampler"])
     if samples in (None, math.inf) or base_of(loader.inputs[0]) is None:
         return math.inf if samples == math.inf else 0 if samples == 0 else None
-    return batches(samples, said["batch_size"], said["drop_last"])
+    return batches(samples, options["batch_size"], options["drop_last"])
 
 
 def length(sampler: Any) -> int | None:
@@ -188,8 +188,8 @@ def base_of(node: Node) -> Node | None:
 
 def one_call(loader: Node) -> bool:
     """Whether the maps under *loader* are called once for a batch: not without batches, or an order."""
-    said = loader.arguments
-    return said["batch_size"] is not None and said["getitems"] and base_of(loader.inputs[0]) is not None
+    options = loader.arguments
+    return options["batch_size"] is not None and options["getitems"] and base_of(loader.inputs[0]) is not None
 
 
 def element_type(node: Node) -> type | None:

@@ -20,7 +20,8 @@ from lessonkit.engine.run import Task
 from lessonkit.engine.trace import NS, Trace
 from lessonkit.engine.virtual import ALL_RANKS, others
 
-REAL_JOB = (
+UNEVEN = (
+    "Rank {first} ran out of batches after step {step}, and rank {later} did not. "
     "A real job does not stop there. With one epoch rank {later} waits until a timeout, often half an hour; "
     "with more, its gradients are added to those of rank {first}'s next epoch, and nobody notices."
 )
@@ -156,7 +157,7 @@ def are_alike(pipelines: list[Any]) -> bool:
 def lengths_of_shared(pipelines: list[Any]) -> dict[str, tuple[Any, int]]:
     """Return by name what functions of several *pipelines* hold that may grow, and how long it is."""
     owners: dict[int, set[int]] = defaultdict(set)
-    found = {}
+    lengths = {}
     for rank, pipeline in enumerate(pipelines):
         functions = [value for node in walk(pipeline.node) for value in node.arguments.values()]
         for function in filter(isfunction, functions):
@@ -164,8 +165,8 @@ def lengths_of_shared(pipelines: list[Any]) -> dict[str, tuple[Any, int]]:
             for name, value in {**taken.globals, **taken.nonlocals}.items():
                 owners[id(value)].add(rank)
                 if isinstance(value, (list, dict, set)) and len(owners[id(value)]) > 1:
-                    found[name] = value, len(value)
-    return found
+                    lengths[name] = value, len(value)
+    return lengths
 
 
 @contextmanager
@@ -177,6 +178,8 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            gc.freeze()
+            gc.unfreeze()  # all is old now: it need not be gone through at once
             gc.enable()
 
 
@@ -188,33 +191,33 @@ def together(
     Return the steps, the turns of each rank, and a sentence if one rank ran out where another did not.
     """
     ranks = [Rank(number, loop, num_epochs, most) for number, loop in enumerate(loops)]
-    steps, uneven = list[Together](), ""
+    steps: list[Together] = []
     for rank in ranks:
         rank.run.lines = ranks[0].run.lines  # one storage for all
     try:
-        while True:
-            meet(ranks)
-            over = [rank for rank in ranks if not rank.has_step or rank.is_over]
-            if all(rank.is_over for rank in ranks):
-                break
-            if not over:
-                slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
-                steps.append(Together(slowest.run.time + round(allreduce * NS), slowest.number))
-            elif len(over) < len(ranks):
-                later = next(rank.number for rank in ranks if rank not in over)
-                first = over[0].number
-                uneven = (
-                    f"Rank {first} ran out of batches after step {len(steps)}, and rank {later} did not. "
-                )
-                uneven += REAL_JOB.format(first=first, later=later)
-                break
-            for rank in ranks:  # an epoch ends for each by itself
-                rank.release(rank.run.time if over else steps[-1].end_ns)
+        uneven = take_steps(ranks, steps, round(allreduce * NS))
     finally:
         for rank in ranks:  # after an error in one of them, or where they ended apart
             rank.run.current = rank.main
             rank.main.coro.close()
     return steps, [rank.turns for rank in ranks], uneven
+
+
+def take_steps(ranks: list[Rank], steps: list[Together], allreduce: int) -> str:
+    """Let *ranks* train until they have ended, and take down their *steps*; return what was uneven."""
+    while True:
+        meet(ranks)
+        over = [rank for rank in ranks if not rank.has_step or rank.is_over]
+        if all(rank.is_over for rank in ranks):
+            return ""
+        if not over:
+            slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
+            steps.append(Together(slowest.run.time + allreduce, slowest.number))
+        elif len(over) < len(ranks):
+            first, later = over[0].number, next(rank.number for rank in ranks if rank not in over)
+            return UNEVEN.format(first=first, later=later, step=len(steps))
+        for rank in ranks:  # an epoch ends for each by itself
+            rank.release(rank.run.time if over else steps[-1].end_ns)
 
 
 def meet(ranks: list[Rank]) -> None:

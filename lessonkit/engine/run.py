@@ -196,15 +196,15 @@ class Run(ABC):
         own, on both the work that it says, in whose name it says it or else in that of *stage*, and
         then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
         """
-        said = Meter(self.current.process)
+        meter = Meter(self.current.process)
         if not self.current.has_thread:  # others go first: the function may compute for long
             await self.stand_back()
         try:
-            return self.call(function, stage, element, said)
+            return self.call(function, stage, element, meter)
         finally:
             if cost:
-                said.append((cost, stage, kind))
-            for duration, own_stage, own_kind in said:
+                meter.append((cost, stage, kind))
+            for duration, own_stage, own_kind in meter:
                 await self.work(duration, self.within(stage, own_stage), element, own_kind)
 
     @types.coroutine
@@ -228,11 +228,11 @@ class Run(ABC):
         """Return the nanoseconds of *price* that *element* costs; a cost that is a function may raise."""
         return self.outside(TELLER, price, element) if callable(price) else price
 
-    def measure(self, value: Any, said: Bytes, before: int) -> int:
-        """Return the bytes of *value*: what *said* says, else its own, else what it had *before*."""
-        if callable(said):
-            return int(self.outside(TELLER, nbytes_of, value, said, before))
-        return nbytes_of(value, said, before)
+    def measure(self, value: Any, nbytes: Bytes, before: int) -> int:
+        """Return the bytes of *value*: what *nbytes* says, else its own, else what it had *before*."""
+        if callable(nbytes):
+            return int(self.outside(TELLER, nbytes_of, value, nbytes, before))
+        return nbytes_of(value, nbytes, before)
 
     def stack(self, element: Element, name: Callable[[], Name]) -> None:
         """Make one value of the list of values that *element* has; what that takes for real is *name*'s."""
@@ -260,9 +260,9 @@ class Run(ABC):
                 self.recorder.names.append(name)
         return self.names[key]
 
-    def within(self, stage: Name, said: str | None) -> Name:
-        """Return the stage that a function *said* it works as, in an operator's *stage*."""
-        return self.name(said, stage.place, stage.role) if said else stage
+    def within(self, stage: Name, name: str | None) -> Name:
+        """Return the stage of the *name* under which a function says it works, in an operator's *stage*."""
+        return self.name(name, stage.place, stage.role) if name else stage
 
     def start(self, coro: Coroutine[Any, None, Any], stage: Name, lane: int = 0) -> Task:
         """Start a helper: a task of its own, in whose name *stage* it waits, in its *lane* of it.
@@ -342,5 +342,5 @@ class Run(ABC):
         """Call `function(*arguments)`, which is no operator's; *worker* hears of its `work`."""
 
     @abstractmethod
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
-        """Call a learner's function on *element*; collect in *said* what work it says and has not done."""
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter) -> Any:
+        """Call a learner's function on *element*; collect in *meter* what work it says and has not done."""

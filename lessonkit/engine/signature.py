@@ -70,7 +70,7 @@ def _leaf(value: Any, spec: Any) -> Any:
         name = getattr(spec.dtype, "name", dtype)
         raise TypeError(f"from_generator: {value!r}: must be of type {name}, as its signature says") from None
     if shape is not None and getattr(shape, "rank", 0) is not None:
-        said = [real if size is None else size for size, real in zip(shape, array.shape, strict=False)]
-        if (len(shape), *said) != (array.ndim, *array.shape):
+        sizes = [real if size is None else size for size, real in zip(shape, array.shape, strict=False)]
+        if (len(shape), *sizes) != (array.ndim, *array.shape):
             raise TypeError(f"from_generator: shape {array.shape} of {value!r}: must be {tuple(shape)}")
     return array if array.ndim else array.item()

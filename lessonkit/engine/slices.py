@@ -11,7 +11,7 @@ from lessonkit.engine.recorder import Name
 
 
 class SharedCores(Fluid):
-    """Who computes in a run: the loop's own process (True), and workers (False)."""
+    """Who computes in a run: a step (True), and all others (False)."""
 
     reason, place = "no core", "cores"
 
@@ -22,14 +22,14 @@ class SharedCores(Fluid):
     async def spend(self, duration: int, stage: Name, element: Element, kind: str) -> None:
         """Do *duration* nanoseconds of work; what the others take of it is a wait for a core in a trace."""
         run, began, last = self.run, self.run.time, self.run.current.last
-        await self.flow(run, duration, run.current.process.info is None)
+        await self.flow(run, duration, stage.role == "train")
         self.took(run, began, duration, stage, element, kind, last)
 
     def rates(self) -> dict[Any, float]:
-        said, steps, others = self.sharing, self.flowing[True], self.flowing[False]
-        share = min(1.0, self.cores / max(1.0, others + steps * said.step_cores))
-        beside = said.beside if steps else (1.0, said.workers)
-        step, worker = (between(others, factors, self.cores) for factors in (said.step, beside))
+        sharing, steps, others = self.sharing, self.flowing[True], self.flowing[False]
+        share = min(1.0, self.cores / max(1.0, others + steps * sharing.step_cores))
+        beside = sharing.beside if steps else (1.0, sharing.workers)
+        step, worker = (between(others, factors, self.cores) for factors in (sharing.step, beside))
         return {True: share / step, False: share / worker}
 
 

@@ -23,7 +23,8 @@ class Storage:
 
     Streams share the *bandwidth*, in bytes a second, evenly, and each has at most *cap*. Only so many
     *streams* go on at once, others queue; None is no limit. A stream waits *first_byte* seconds, and takes
-    no bandwidth then. Raises TypeError or ValueError for what is no such number.
+    no bandwidth then. Two that are equal are one: a function of the rank may make it. Raises TypeError or
+    ValueError for what is no such number.
     """
 
     bandwidth: float = None  # type: ignore[assignment]  # refused as what is no number
@@ -87,8 +88,8 @@ class Read(Priced):
         return check.amount(check.Of("nbytes", value), self.nbytes(value), "bytes")
 
     def __repr__(self) -> str:
-        said = getattr(self.nbytes, "__name__", "a function") if callable(self.nbytes) else self.nbytes
-        return f"{self.storage!r}.read({said})"
+        nbytes = getattr(self.nbytes, "__name__", "a function") if callable(self.nbytes) else self.nbytes
+        return f"{self.storage!r}.read({nbytes})"
 
 
 class Line(Fluid):
@@ -102,8 +103,8 @@ class Line(Fluid):
         self.streams = Resource(run, self.place, storage.streams or math.inf, self.reason)
 
     def rates(self) -> dict[Any, float]:
-        said = self.storage
-        return {"read": min(said.most, said.bandwidth / max(1, self.flowing["read"])) / 1e9}
+        storage = self.storage
+        return {"read": min(storage.most, storage.bandwidth / max(1, self.flowing["read"])) / 1e9}
 
     async def read(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
         """Read *nbytes*: wait for a stream, then for the first byte, and then for all others."""

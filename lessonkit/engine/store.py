@@ -25,10 +25,10 @@ class Store:
         # A dict's setdefault is one step, for loops on several threads; a lock might be held in a fork.
         return self._states.setdefault(node, new())  # type: ignore[no-any-return]
 
-    def seed(self, said: int | None) -> int:
-        """Return what something random begins with: what was *said*, or a number of this store or run."""
-        if said is not None:
-            return said
+    def seed(self, given: int | None) -> int:
+        """Return what something random begins with: what is *given*, or a number of this store or run."""
+        if given is not None:
+            return given
         return self.base if self.fixed_seed else random.getrandbits(64)
 
 

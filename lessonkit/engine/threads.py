@@ -166,19 +166,19 @@ class Threads(Run):
             yield self.now + duration
             self.took(stage, kind, began, self.time, element)
 
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter) -> Any:
         """Run *function* and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
         try:
-            return self.outside(task if task.has_thread else said, function, *call_parts(element.value))
+            return self.outside(task if task.has_thread else meter, function, *call_parts(element.value))
         finally:
             began, took = task.call_began - self.origin, task.call_took
             if took > LATE:  # too long to be behind still
                 self.turns.since = began + took
                 task.due, task.lag = task.due + task.lag, 0
             task.due += took
-            if took >= VISIBLE and not (task.call_worked or said):
+            if took >= VISIBLE and not (task.call_worked or meter):
                 began -= task.lag
                 self.took(stage, "call", began, began + took, element)
 

@@ -146,9 +146,9 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         with without_collector():
             loops = [*map(loop_over, pipelines, recorded)]
             found = together(loops, num_epochs, most, allreduce)
-        said = [ALL_ALIKE] * are_alike(pipelines)
-        said += [ONE_LIST.format(name) for name, (value, length) in before.items() if len(value) != length]
-        result = Ranks([*map(trace, pipelines, loops)], *found, allreduce, " ".join(said))
+        remarks = [ALL_ALIKE] * are_alike(pipelines)
+        remarks += [ONE_LIST.format(name) for name, (value, length) in before.items() if len(value) != length]
+        result = Ranks([*map(trace, pipelines, loops)], *found, allreduce, " ".join(remarks))
         for one in result.traces:
             one.ranks = result
         return result

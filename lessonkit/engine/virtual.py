@@ -118,9 +118,9 @@ class Virtual(Run):
         else:
             self.wake(task)
 
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, said: Meter) -> Any:
-        """Run *function* at once; the work it says it does is collected in *said*, to be spent after."""
-        return self.outside(said, function, *call_parts(element.value))
+    def call(self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter) -> Any:
+        """Run *function* at once; the work it says it does is collected in *meter*, to be spent after."""
+        return self.outside(meter, function, *call_parts(element.value))
 
     def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         before, current.worker = current.worker, worker

@@ -65,10 +65,10 @@ def critical_path(trace: Trace) -> CriticalPath:
 
 def times(steps: Iterable[Step]) -> dict[str, int]:
     """Add up the nanoseconds of each stage, largest first."""
-    found: dict[str, int] = {}
+    taken: dict[str, int] = {}
     for _, stage, start, end in steps:
-        found[stage] = found.get(stage, 0) + end - start
-    return dict(sorted(found.items(), key=lambda item: -item[1])) if len(found) > 1 else found
+        taken[stage] = taken.get(stage, 0) + end - start
+    return dict(sorted(taken.items(), key=lambda item: -item[1])) if len(taken) > 1 else taken
 
 
 def shares(steps: Iterable[Step], end: int) -> dict[str, float]:

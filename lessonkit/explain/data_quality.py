@@ -23,12 +23,12 @@ class DataQuality:
     @property
     def words(self) -> tuple[str, ...]:
         """The objections to it, in words."""
-        said = {
+        remarks = {
             "epochs blur": self.blurred,
             "the same order in every epoch": self.same_order,
             "the augmentation is frozen": self.same_augmentation,
         }
-        return tuple(text for text, is_so in said.items() if is_so)
+        return tuple(text for text, is_so in remarks.items() if is_so)
 
 
 def data_quality(trace: Trace) -> DataQuality:
@@ -87,13 +87,13 @@ def mixes_passes(node: Node) -> bool:
 
 def passes(epoch: list[Identity]) -> list[list[tuple[int, int]]]:
     """Cut what came into passes: a sample that came already begins the next one."""
-    found: list[dict[tuple[int, int], None]] = []
+    rounds: list[dict[tuple[int, int], None]] = []
     for who in epoch:
         sample = (who.instance, who.sample)
-        if not found or sample in found[-1]:
-            found.append({})
-        found[-1][sample] = None
-    return [list(one) for one in found]
+        if not rounds or sample in rounds[-1]:
+            rounds.append({})
+        rounds[-1][sample] = None
+    return [list(one) for one in rounds]
 
 
 def all_alike(orders: list[list[tuple[int, int]]]) -> bool:
@@ -104,8 +104,8 @@ def all_alike(orders: list[list[tuple[int, int]]]) -> bool:
 
 def keeps_order(node: Node) -> bool:
     """Whether this is a shuffle that gives the same order in every pass."""
-    said = node.arguments
-    return node.method in SHUFFLES and (said["buffer_size"] == 1 or not said["reshuffle_each_iteration"])
+    given = node.arguments
+    return node.method in SHUFFLES and (given["buffer_size"] == 1 or not given["reshuffle_each_iteration"])
 
 
 def lost_with_workers(nodes: list[Node]) -> set[Node]:
@@ -116,8 +116,8 @@ def lost_with_workers(nodes: list[Node]) -> set[Node]:
     """
     lost = set[Node]()
     for loader in nodes:
-        said = loader.arguments
-        if said.get("num_workers") and not said["persistent_workers"] and base_of(loader.inputs[0]) is None:
+        given = loader.arguments
+        if given.get("num_workers") and not given["persistent_workers"] and base_of(loader.inputs[0]) is None:
             inside = [*walk(loader.inputs[0])]
             repeats = (node for node in inside if node.method in ("repeat", "shuffle_and_repeat"))
             kept = {node for repeat in repeats for node in walk(repeat)}
@@ -129,7 +129,7 @@ def frozen_by_cache(node: Node) -> tuple[str, ...]:
     """Say what a cache after *node* keeps from changing; what is cached already is frozen."""
     if node.method == "cache":
         return ()
-    found = [FREEZES] if node.arguments.get("random") else [FREEZES_ORDER] * (node.method == "shuffle")
+    remarks = [FREEZES] if node.arguments.get("random") else [FREEZES_ORDER] * (node.method == "shuffle")
     for part in node.inputs:
-        found += frozen_by_cache(part)
-    return tuple(dict.fromkeys(found))
+        remarks += frozen_by_cache(part)
+    return tuple(dict.fromkeys(remarks))

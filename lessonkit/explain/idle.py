@@ -25,9 +25,9 @@ def idle_stretches(trace: Trace) -> list[Idle]:
     steps = [span for span in spans if span.kind == NO_CORE or span.kind not in WAITING]
     steps = [span for span in steps if span.role in ACCELERATOR and span.end_ns <= end]
     stops = [(step.start_ns, step.end_ns, step.cause) for step in steps]
-    found, reached = [], 0
+    waits, reached = [], 0
     for start, until, cause in [*stops, (end, end, last_work(spans, end))]:
         if start > reached:
-            found.append(Idle(reached, start, times(chain(spans, cause, reached, start))))
+            waits.append(Idle(reached, start, times(chain(spans, cause, reached, start))))
         reached = max(reached, until)
-    return found
+    return waits

@@ -186,25 +186,25 @@ class Needs:
         total = sum(arrival.work for arrival in self.arrivals)
         least = min(arrival.work for arrival in self.arrivals)
         ways = [self.way(arrival) for arrival in self.arrivals]
-        found = {
+        bounds = {
             "accelerator": total,
             "first element": min(way for _, way in ways) + total,
             "source": max((reads[-1][2] + least for reads in self.reads), default=0),
         }
         for arrival, (read, way) in zip(self.arrivals, ways, strict=True):
             name = "source" if 2 * read >= way else "slowest sample"
-            found[name] = max(found.get(name, 0), way + arrival.work)
+            bounds[name] = max(bounds.get(name, 0), way + arrival.work)
         for (
             storage,
             times,
         ) in self.storage_reads.items():  # each as if alone: the first byte, and then its bytes
             first, share = round(storage.first_byte * 1e9), storage.most / storage.bandwidth
             time = first + round(share * sum(time - first for time in times)) + least
-            found["storage"] = max(found.get("storage", 0), time)
+            bounds["storage"] = max(bounds.get("storage", 0), time)
         for name, jobs, lanes in self.holders(cores):
             if jobs:
-                found[name] = max(found.get(name, 0), self.shared(jobs, lanes) + least)
-        return found
+                bounds[name] = max(bounds.get(name, 0), self.shared(jobs, lanes) + least)
+        return bounds
 
 
 def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:

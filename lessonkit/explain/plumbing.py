@@ -68,9 +68,9 @@ def title(node: Node, stage: str, buffer: str) -> str:
 
 def calls_at_most(node: Node, cores: int) -> int:
     """Count the calls that may be under way at once, as a run on so many *cores* starts them."""
-    said = node.arguments.get("num_parallel_calls") or 1
-    if said == AUTOTUNE:
-        said = cores
+    calls = node.arguments.get("num_parallel_calls") or 1
+    if calls == AUTOTUNE:
+        calls = cores
         if node.method == "interleave":
-            said = min(cores, cycle_length(node.arguments["cycle_length"], AUTOTUNE, cores))
-    return int(said)
+            calls = min(cores, cycle_length(node.arguments["cycle_length"], AUTOTUNE, cores))
+    return int(calls)

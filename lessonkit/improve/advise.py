@@ -104,27 +104,27 @@ def proposals(root: Node) -> Iterator[Proposal]:
 
 def with_loader(node: Node) -> Iterator[Proposal]:
     """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
-    said, base = node.arguments, base_of(node.inputs[0])
+    options, base = node.arguments, base_of(node.inputs[0])
     for count in (0, *CALLS):
-        if count > said["num_workers"]:
+        if count > options["num_workers"]:
             again = () if base is not None else (REPEATS,)
             yield f"{count} workers", node.replace(num_workers=count), again if count > 1 else ()
-    if said["num_workers"]:
-        now = 2 if said["prefetch_factor"] is None else said["prefetch_factor"]
+    if options["num_workers"]:
+        now = 2 if options["prefetch_factor"] is None else options["prefetch_factor"]
         for factor in (1, 2, 4, 8):
             if factor != now:
                 yield f"prefetch_factor={factor}", node.replace(prefetch_factor=factor), ()
-        if not said["persistent_workers"]:
+        if not options["persistent_workers"]:
             yield "persistent_workers", node.replace(persistent_workers=True), ()
-        if said["in_order"]:
+        if options["in_order"]:
             yield "in_order=False", node.replace(in_order=False), (MIXES,)
-    if base is not None and not said["getitems"] and said["batch_size"] is not None:
+    if base is not None and not options["getitems"] and options["batch_size"] is not None:
         yield "one call for each batch", node.replace(getitems=True), ("the functions get whole batches",)
     last = node.inputs[0]
     if base is None or base.method != "cache":
         cached = node.replace(last.then("cache"))
         effects = () if lost_with_workers([cached]) else frozen_by_cache(last)
-        effects += (ONCE,) * (base is None and said["num_workers"] > 1)
+        effects += (ONCE,) * (base is None and options["num_workers"] > 1)
         yield "cache before the workers", cached, effects
 
 
@@ -176,8 +176,8 @@ def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
     """Say what it does to the data when *node* moves before *above*."""
     pair = (node.method, above.method)
     effect = EXCHANGED.get(pair, "")
-    said = above.arguments | node.arguments
-    if "map" in pair and not said["map_func" if "filter" in pair else "random"]:
+    arguments = above.arguments | node.arguments
+    if "map" in pair and not arguments["map_func" if "filter" in pair else "random"]:
         return ()
     return (effect,) if effect else ()
 

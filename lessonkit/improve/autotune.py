@@ -73,16 +73,16 @@ def open_numbers(root: Node, cores: int, most_places: int) -> tuple[dict[Knob, i
     fixed: dict[Knob, int | None] = {}
     wanted, names = list[Knob](), Counter[str]()
     for node in dict.fromkeys(walk(root)):  # one that is used twice counts once
-        said, most = node.arguments, cores
-        label, calls = str(said.get("stage", node.method)), said.get("num_parallel_calls")
+        arguments, most = node.arguments, cores
+        label, calls = str(arguments.get("stage", node.method)), arguments.get("num_parallel_calls")
         names[label] += 1
         label += f" {names[label]}" if names[label] > 1 else ""
-        if node.method == "interleave" and AUTOTUNE in (said["cycle_length"], calls):
-            turns = cycle_length(said["cycle_length"], calls, cores)
-            fixed[Knob(node, "cycle_length", said["cycle_length"])] = turns
+        if node.method == "interleave" and AUTOTUNE in (arguments["cycle_length"], calls):
+            turns = cycle_length(arguments["cycle_length"], calls, cores)
+            fixed[Knob(node, "cycle_length", arguments["cycle_length"])] = turns
             most = min(cores, turns)
         if calls == AUTOTUNE:
             wanted.append(Knob(node, "num_parallel_calls", calls, most, label))
-        elif node.method == "prefetch" and said["buffer_size"] == AUTOTUNE:
+        elif node.method == "prefetch" and arguments["buffer_size"] == AUTOTUNE:
             wanted.append(Knob(node, "buffer_size", AUTOTUNE, most_places, label))
     return fixed, wanted

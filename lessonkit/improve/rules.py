@@ -125,8 +125,8 @@ def map_vectorization(before: Node, node: Node) -> Node | None:
     that is a number is that of a call; one that grows with the batch is `per_sample`.
     tf.data had this rule and dropped it.
     """
-    said = before.arguments
-    if not said["batches"] or said["nbytes"] is not None:  # the size that it says is not that of a batch
+    given = before.arguments
+    if not given["batches"] or given["nbytes"] is not None:  # the size that it says is not a batch's
         return None
     return before.replace(node.replace(*before.inputs), batches=False)
 

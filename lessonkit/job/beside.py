@@ -1,74 +1,58 @@
-"""How a step and the workers beside it slow each other down: by the time that they spent together."""
+"""How a step and the workers beside it slow each other down: what makes the model show what runs showed."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
 from statistics import fmean
 
 from lessonkit.engine.machine import Sharing
-from lessonkit.engine.slices import between
+from lessonkit.engine.trace import EMPTY, Trace
 from lessonkit.job.numbers import JobNumbers, StepNumbers
 from lessonkit.job.watching import Watch
 
+CORRECTIONS = 4  # further ones change little
+GENTLY = 0.7  # a power: half of what a worker loses is seen in what the step loses
 MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but a mistake
-FEW_STEPS = 5  # steps; fewer in a run say nothing
-NO_PROGRESS = 1e-3  # a rate below this is one of a mistake
+LEAST_SEEN = 4  # batches of each worker; fewer in a run say nothing
 
-AtOnce = dict[tuple[bool, int], float]  # seconds: whether a step went on, and beside how many workers
+Pair = tuple[float, float]
+AsSeen = Callable[[Watch], tuple[Trace, int]]  # a run as one that was seen, and how many batches both have
 
 
-def sharing(known: JobNumbers, step: StepNumbers, beside: list[Watch]) -> Sharing:
-    """Work out what is lost on shared cores beyond each one's part of them, *beside* one worker and many.
+def find_sharing(known: JobNumbers, step: StepNumbers, runs: list[Watch], model: AsSeen) -> None:
+    """Set what a *step* loses beside one worker and beside many, as *runs* show it.
 
-    A step that makes progress at rate 1 by itself, and at rate r beside workers, has done all its work in the
-    times that it spent so: that gives r. Likewise for the workers.
+    The *model* runs as they did. Where its steps or its batches took less time, both are slowed down by that
+    much.
     """
-    cores, step_cores = known.cores, min(max(1.0, step.cores), known.cores)
-    steps, others = [1.0, 1.0], [1.0, known.workers]
-    for place, run in enumerate(beside if step.computes else ()):
-        times, done_steps, done_batches = at_once(run)
-        both = sum(time for (stepping, many), time in times.items() if stepping and many)
-        if done_steps < FEW_STEPS or not both:
-            continue
-        # Seconds of work of all workers, beside a step and without one; and how many they were, beside one.
-        on = sum(many * time for (stepping, many), time in times.items() if stepping)
-        off = sum(many * time for (stepping, many), time in times.items() if not stepping)
-        many = on / both
-        share = min(1.0, cores / (many + step_cores))
-        rate = (done_steps * fmean(step.steps) - times[True, 0]) / both
-        steps[place] = in_bounds(share / max(NO_PROGRESS, rate))
-        computing = max(0.0, 1 - done_batches * fmean(known.waits) / (on + off))
-        alone = min(1.0, cores / many) / between(round(many), (1.0, known.workers), cores)
-        work = done_batches * (fmean(known.works) + known.put)
-        rate = (work / computing - off * alone) / on if computing else 1.0
-        others[place] = in_bounds(share / max(NO_PROGRESS, rate))
-    return Sharing(step_cores, (steps[0], steps[1]), (others[0], others[1]), known.workers)
+    step_cores = min(max(1.0, step.cores), known.cores)
+    step.sharing = Sharing(step_cores, beside=(1.0, known.workers), workers=known.workers)
+    for place, workers in enumerate((1, known.cores)):
+        seen = [run for run in runs if run.workers == workers and len(run.batches) > LEAST_SEEN * workers]
+        for _ in range(CORRECTIONS if step.computes and seen else 0):
+            steps, batches = zip(*(slower(run, *model(run), known.put) for run in seen), strict=True)
+            step.sharing = replace(
+                step.sharing,
+                step=corrected(step.sharing.step, place, fmean(steps)),
+                beside=corrected(step.sharing.beside, place, fmean(batches) ** GENTLY),
+            )
 
 
-def in_bounds(factor: float) -> float:
-    """Return *factor*, or the nearest that is one of slowing down."""
-    return min(MOST_SLOWED, max(LEAST_SLOWED, factor))
+def slower(seen: Watch, trace: Trace, count: int, put: float) -> Pair:
+    """Return how many times as long as in the model a step took, and making a batch, in a run."""
+    first = 2 * seen.workers  # workers have begun by then
+    steps = batches = 0.0
+    for span in trace.spans:
+        if first < span.element <= count and span.kind != EMPTY:
+            steps += (span.role == "train") * (span.end - span.start)
+            batches += (span.role == "call") * (span.end - span.start)
+    real = seen.batches[first:count]
+    return sum(batch.step for batch in real) / steps, sum(batch.make + put for batch in real) / batches
 
 
-def at_once(run: Watch) -> tuple[AtOnce, float, float]:
-    """Add up who was at work at once, and count steps and batches done, while all is known of the workers.
-
-    That is from the first batch of each until the last: of what nobody took nothing is known.
-    """
-    lasts = {batch.pid: batch.done for batch in run.batches}
-    begin = max((batch.began for batch in run.firsts()), default=0.0)
-    end = min(lasts.values(), default=0.0)
-    marks, done = [(end, 0, 0)], [0.0, 0.0]
-    for batch in run.batches:
-        for kind, start, stop in ((0, batch.got, batch.stepped), (1, batch.began, batch.done)):
-            first, last = max(begin, start), min(end, stop)
-            if first < last:
-                done[kind] += (last - first) / (stop - start)
-                marks += [(first, kind, 1), (last, kind, -1)]
-    times: AtOnce = defaultdict(float)
-    now, since = [0, 0], begin
-    for time, kind, change in sorted(marks):
-        times[now[0] > 0, now[1]] += time - since
-        now[kind] += change
-        since = time
-    return times, done[0], done[1]
+def corrected(factors: Pair, place: int, by: float) -> Pair:
+    """Return *factors*, the one at a *place* multiplied."""
+    new = [*factors]
+    new[place] = min(MOST_SLOWED, max(LEAST_SLOWED, new[place] * by))
+    return new[0], new[1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import fmean
+from functools import partial
+from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
@@ -17,11 +18,11 @@ from lessonkit.engine.slices import between
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.workers.handling import Handling
-from lessonkit.job.beside import sharing
+from lessonkit.job.beside import find_sharing
 from lessonkit.job.here import allowed_cores
 from lessonkit.job.numbers import JobNumbers, measure_numbers
 from lessonkit.job.own import OwnSubject
-from lessonkit.job.watching import BUDGET, MOST_ASKED, Subject, Watch, restored
+from lessonkit.job.watching import AGAIN, BUDGET, MOST_ASKED, Subject, Watch, restored
 from lessonkit.loader import DataLoader
 from lessonkit.words import milliseconds
 
@@ -165,11 +166,15 @@ class Job:
         found.range = (times[0] * (1 - off), times[0] * (1 + off))
         return found
 
-    def off(self, seen: Watch, **setting: Any) -> float:
-        """Return how many times as long as in the model a run took that was *seen*, with other workers."""
-        count = min(len(seen.batches), 2 * SIMULATED)
+    def like(self, seen: Watch, **setting: Any) -> tuple[Trace, int]:
+        """Run the model as a run went that was *seen*; return its trace, and how many batches both have."""
+        count = min(len(seen.batches), SIMULATED)
         most = count if seen.whole else count + 8 * seen.workers  # workers go on when a run is left
-        trace = self.run(1, most, num_workers=seen.workers, persistent_workers=True, **setting)
+        return self.run(1, most, num_workers=seen.workers, persistent_workers=True, **setting), count
+
+    def off(self, seen: Watch, **setting: Any) -> float:
+        """Return how many times as long as in the model a run took that was *seen*."""
+        trace, count = self.like(seen, **setting)
         took, foretold = seen.batches[count - 1].got - seen.began, trace.epochs[0].arrivals[:count][-1]
         return float(min(MOST_OFF, max(1 / MOST_OFF, took / foretold)))
 
@@ -207,7 +212,7 @@ def measure_job(loader: Any, step: Callable[[Any], Any], synchronise: Callable[[
         subject = (OwnSubject if isinstance(loader, DataLoader) else Subject)(loader, step)
         if synchronise is None and torch and torch.cuda.is_initialized():
             synchronise = torch.cuda.synchronize
-        subject.synchronise = synchronise
+        subject.synchronise, subject.again = synchronise, perf_counter() + AGAIN
         return measure_subject(subject, allowed_cores(), torch)
 
 
@@ -228,11 +233,14 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
         known = next(iter(numbers.shares.values()), None)
         samples, whole = sum(known or seen), bool(known or alone.whole)
     job = Job(numbers, said, samples, whole, subject)
-    for threads, beside in by_threads.items():
+    for threads, runs in by_threads.items():
         step = numbers.threads[threads]
-        step.sharing = sharing(numbers, step, beside)
-        one, full = (job.off(run, threads=threads) for run in beside)
-        step.rest = one, full
+        find_sharing(numbers, step, runs, partial(job.like, threads=threads))
+        off = {
+            many: [job.off(run, threads=threads) for run in runs if run.workers == many]
+            for many in (1, cores)
+        }
+        step.rest = median(off[1]), median(off[cores])
     return job
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median
+from time import perf_counter
 from typing import Any
 
 from lessonkit.engine.machine import Sharing
@@ -15,7 +16,7 @@ from lessonkit.job.watching import Subject, Watch
 
 RUN = 1.25  # s; how long a run of a job goes on at most
 WAITS_ABOVE = 0.06  # of the time of fetching; who waits less does not wait
-HICCUP = 3  # medians; a step that takes longer counts as this
+HICCUP = 3  # medians; what takes longer counts as this
 COMPUTES = 0.3  # of a core; a step that holds less waits for an accelerator
 TOO_FEW = 4  # batches; a median of fewer says nothing
 HANDED = 0.0006  # s; a batch on its way to the loop, where no run shows it
@@ -80,13 +81,12 @@ def measure_numbers(
         why = "each has too few samples for one"
         raise ValueError(f"with {cores} workers the loader gave no batch: {why}")
     threads, beside = with_threads(subject, alone, cores, torch)
-    together = [run for both in beside.values() for run in both]
-    same = [alone, one] if subject.stream else [alone, one, full]  # runs with the same batches
-    fetch, collate = usual_costs("fetch", alone, same), usual_costs("collate", alone, same)
+    together = [run for runs in beside.values() for run in runs]
     slower = ratio("fetch", one, alone), ratio("collate", one, alone)
+    fetch, collate = costs("fetch", alone), costs("collate", alone)
     works, waits = [each * slower[0] for each in fetch], [0.0] * len(fetch)
     if sum(batch.wait for batch in one.batches) > WAITS_ABOVE * sum(batch.fetch for batch in one.batches):
-        works, waits = usual_costs("fetch_core", one, same[1:]), usual_costs("wait", one, same[1:])
+        works, waits = costs("fetch_core", one), costs("wait", one)
     works = [work + again * slower[1] for work, again in zip(works, collate, strict=False)]
     put = between_batches(one)
     first = median(batch.make for batch in one.firsts() + full.firsts())
@@ -120,32 +120,36 @@ def measure_numbers(
 def with_threads(
     subject: Subject, alone: Watch, cores: int, torch: Any
 ) -> tuple[dict[int, StepNumbers], dict[int, list[Watch]]]:
-    """Run the step with each number of threads that it may have: by itself, beside one worker and many."""
+    """Run the step with each number of threads that it may have: by itself, beside one worker and many.
+
+    That is repeated while there is time: one run may take half as long again as the next. The usual number
+    of threads comes last.
+    """
     usual = torch.get_num_threads() if torch else 1
-    steps, beside = {usual: step_numbers(subject, alone)}, {}
-    computes = steps[usual].computes
-    for threads in sorted({1, usual}) if torch and computes else [usual]:
-        if torch:
-            torch.set_num_threads(threads)
-        if threads not in steps:
-            steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
-        one, full = subject.go(1, 0.8 * RUN, step=True), subject.go(cores, RUN, step=True)
-        if computes and threads == usual:
-            # With threads of both, one run may take half as long again as the next, and hiccups only add.
-            full = min(full, subject.go(cores, RUN, step=True), key=Watch.pace)
-        beside[threads] = [one, full]
+    steps = {usual: step_numbers(subject, alone)}
+    beside: dict[int, list[Watch]] = defaultdict(list)
+    numbers = sorted({1, usual}) if torch and steps[usual].computes else [usual]
+    began = now = perf_counter()
+    while not beside or 2 * now - began < subject.again:
+        began = now
+        for threads in numbers:
+            if torch:
+                torch.set_num_threads(threads)
+            if threads not in steps:
+                steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
+            beside[threads] += subject.go(1, 0.8 * RUN, step=True), subject.go(cores, RUN, step=True)
+        now = perf_counter()
     return steps, beside
 
 
 def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
-    """Work out the numbers of a step from a run without workers; a hiccup is cut short."""
+    """Work out the numbers of a step from a run without workers."""
     if subject.device:  # what a step waits for the queue is none of its own time
         return StepNumbers([subject.device.launch], 0.0)
     batches = alone.batches[1:] or alone.batches
     times = [batch.step for batch in batches]
-    most = HICCUP * median(times)
     core = sum(batch.step_core for batch in batches)
-    return StepNumbers([min(time, most) for time in times], core / max(1e-9, sum(times)))
+    return StepNumbers(without_hiccups(times), core / max(1e-9, sum(times)))
 
 
 def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
@@ -191,17 +195,16 @@ def ratio(part: str, run: Watch, base: Watch) -> float:
     return float(median(ratios[run.workers :] or [1.0]))
 
 
-def usual_costs(part: str, base: Watch, runs: list[Watch]) -> list[float]:
-    """Return what *part* usually takes of each batch of *base*: *runs* tell of the same batches, scaled."""
-    scales = [(run, 1.0 if run is base else ratio(part, run, base) or 1.0) for run in runs]
-    pick = min if len(runs) < 3 else median  # hiccups only add
-    most = max(batch.samples for batch in base.batches)
-    costs = []
-    for number, batch in enumerate(base.batches):
-        same = [(run.batches[number], scale) for run, scale in scales if number < len(run.batches)]
-        if batch.samples == most:
-            costs.append(pick([getattr(one, part) / scale for one, scale in same]))
-    return costs
+def costs(part: str, run: Watch) -> list[float]:
+    """Return what *part* took of each whole batch of a *run*."""
+    most = max(batch.samples for batch in run.batches)
+    return without_hiccups([getattr(batch, part) for batch in run.batches if batch.samples == most])
+
+
+def without_hiccups(times: list[float]) -> list[float]:
+    """Return *times* in which none is many times the usual one."""
+    most = HICCUP * median(times)
+    return [min(time, most) for time in times]
 
 
 def between_batches(run: Watch) -> float:

@@ -18,7 +18,8 @@ from lessonkit.engine.element import size_of
 from lessonkit.job.device import OnDevice, on_device
 
 MOST_ASKED = 100_000  # that are asked of a sampler: one may never end
-NEVER = 8.0  # s; a worker that has given nothing for so long never will
+NEVER = 20.0  # s; a worker that has given nothing for so long never will: a spawned one imports a lot first
+AGAIN = 9.5  # s; until then runs are repeated
 BUDGET = 25.0  # s; all runs of a job take about 14, and no more than this where each batch takes long
 
 
@@ -170,6 +171,7 @@ class Subject:
     synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
     passed: tuple[str, ...] = ("worker_init_fn", "pin_memory")  # arguments that each run has as well
     count: int | None = None  # of the batches of an epoch, if that is known
+    again = 0.0  # until when runs may be repeated
     until = inf  # when no further run may begin
 
     def __init__(self, loader: Any, step: Callable[[Any], Any]) -> None:
@@ -247,6 +249,8 @@ class Subject:
                 getattr(source, name, lambda: None)()
             source = None
         seen.closed = perf_counter()
+        if seen.batches:  # what workers take to start is no fault of the batches
+            self.until += seen.batches[0].got - seen.began
         return seen
 
 

@@ -206,14 +206,14 @@ class Notes:
         took = self.calls.get(place, [])
         if not is_worth(took):
             return {}
-        name, said = function_in(node), node.arguments
-        function = self.memory.standing_in(place, said[name], random=bool(said.get("random")))
+        name, arguments = function_in(node), node.arguments
+        function = self.memory.standing_in(place, arguments[name], random=bool(arguments.get("random")))
         if name == "collate_fn":
             return {"collate": round(fmean(call.seconds for call in took), 6), name: function}
         later = [(call.number, call.seconds) for call in took if not call.opens] or [(0, 0.0)]
         opened = [call.seconds for call in took if call.opens]
         cost, held = fit(later), kind(took, self.ticks)
-        if "cost" in said:
+        if "cost" in arguments:
             return {name: function, "cost": cost, "kind": held}
         usual = median(seconds for _, seconds in later)
         opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None

@@ -124,17 +124,17 @@ def probe(
         stepping, _ = run((same for same in repeat(batch)), step)
         both, _ = run(_batches(loader, skip + batches, again=True), step)
         rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
-    found = Verdict(*map(median, zip(*rounds, strict=True)))
+    verdict = Verdict(*map(median, zip(*rounds, strict=True)))
     if not getattr(loader, "num_workers", 0):
-        return found
+        return verdict
     times = []
     with closing(_batches(loader, skip + batches, again=True)) as source:
         for _ in range(min(WHEN_READY, batches)):
-            pause(GRACE * found.loader)
+            pause(GRACE * verdict.loader)
             began = clock()
             next(source)
             times.append(clock() - began)
-    return found._replace(ready=median(times))
+    return verdict._replace(ready=median(times))
 
 
 def _samples(batch: Any) -> int:

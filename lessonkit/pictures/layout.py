@@ -23,6 +23,7 @@ COLOURS = {
     "Batch": "#66ccee",
     "Load": "#ee6677",
     "Train": "#228833",
+    "Others": "#d0d7de",  # ranks that are waited for
 }
 OTHERS = ("#ee8866", "#44bb99", "#aaaa00", "#99ddff", "#ffaabb", "#77aadd", "#bbcc33", "#eedd88")
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
@@ -234,13 +235,13 @@ def letter_of(place: int) -> str:
 
 def colours_of(stages: list[str]) -> dict[str, str]:
     """A colour for each stage: the same in every picture, and no two alike as long as they last."""
-    found = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
+    colours = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
     for stage in stages:
-        if stage not in found:
+        if stage not in colours:
             first = zlib.crc32(stage.encode()) % len(OTHERS)
             order = OTHERS[first:] + OTHERS[:first]
-            found[stage] = next((colour for colour in order if colour not in found.values()), order[0])
-    return found
+            colours[stage] = next((one for one in order if one not in colours.values()), order[0])
+    return colours
 
 
 def ink_on(colour: str) -> str:

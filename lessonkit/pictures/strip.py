@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import Trace
+from lessonkit.pictures.layout import COLOURS
 from lessonkit.pictures.panels import Panel, boxes, compose, time_axis
 from lessonkit.pictures.style import INK, Picture
 from lessonkit.words import milliseconds, percent
@@ -14,7 +15,11 @@ from lessonkit.words import milliseconds, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHARES = {"works": "#228833", "waits for its own data": "#ee8866", "waits for other ranks": "#d0d7de"}
+SHARES = {
+    "works": COLOURS["Train"],
+    "waits for its own data": "#ee8866",
+    "waits for other ranks": COLOURS["Others"],
+}
 HIGHEST, THICKEST = 2.4, 0.25  # inches: of the strip, and of a row
 MOST_RANKS = 16  # ranks; of more the rows are too thin for names
 

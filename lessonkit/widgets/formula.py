@@ -18,7 +18,7 @@ Way = Callable[..., Any]
 SIGNS: dict[Any, Way] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
 CALLABLE: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
 LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
-SEEN = 5e-6  # s; less would be written as 0 ms
+SEEN, BARELY = 5e-6, "less than 0.01 ms"  # s; less would be written as 0 ms
 SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
 
 
@@ -89,8 +89,8 @@ class Formula:
         took = trace.duration if self.measure == "total" else trace.per_sample
         same = isclose(value, took, rel_tol=SAME)
         holds = same or (took > value and self.sign == ">=")
-        time = milliseconds(abs(took - value)) if abs(took - value) >= SEEN else "a little"
-        apart = f"the run takes {time} {'more' if took > value else 'less'}"
-        apart = f"the run, by {time}" if holds else apart  # after a bound's "≤"
-        outcome = "as the run" if same else apart
+        time = milliseconds(abs(took - value)) if abs(took - value) >= SEEN else BARELY
+        apart = f"the run takes {time} more" if took > value else f"the run takes {time} less"
+        # After a bound stands the sign "≤".
+        outcome = "as the run" if same else f"the run, by {time}" if holds else apart
         return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}

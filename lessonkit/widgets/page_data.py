@@ -135,8 +135,8 @@ def summary(trace: Trace, busy: str, decided: str) -> str:
     if not trace.samples:
         return f"No samples in {total}."
     each = milliseconds(trace.per_sample)
-    said = f"{samples(trace.samples)} in {total}, {each} each; the accelerator is busy {busy} of the time."
-    return f"{said} {decided}".strip()
+    figures = f"{samples(trace.samples)} in {total}, {each} each; the accelerator is busy {busy} of the time."
+    return f"{figures} {decided}".strip()
 
 
 def packed(content: Any) -> str:

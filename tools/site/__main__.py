@@ -1,6 +1,6 @@
 """Builds the lessons as a site of static files into build/site, and serves it on this computer if asked.
 
-    python -m tools.site [--serve [PORT]] [--to FOLDER] [--pyodide PATH]
+    python -m tools.site [--serve [PORT]] [--to FOLDER] [--address URL] [--pyodide PATH]
 
 What is fetched is kept in build/cache, so a second time needs no network. A site that could not be
 completed is never left: the one from before stays.
@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tools import targets
+from tools import repository, targets
 from tools.site import fetch, pages, python
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -29,14 +29,20 @@ ROOM = 200e6  # bytes, with what is fetched and the site from before
 MADE_OF = ("lessonkit", "notebooks", "tools/site")
 
 
-def build(to: Path = SITE, full: Path | None = None) -> None:
-    """Build the site in *to*, with a *full* Pyodide if one is given; not if it is there, made of the same."""
+def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
+    """Build the site in *to*, with a *full* Pyodide if one is given; not if it is there, made of the same.
+
+    Where it will be found, *address* says, or else what `pyproject.toml` says of the repository.
+    """
+    name = repository.kept_at(ROOT).replace(repository.NOWHERE, "")
+    address = address or (name and repository.site_of(name))
+    address = address and f"{address.rstrip('/')}/"
     CACHE.mkdir(parents=True, exist_ok=True)
     inputs: dict[str, Any] = {
         "inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)),
         "node": shutil.which("node"),
     }
-    inputs["ideas"] = pages.ideas()
+    inputs |= {"ideas": pages.ideas(), "repository": name, "address": address}
     if full:
         inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"
     if (to / "built.json").exists() and json.loads((to / "built.json").read_text()) == inputs:
@@ -55,7 +61,7 @@ def build(to: Path = SITE, full: Path | None = None) -> None:
         python.pack(wheels, pyodide, wanted, new / "python", CACHE)
         (new / "python").rename(new / f"python-{pages.sum_of(new / 'python')}")
         targets.say("Putting the pages together.")
-        pages.assemble(wheels, new)
+        pages.assemble(wheels, new, name, address)
         pages.compress(new)
         (new / "built.json").write_text(json.dumps(inputs), encoding="utf-8")
         if to.exists():
@@ -123,6 +129,9 @@ def main() -> None:
     parser.add_argument("--serve", nargs="?", type=int, const=PORT, metavar="PORT", help="serve it here")
     parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="build it into FOLDER")
     parser.add_argument(
+        "--address", default="", metavar="URL", help="where it will be published, for previews"
+    )
+    parser.add_argument(
         "--pyodide",
         type=Path,
         metavar="PATH",
@@ -130,7 +139,7 @@ def main() -> None:
     )
     asked = parser.parse_args()
     try:
-        build(asked.to.resolve(), asked.pyodide and asked.pyodide.resolve())
+        build(asked.to.resolve(), asked.pyodide and asked.pyodide.resolve(), asked.address)
     except OSError as error:
         targets.stop(targets.cause(str(error)))
     except KeyboardInterrupt:

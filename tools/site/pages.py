@@ -34,7 +34,8 @@ SETTINGS = {
     "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
+    # Of a cell that was run here its time is kept: so the first page knows how far one has come.
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer", "recordTiming": True},
 }
 # Where the browser keeps nothing, a lesson runs all the same.
 STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorageDrivers")
@@ -46,8 +47,8 @@ WAYS = {"WAY_TORCH": ("00", "01", "09", "11"), "WAY_SHORT": ("00", "01", "03", "
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
-def assemble(wheels: dict[str, Path], folder: Path) -> None:
-    """Put the pages into *folder*, which has Python in it already."""
+def assemble(wheels: dict[str, Path], folder: Path, name: str = "", address: str = "") -> None:
+    """Put the pages into *folder*, which has Python in it already; the first has *name* and *address*."""
     unpack_application(wheels["jupyterlite-core"], folder)
     extensions = [
         unpack_extension(wheels[name], folder)
@@ -74,6 +75,8 @@ def assemble(wheels: dict[str, Path], folder: Path) -> None:
     english = {"displayName": "English", "nativeName": "English"}
     write(translations / "all.json", {"data": {"en": english}, "message": ""})
     write(translations / "en.json", {"data": {}, "message": ""})
+    lessons = sorted((folder / "files").glob("*.ipynb"))
+    (folder / "index.html").write_text(first_page(lessons, name, address), encoding="utf-8")
     add_ours(folder, python)
 
 
@@ -185,7 +188,7 @@ def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_ours(folder: Path, python: str) -> None:
-    """Add our scripts and style, the first page, and the worker that keeps files for the next visit."""
+    """Add our scripts and style, and the worker that keeps files for the next visit."""
     (folder / "service-worker.js").rename(folder / "jupyterlite-worker.js")
     for path in (HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):
@@ -195,9 +198,6 @@ def add_ours(folder: Path, python: str) -> None:
     for name in ICONS:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
     shutil.copy(ROOT / "docs" / "handout.html", folder)
-    (folder / "index.html").write_text(
-        first_page(sorted((folder / "files").glob("*.ipynb"))), encoding="utf-8"
-    )
     picture_of_workers(folder)
     page = folder / "notebooks" / "index.html"
     text = page.read_text(encoding="utf-8")
@@ -226,11 +226,15 @@ def compress(folder: Path) -> None:
             path.with_name(f"{path.name}.gz").write_bytes(packed)
 
 
-def first_page(lessons: list[Path]) -> str:
-    """Return the first page: ways in, what people see and where it is explained, and all *lessons*."""
+def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
+    """Return the first page: ways in, what people see and where it is explained, and all *lessons*.
+
+    *name* is that of the repository, and *address* that of the site, as far as they are known.
+    """
     idea, by_number = ideas(), {path.name[:2]: path for path in lessons}
     entries = [
-        f"<li>{link(path)}: {escape(idea[path.name[:2]])} <small>{minutes(path)} minutes</small></li>"
+        f"<li><b>{link(path)}</b><p>{escape(idea[path.name[:2]])}</p>"
+        f"<small>{minutes(path)} minutes</small></li>"
         for path in lessons
     ]
     rows = [
@@ -241,6 +245,10 @@ def first_page(lessons: list[Path]) -> str:
     parts = {name: ", ".join(link(by_number[number]) for number in way) for name, way in WAYS.items()}
     parts |= {"SYMPTOMS": "\n".join(rows), "LESSONS": "\n".join(entries)}
     parts["HOURS"] = f"{sum(map(minutes, lessons)) / 60:.0f} hours"
+    guide = "docs/teaching.md"
+    linked = f'<a href="https://github.com/{name}/blob/HEAD/{guide}">The guide for teachers</a>'
+    parts["TEACHING"] = linked if name else f"<code>{guide}</code> in the repository"
+    parts["ADDRESS"] = address  # a preview is found only by a whole one
     text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
     for name, part in parts.items():
         text = text.replace(name, part, 1)

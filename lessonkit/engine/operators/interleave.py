@@ -44,10 +44,10 @@ class Interleave(Transform):
             self.next_turn(slots)
 
 
-def cycle_length(said: int | None, calls: int | None, cores: int) -> int:
-    """Return how many data sets take turns: as *said*, or as tf.data chooses by *calls* and *cores*."""
-    if said is not None and said != AUTOTUNE:
-        return said
+def cycle_length(given: int | None, calls: int | None, cores: int) -> int:
+    """Return how many data sets take turns: as *given*, or as tf.data chooses by *calls* and *cores*."""
+    if given is not None and given != AUTOTUNE:
+        return given
     if calls is None:
         return cores
     return math.ceil(cores / 3) if calls == AUTOTUNE else min(calls, cores)

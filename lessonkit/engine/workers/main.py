@@ -263,10 +263,10 @@ class LoaderWithWorkers(Loader):
 
     async def take(self, ticket: Ticket) -> None:
         """Spend the loop's own time on a batch, which is longer while its worker computes."""
-        said, is_idle = self.handling, self.workers[ticket.worker].gate.waiting
-        time = said.take if is_idle else said.take_busy
-        await self.run.spend(max(0, time - said.take_core), self.take_stage, ticket.result)
-        await self.run.work(min(time, said.take_core), self.take_stage, ticket.result, "native")
+        handling, is_idle = self.handling, self.workers[ticket.worker].gate.waiting
+        time = handling.take if is_idle else handling.take_busy
+        await self.run.spend(max(0, time - handling.take_core), self.take_stage, ticket.result)
+        await self.run.work(min(time, handling.take_core), self.take_stage, ticket.result, "native")
 
     async def wait(self) -> None:
         """Wait for a result of any worker, but not longer than *timeout*."""

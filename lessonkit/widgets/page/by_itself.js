@@ -9,11 +9,6 @@ const { state, values, answers } = await opened(document.getElementById("answers
 const heard = [];
 const keyOf = (chosen) => Object.values(chosen).join();
 
-// A setting has an address, such as #workers=4&prefetch_factor=1. What is named wrong stays as it was.
-for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
-  const spec = state.controls.find((one) => one.name === name), number = values[name]?.indexOf(text) ?? -1;
-  if (number >= 0) spec.value = spec.kind === "flag" ? number === 1 : number;
-}
 const answerTo = (chosen) => new TextEncoder().encode(JSON.stringify(answers[keyOf(chosen)]));
 state.scene = answers[state.controls.map(({ value }) => value).join()];
 
@@ -28,6 +23,17 @@ const model = {
 };
 const el = document.getElementById("picture");
 lessonkit.render({ model, el });
+
+// A setting has an address, such as #workers=4&prefetch_factor=1. What is named wrong stays as it was.
+function goTo() {
+  for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
+    const place = values[name]?.indexOf?.(text) ?? -1, field = place < 0 ? null : el.querySelector(`[data-name="${name}"]`);
+    if (field) Object.assign(field, field.type === "checkbox" ? { checked: place === 1 } : { value: place });
+    field?.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+}
+goTo();
+addEventListener("hashchange", goTo);
 el.addEventListener("change", () => {
   const told = [...el.querySelectorAll("[data-name]")].map((field) => {
     const { name } = field.dataset;

@@ -54,7 +54,7 @@ class Cover {
     }
     if (!covered || node.querySelector(".lk-note")) return;
     const show = button("show it now", "Show this section without an answer", () => this.turn({ node, inside }, false));
-    node.append(div("lk lk-note", "Covered until the answer is shown. ", show));
+    node.append(div("lk lk-note", "Covered until you are right or ask. ", show));
   }
 
   // A cell that was run on its own has chosen the one after it: lead the reader back to its question. After Run All

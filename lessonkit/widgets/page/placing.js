@@ -4,6 +4,14 @@ const LANE = 32;
 const HOW = "Drag each to where it belongs, or press Enter on it: arrow keys move it, with Shift five steps at a time; "
   + "Enter puts it down, Escape takes it back, Delete puts it away.";
 
+// What is said of a bar, and of where it is.
+const TOLD = {
+  moved: (name, where) => `${name}: ${where}.`,
+  held: (name, where) => `${name} is picked up: ${where}.`,
+  down: (name, where) => `${name} is put down: ${where}.`,
+  back: (name, where) => `${name} was dropped outside and is back: ${where}.`,
+};
+
 class Placing extends Timeline {
   constructor({ rows, bars, given, step, steps }, changed) {
     super({ height: TOP + BOTTOM + GAP * rows.length + LANE * rows.reduce((sum, row) => sum + row[1], 0) });
@@ -124,15 +132,15 @@ class Placing extends Timeline {
     return Math.max(0, Math.min(place, Math.round(this.scene.end / this.step) - this.bars[bar].length));
   }
 
-  put(place, what = "") {
+  put(place, told = TOLD.moved) {
     const bar = this.picked;
     this.places[bar] = place;
     this.arrange();
-    this.said.textContent = `${this.bars[bar].name}${what} ${this.where(bar)}.`;
+    this.said.textContent = told(this.bars[bar].name, this.where(bar));
   }
 
-  drop(place = this.places[this.picked], what = " put down,") {
-    this.put(place, what);
+  drop(place = this.places[this.picked], told = TOLD.down) {
+    this.put(place, told);
     this.picked = -1;
     this.grip = null;
     this.shadow.style.display = "none";
@@ -149,7 +157,7 @@ class Placing extends Timeline {
     else if (held && back !== undefined) this.drop(back);
     else if (bar >= 0 && (event.key === "Enter" || event.key === " ")) {
       [this.picked, this.before] = [bar, here];
-      this.put(Math.max(0, this.before), " picked up,");
+      this.put(Math.max(0, this.before), TOLD.held);
     } else return;
     take(event);
   }
@@ -182,7 +190,7 @@ class Placing extends Timeline {
     const out = event.type === "pointercancel" || x < 0 || y < 0 || x > this.width || y > this.bottom + LANE;
     this.layer.bars.append(...this.bars.map((bar) => bar.node)); // the order in which Tab goes through them
     node.focus({ preventScroll: true });
-    if (out) this.drop(this.before, " was dropped outside and is back,");
+    if (out) this.drop(this.before, TOLD.back);
     else this.drop();
   }
 }

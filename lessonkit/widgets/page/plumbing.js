@@ -3,6 +3,8 @@
 const SLOTS = 8; // a larger buffer shows how full it is
 const CALLS = 6; // of a stage with more only those at work are drawn, as many as fit
 const HELD = ["in the queue", "out of turn"]; // they wait, and have a place of their own
+const BRIEFLY = { idle: (note) => `waits for ${note}`, "buffer full": (note) => `no place in ${note}` };
+BRIEFLY["buffer empty"] = BRIEFLY.idle;
 const READY = 3; // of more beside the calls only the number is said
 
 class Plumbing {
@@ -89,8 +91,7 @@ class Plumbing {
       return `${stage}: ${number((micros - bars.start[busy[0]]) / 1000)} of ${time(bars.length[busy[0]])}`;
     }
     if (wait === undefined) return "nothing to do";
-    const why = { idle: "waits for", "buffer full": "no place in", "buffer empty": "waits for" };
-    return `${why[bars.kind[wait]] ?? `waits: ${bars.kind[wait]}`} ${bars.note[wait]}`;
+    return (BRIEFLY[bars.kind[wait]] ?? (() => `waits: ${bars.kind[wait]}`))(bars.note[wait]);
   }
 
   hold(part, labels) {

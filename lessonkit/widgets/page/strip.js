@@ -1,6 +1,6 @@
 // What several ranks did: a row for each, in the time of the run. On a canvas, for there may be 150,000 stretches.
 
-const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1; // pixels
+const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1, UNDER = 16; // pixels
 
 class Strip {
   choose = null; // called with the rank whose timeline is wanted, where somebody can answer
@@ -29,8 +29,8 @@ class Strip {
     }
     this.rank.value = shown;
     const sharp = window.devicePixelRatio || 1, high = row * ranks, gap = row > 4 ? 1 : 0;
-    attributes(this.canvas, { width: width * sharp, height: high * sharp, "aria-label": words });
-    this.canvas.style.cssText = `width: ${width}px; height: ${high}px`;
+    attributes(this.canvas, { width: width * sharp, height: (high + UNDER) * sharp, "aria-label": words });
+    this.canvas.style.cssText = `width: ${width}px; height: ${high + UNDER}px`;
     const pen = this.canvas.getContext("2d"), ink = getComputedStyle(this.node).color;
     const x = (micros) => LEFT + (micros / Math.max(1, end)) * (width - LEFT - RIGHT);
     pen.scale(sharp, sharp);
@@ -48,6 +48,14 @@ class Strip {
     for (const [rank, at] of late) pen.fillRect(x(at) - 2, rank * row, 2, Math.max(2, row - gap));
     pen.textAlign = "right";
     pen.font = "12px system-ui, sans-serif";
+    pen.fillText("waited for", LEFT - 10, high + UNDER - 4);
+    let free = LEFT; // under each step the rank that it waited for, where there is room for its number
+    for (const [rank, at] of late) {
+      const from = x(at) - pen.measureText(rank).width;
+      if (from < free) continue;
+      pen.fillText(rank, x(at), high + UNDER - 4);
+      free = x(at) + 4;
+    }
     const named = row < 12 ? [] : Array.from({ length: ranks }, (_, rank) => rank);
     for (const rank of named) pen.fillText(`rank ${rank}`, LEFT - 10, (rank + 0.7) * row);
     const key = ([text, colour]) => html("span", {}, html("i", { style: `background: ${colour}` }), text);

@@ -8,29 +8,29 @@ function who(scene, bar) {
 }
 
 const WAITS = {
-  "buffer full": (place) => `there is no place in ${place}`,
-  "buffer empty": (place) => `nothing is ready in ${place}`,
-  "no core": () => "every core is busy",
-  "interpreter lock held": () => "another call holds the interpreter lock",
-  "in the queue": () => "its worker is busy with another batch",
-  "out of turn": () => "it is ready, and a batch before it is not",
-  "storage busy": () => "others read from the storage, too",
+  "buffer full": (place) => `There is no place in ${place}.`,
+  "buffer empty": (place) => `Nothing is ready in ${place}.`,
+  "no core": () => "Every core is busy.",
+  "interpreter lock held": () => "Another call holds the interpreter lock.",
+  "in the queue": () => "Its worker is busy with another batch.",
+  "out of turn": () => "It is ready, and a batch before it is not.",
+  "storage busy": () => "Others read from the storage, too.",
 };
 
+// Each a whole sentence, or a title and a sentence: what a bar is, and why.
 function sentence(scene, bar) {
-  const { start, length, kind, note, cause } = scene.bars;
-  const span = `${time(length[bar])}, from ${time(start[bar])} to ${time(start[bar] + length[bar])}`;
-  if (kind[bar] === "idle") return [`The accelerator waits ${span}.`, note[bar] ? `It waits for ${note[bar]}.` : ""];
-  if (kind[bar] === "start") return [`A worker starts: ${span}.`, ""];
-  if (kind[bar]) {
-    const why = (WAITS[kind[bar]] || (() => kind[bar]))(note[bar]);
-    return [`${who(scene, bar)} waits ${span}:`, `${why}.`];
+  const { start, length, kind, note, cause } = scene.bars, name = who(scene, bar);
+  const [long, from, to] = [length[bar], start[bar], start[bar] + length[bar]].map(time);
+  if (kind[bar] === "idle") {
+    return [`The accelerator waits ${long}, from ${from} to ${to}.`, note[bar] ? `It waits for ${note[bar]}.` : ""];
   }
-  const before = cause[bar];
-  if (before < 0) return [`${who(scene, bar)}:`, `${span}. It began at once.`];
-  const waited = start[bar] - start[before] - length[before];
-  const then = waited > 0 ? `, ${time(waited)} later` : "";
-  return [`${who(scene, bar)}:`, `${span}. It began when ${who(scene, before)} ended${then}.`];
+  if (kind[bar] === "start") return [`A worker starts: ${long}, from ${from} to ${to}.`, ""];
+  if (kind[bar]) return [`${name} waits ${long}, from ${from} to ${to}.`, WAITS[kind[bar]]?.(note[bar]) ?? kind[bar]];
+  const before = cause[bar], cameFrom = before < 0 ? "" : who(scene, before);
+  const waited = before < 0 ? 0 : start[bar] - start[before] - length[before];
+  const began = !cameFrom ? "It began at once."
+    : waited > 0 ? `It began ${time(waited)} after ${cameFrom} ended.` : `It began when ${cameFrom} ended.`;
+  return [`${name}:`, `${long}, from ${from} to ${to}. ${began}`];
 }
 
 // The bars of the same sample, or of any sample in the same batch.

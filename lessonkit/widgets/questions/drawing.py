@@ -24,7 +24,8 @@ class Drawing(Marks):
     In *wrong* are curves. The first value of all is shown.
     """
 
-    says, well = "gives", f"within {percent(NEAR_ENOUGH)}"
+    off, right_said = "{} does not give {}.", f"Right: all are within {percent(NEAR_ENOUGH)}."
+    counted = f"{{}} of {{}} within {percent(NEAR_ENOUGH)}"
 
     def __init__(
         self, traces: Sequence[Trace], right: Places, wrong: Wrong, unit: str, draw: Draw, **more: Any
@@ -63,15 +64,13 @@ class Drawing(Marks):
         return f"{number(place * self.step * SCALES.get(self.unit, 1))} {self.unit}".strip()
 
     def remark(self, at: Sequence[int]) -> str:
-        """Say what of this curve no run can do, and where the true one has its knee, if one can see it."""
-        said = []
         for name, place, (least, what) in zip(self.names, at, self.least, strict=False):
             if place + 1 < least:
-                said.append(f"No run with {name} takes less than {self.shown(least)}: the limit is {what}.")
-                break
-        if 0 < self.knee < len(self.right):
-            said.append(f"From {self.names[self.knee - 1]} on, nothing changes.")
-        return " ".join(said)
+                return f"No run with {name} takes less than {self.shown(least)}: the limit is {what}."
+        return ""
 
     def revealed(self, begin: str) -> dict[str, Any]:
+        """Say also where the curve has its knee, if one can see it."""
+        if 0 < self.knee < len(self.right):
+            begin = f"{begin} From {self.names[self.knee - 1]} on, nothing changes.".strip()
         return super().revealed(begin) | {"knee": self.knee}

@@ -16,8 +16,9 @@ class Marks(Question):
     explains it. Which of two marks of one name is which, only their order tells.
     """
 
-    says: str  # of a mark, before its place
-    well: str  # of marks that are right
+    off: str  # a template: what is said of a mark that is wrong, and where it is
+    right_said: str
+    counted: str  # a template: how many marks are right, and how many there are
     names: list[str]
     last: list[int]  # the last step that a mark may be at
     right: Places
@@ -29,15 +30,17 @@ class Marks(Question):
         turns = sorted(range(len(said)), key=lambda mark: (self.names.index(self.names[mark]), said[mark]))
         at = [said[mark] for mark in turns]
         wrong = [mark for mark, place in enumerate(at) if not self.near(place, self.right[mark])]
-        text = [f"Right: all are {self.well}."]
+        counted = self.counted.format(len(at) - len(wrong), len(at))
         if wrong:
             first = min(wrong, key=self.order.__getitem__)
-            right = self.shown(self.right[first])
-            text = [f"{self.names[first]} {self.says} {right}, not {self.shown(at[first])}."]
-            text.append(self.meant(at, first))
-        answer = self.revealed(" ".join(filter(None, [*text, self.remark(at)])))
-        answer["truth"] = [self.right[turns.index(mark)] for mark in range(len(at))]
-        return not wrong, f"{len(at) - len(wrong)} of {len(at)} {self.well}", answer
+            off = self.off.format(self.names[first], self.shown(at[first]))
+            return (
+                False,
+                counted,
+                {"text": " ".join(filter(None, [off, self.meant(at, first), self.remark(at)]))},
+            )
+        truth = [self.right[turns.index(mark)] for mark in range(len(at))]
+        return True, counted, self.revealed(self.right_said) | {"truth": truth}
 
     def accepted(self, said: Any) -> list[int]:
         """Return the places that the page sent, if there is one for each mark."""
@@ -69,7 +72,7 @@ class Marks(Question):
         raise NotImplementedError
 
     def remark(self, at: Sequence[int]) -> str:
-        """Say what else is to be said of these places."""
+        """Say what of these places no run can do."""
         raise NotImplementedError
 
     def revealed(self, begin: str) -> dict[str, Any]:

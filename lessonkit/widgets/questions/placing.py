@@ -21,7 +21,7 @@ class Placing(Marks):
     ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
-    says, well = "begins at", "in place"
+    off, right_said, counted = "{} does not begin at {}.", "Right: all are in place.", "{} of {} in place"
 
     def __init__(self, trace: Trace, wrong: Wrong, stages: Sequence[str], **more: Any) -> None:
         self.rows = layout(trace).rows
@@ -67,8 +67,7 @@ class Placing(Marks):
             at_once = [one for one in range(len(at)) if at[one] <= at[bar] < ends[one]]
             *most, last = [self.names[one] for one in at_once if self.bars[one].row == self.bars[bar].row]
             if len(most) >= lanes:
-                room = f"{stage} has {lanes} lane{'s' * (lanes > 1)}"
-                return f"{', '.join(most)} and {last} cannot overlap: {room}."
+                return f"{', '.join(most)} and {last} cannot overlap: {stage} has no further lane."
             for one, end in enumerate(ends):
                 if end > at[bar] and self.needs(bar, one):
                     return f"{self.names[bar]} cannot begin before {self.names[one]} has ended."

@@ -43,7 +43,7 @@ class Question(Page):
         self.tries.append([shown, SURE.value(sure), right])
         self.tell("verdict", answer, right=right, tries=self.tries)
 
-    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
+    def judge(self, answer: Any) -> tuple[bool, str, dict[str, Any]]:
         """Say whether an answer is right, how the learner would write it, and what the page is told."""
         raise NotImplementedError
 
@@ -73,32 +73,32 @@ class Predict(Question):
         limit = f"within {percent(TOLERANCE)}" if self.tolerance and not choices else ""
         super().__init__(spec={"unit": unit, "choices": self.choices, "limit": limit}, **more)
 
-    def alike(self, said: Any, value: Any) -> bool:
+    def alike(self, answer: Any, value: Any) -> bool:
         """Whether an answer counts as *value*."""
-        return said == value if self.choices else isclose(said, value, rel_tol=self.tolerance)
+        return answer == value if self.choices else isclose(answer, value, rel_tol=self.tolerance)
 
     def shown(self, value: Any) -> str:
         """Write an answer as the learner would."""
         return str(value) if self.choices else f"{number(value * self.scale)} {self.unit}".strip()
 
-    def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
-        value = self.accepted(said)
+    def judge(self, answer: Any) -> tuple[bool, str, dict[str, Any]]:
+        value = self.accepted(answer)
         right = self.alike(value, self.right)
         return right, self.shown(value), self.revealed("Right.") if right else {"text": self.objection(value)}
 
-    def accepted(self, said: Any) -> Any:
+    def accepted(self, answer: Any) -> Any:
         """Return the answer that the page sent, if it is one."""
         if self.choices:
-            return chosen("answer", "Your answer", self.choices).value(said)
-        if not is_number(said) or not abs(said) <= 1e12:
+            return chosen("answer", "Your answer", self.choices).value(answer)
+        if not is_number(answer) or not abs(answer) <= 1e12:
             raise RefusedError("the answer must be a number")
-        return said / self.scale
+        return answer / self.scale
 
     def objection(self, value: Any) -> str:
         """Say why *value* is wrong, as far as that is known."""
         why = next((text for other, text in self.wrong if self.alike(value, other)), "")
         if not self.choices:
-            why = why or f"It is {'less' if value > self.right else 'more'} than that."
+            why = why or ("It is less than that." if value > self.right else "It is more than that.")
             for name, scale in MISTAKEN.get(self.unit, {}).items():
                 if self.alike(value * self.scale / scale, self.right):
                     why = f"Is that in {name}? The answer is wanted in {self.unit}."
