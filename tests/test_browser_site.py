@@ -230,6 +230,7 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
 @pytest.mark.usefixtures("whole_site")
 @pytest.mark.parametrize("name", ["00_start_here", "01_prefetch", "09_workers"])
 def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str) -> None:
+    """The site's page is that of Notebook 7; the first page then says that the lesson is done."""
     found = lesson(name)
     site.open(learner.page, name)
     tags = [cell.metadata.get("tags", ()) for cell in found.cells]
