@@ -184,8 +184,8 @@ PAGES: dict[str, list[Claim]] = {
     "docs/teaching/11.md": [
         ("takes 1652 ms", lambda: [epoch_of_images(threads=1)]),
         ("from 1310 to", lambda: [epoch_of_images()]),
-        ("two workers alone 1417", lambda: [epoch_of_images(num_workers=2)]),
-        ("both 1030", lambda: [epoch_of_images(num_workers=2, threads=1)]),
+        ("two workers alone 1366", lambda: [epoch_of_images(num_workers=2)]),
+        ("both 1028", lambda: [epoch_of_images(num_workers=2, threads=1)]),
     ],
 }
 
