@@ -1,6 +1,6 @@
 """Every tool knows every loader: rules that hold for random pipelines with loaders in them.
 
-300 of them, or as many as LESSONKIT_LOADERS says: for a long run before a release.
+500 of them, or as many as LESSONKIT_LOADERS says: for a long run before a release.
 """
 
 import os
@@ -24,7 +24,7 @@ from lessonkit.optimize import RULES, rewrite
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets.page_data import packed, page_data
 
-COUNT = int(os.environ.get("LESSONKIT_LOADERS", "300"))
+COUNT = int(os.environ.get("LESSONKIT_LOADERS", "500"))
 RULE_SETS: list[list[str] | None] = [None, list(RULES), ["noop_elimination", "map_fusion"]]
 
 

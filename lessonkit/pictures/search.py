@@ -32,5 +32,6 @@ def plot_search(steps: Sequence[Try]) -> Picture:
     stairs = [(place, steps[place - 1].seconds) for place in (*taken, taken[-1])]
     line = {"kind": "steps", "points": [*stairs[:-1], (count, stairs[-1][1])]}
     lane = {"height": 170, "top": longest, "marks": [line, *dots]}
-    scene = {"title": "search", "words": words, "from": 1, "to": count, "lanes": [lane]}
+    title = "how long each run took"
+    scene = {"title": title, "words": words, "from": 1, "to": count, "lanes": [lane]}
     return chart("search", scene)
