@@ -194,7 +194,7 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(page
     verdict.get_by_text("Read 1 does not begin at 55 ms. You let them take turns.").wait_for()
     assert places(page)[2] == "from 55 ms to 70 ms"  # to be corrected
     assert not asked.locator(".lk-theirs rect").count()
-    assert page.get_by_text("Covered until you are right or ask.").first.is_visible()
+    page.get_by_text("Covered until you are right or ask.").first.wait_for()
     asked.get_by_role("button", name="Show the run without an answer").click()
     verdict.get_by_text("Reading goes on.").wait_for()
     page.wait_for_function(
