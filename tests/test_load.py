@@ -1,7 +1,7 @@
 """That a lesson takes the time that it says: how much is there to read, and how many minutes does that take?
 
 The main path is everything before *Further*. Of its code counts what a learner sees, of its prose what is not
-code. Solutions and what questions ask take time as well, but no solution stands in the way.
+code. Solutions and what questions ask take time as well, but solutions are folded.
 """
 
 import ast
@@ -22,14 +22,14 @@ UNREAD = re.compile(r"<!--.*?-->|<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
 each = pytest.mark.parametrize("name", WRITTEN)
 
 
-def main_path(name: str) -> list[Any]:
+def main_cells(name: str) -> list[Any]:
     """The cells before *Further*."""
     return list(takewhile(lambda cell: not cell.source.startswith("## Further"), lesson(name).cells))
 
 
 def prose(name: str) -> str:
     """The text of the main path, without code."""
-    return BLOCK.sub("", "\n".join(cell.source for cell in main_path(name) if cell.cell_type == "markdown"))
+    return BLOCK.sub("", "\n".join(cell.source for cell in main_cells(name) if cell.cell_type == "markdown"))
 
 
 def words(text: str) -> int:
@@ -39,7 +39,7 @@ def words(text: str) -> int:
 
 def questions(name: str) -> list[tuple[str, bool]]:
     """What each prediction of the main path asks, and whether bars are to be placed."""
-    trees = (ast.parse(cell.source) for cell in main_path(name) if cell.cell_type == "code")
+    trees = (ast.parse(cell.source) for cell in main_cells(name) if cell.cell_type == "code")
     found = []
     for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
         if isinstance(call.func, ast.Name) and call.func.id == "predict":
@@ -52,7 +52,7 @@ def lines(name: str) -> int:
     """How many lines of code the main path shows."""
     shown = [
         cell.source
-        for cell in main_path(name)
+        for cell in main_cells(name)
         if cell.cell_type == "code" and not cell.metadata.get("jupyter", {}).get("source_hidden")
     ]
     return sum(bool(line.strip()) for source in shown for line in source.splitlines())
@@ -74,7 +74,7 @@ def test_there_is_not_too_much_to_read(name: str) -> None:
 
 @each
 def test_it_takes_the_time_that_it_says(name: str) -> None:
-    said = TIME.search(main_path(name)[0].source)
+    said = TIME.search(main_cells(name)[0].source)
     assert said, "**Time** 16 minutes with the solutions, 4 of them for the challenge."
     assert int(said[1]) == round(minutes(name, int(said[2]))) <= MINUTES
     page = (NOTEBOOKS.parent / f"docs/teaching/{name[:2]}.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 NAME = re.compile(r"[\w.-]+/[\w.-]+")
-NOWHERE = "OWNER/REPOSITORY"  # what stands there until somebody says it
+NOWHERE = "OWNER/REPOSITORY"  # until somebody says it
 
 
 def kept_at(root: Path) -> str:

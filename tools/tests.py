@@ -28,7 +28,7 @@ def files(names: str) -> tuple[str, ...]:
 
 
 def with_pages() -> Iterator[str]:
-    """Give the test files that open pages: whoever asks for a page imports what it is."""
+    """Give the test files that open pages: those import what a page is."""
     for path in sorted(TESTS.glob("test_*.py")):
         if re.search(r"^from (browser|test_browser\w*) import", path.read_text(encoding="utf-8"), re.M):
             yield f"tests/{path.name}"

@@ -7,7 +7,7 @@ from typing import Any
 from lessonkit.engine.element import Element
 from lessonkit.engine.fluid import Fluid
 from lessonkit.engine.machine import Machine, Sharing
-from lessonkit.engine.recorder import Name
+from lessonkit.engine.recorder import TRAIN, Name
 
 
 class SharedCores(Fluid):
@@ -22,7 +22,7 @@ class SharedCores(Fluid):
     async def spend(self, duration: int, stage: Name, element: Element, kind: str) -> None:
         """Do *duration* nanoseconds of work; what the others take of it is a wait for a core in a trace."""
         run, began, last = self.run, self.run.time, self.run.current.last
-        await self.flow(run, duration, stage.role == "train")
+        await self.flow(run, duration, stage.role == TRAIN)
         self.took(run, began, duration, stage, element, kind, last)
 
     def rates(self) -> dict[Any, float]:

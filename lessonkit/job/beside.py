@@ -7,12 +7,13 @@ from dataclasses import replace
 from statistics import fmean
 
 from lessonkit.engine.machine import Sharing
+from lessonkit.engine.recorder import CALL, TRAIN
 from lessonkit.engine.trace import EMPTY, Trace
 from lessonkit.job.numbers import JobNumbers, StepNumbers
 from lessonkit.job.watching import Watch
 
 CORRECTIONS = 4  # further ones change little
-GENTLY = 0.7  # a power: half of what a worker loses is seen in what the step loses
+GENTLY = 0.7  # a power: corrected in full, factors of workers run away
 MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but a mistake
 LEAST_SEEN = 4  # batches of each worker; fewer in a run say nothing
 
@@ -45,8 +46,8 @@ def slower(seen: Watch, trace: Trace, count: int, put: float) -> Pair:
     steps = batches = 0.0
     for span in trace.spans:
         if first < span.element <= count and span.kind != EMPTY:
-            steps += (span.role == "train") * (span.end - span.start)
-            batches += (span.role == "call") * (span.end - span.start)
+            steps += (span.role == TRAIN) * (span.end - span.start)
+            batches += (span.role == CALL) * (span.end - span.start)
     real = seen.batches[first:count]
     return sum(batch.step for batch in real) / steps, sum(batch.make + put for batch in real) / batches
 

@@ -71,10 +71,6 @@ class Watch:
     whole: bool = False
     batches: list[WatchedBatch] = field(default_factory=list)
 
-    def pace(self) -> float:
-        """Return the seconds that a batch took, with all that came before it."""
-        return (self.ended - self.began) / max(1, len(self.batches))
-
     def core_of_each(self) -> float:
         """Return what the loop's own process computed for a batch."""
         return self.core / max(1, len(self.batches))

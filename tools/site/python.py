@@ -31,9 +31,8 @@ RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 LIBRARY, LOCK, PACKAGES = "python_stdlib.zip", "pyodide-lock.json", "packages.zip"
 MORE, LEFT_OUT = "more.zip", "left_out.txt"  # what no lesson imports, and its names: see stubs/left_out.py
 BIG = ("pyodide.asm.wasm", LIBRARY, PACKAGES)  # what a page fetches at once, as in page/site.js
-PACKED = (
-    ".packed"  # as gzip does it; by that name a server would say so, and a browser would unpack it as well
-)
+# As gzip does it; by gzip's own name a server would say so, and a browser would unpack it as well.
+PACKED = ".packed"
 OF_FULL = ("numpy", "matplotlib")  # what a full Pyodide is asked for
 PYTHON = "3.14"  # which parts.txt is made for
 KERNEL = ("ipykernel-", "pyodide_kernel-")  # JupyterLite's own wheels for its kernel
