@@ -148,10 +148,10 @@ class Dataset(Description):
     ) -> Dataset:
         """Give what `generator(*args)` yields; it is called anew for each pass.
 
-        TensorFlow has to be told types and shapes, here they may be left out. If they are
-        given, by *output_signature* or by *output_types* and *output_shapes*, each element is
-        held against them, with TypeError in its place if it does not fit; and what is a list
-        or tuple where they say one tensor becomes one array.
+        TensorFlow has to be told types and shapes, here they may be left out. If types are given, by
+        *output_signature* or by *output_types*, what is a list or tuple where they say one tensor becomes one
+        array. An element with other parts, or that is not of its type, is an error in its place. Shapes are
+        taken, and not looked at.
 
         >>> def count(stop):
         ...     yield from range(stop)

@@ -1,4 +1,4 @@
-"""What a generator yields is held against the types and shapes that were said, in TensorFlow's words."""
+"""What a generator yields is made what the types say that were said of it, in TensorFlow's words."""
 
 from collections import namedtuple
 from collections.abc import Iterator
@@ -53,22 +53,17 @@ def test_an_element_that_fits_is_given_as_its_types_say(signature: Any, value: A
     assert type(plain(element)) is type(expected)
 
 
-STRUCTURE, TYPE = "must have the parts", "must be of type"
-UNFIT: list[tuple[Any, Any, str]] = [
-    (INT, (0,), r"shape \(1,\) of \(0,\): must be \(\)"),
-    (spec((1,), np.int64), 0, r"shape \(\) of 0: must be \(1,\)"),
-    (spec((None, 2), np.int64), [(1, 2, 3)], r"shape \(1, 3\) of \[\(1, 2, 3\)\]: must be \(None, 2\)"),
-    (INT, "a", f"'a': {TYPE} .*int64"),
-    (TEXT, 3, f"3: {TYPE}"),
-    (INT, None, TYPE),
-    (INT, {"a": 1}, TYPE),
-    (spec((2, None), np.int64), [[1], [2, 3]], TYPE),
-    ((INT, INT), [1, 2], STRUCTURE),
-    ((INT, INT), (1, 2, 3), STRUCTURE),
-    ((INT, INT), 1, STRUCTURE),
-    ({"a": INT}, {"b": 1}, STRUCTURE),
-    ({"a": INT}, {"a": 1, "b": 1}, STRUCTURE),
-    (Pair(INT, INT), (1, 2), STRUCTURE),
+PARTS = "from_generator: .* must have the parts"
+UNFIT: list[tuple[Any, Any, str]] = [  # the second sentences are NumPy's
+    ((INT, INT), [1, 2], PARTS),
+    ((INT, INT), (1, 2, 3), PARTS),
+    ((INT, INT), 1, PARTS),
+    ({"a": INT}, {"b": 1}, PARTS),
+    ({"a": INT}, {"a": 1, "b": 1}, PARTS),
+    (Pair(INT, INT), (1, 2), PARTS),
+    (INT, "a", "invalid literal for int.* 'a'"),
+    (INT, None, "not 'NoneType'"),
+    (spec((2, None), np.int64), [[1], [2, 3]], "inhomogeneous shape"),
 ]
 
 
@@ -76,14 +71,14 @@ UNFIT: list[tuple[Any, Any, str]] = [
 def test_an_element_that_does_not_fit_is_an_error_in_its_place(
     signature: Any, value: Any, sentence: str
 ) -> None:
-    with pytest.raises(TypeError, match=f"from_generator: .*{sentence}"):
+    with pytest.raises((TypeError, ValueError), match=sentence):
         list(yielded(value, output_signature=signature))
 
 
 def test_after_an_element_that_does_not_fit_comes_the_next_one() -> None:
     iterator = iter(yielded(1, "a", 3, output_signature=INT).prefetch(2))
     assert next(iterator) == 1
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="invalid literal"):
         next(iterator)
     assert list(iterator) == [3]
 
@@ -104,28 +99,15 @@ def test_one_tensor_is_one_argument_and_computes() -> None:
     assert [batch.tolist() for batch in dataset.batch(2)] == [[[2], [3]]]
 
 
+TWICE = "output_signature: must not be given beside output_types and output_shapes"
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"output_types": 3}, r"output_types=3: must be types.*args=\(3,\)"),
-    ({"output_types": "data.txt"}, "output_types='data.txt': must be types"),
-    ({"output_types": [int]}, "must be types"),
-    ({"output_types": len}, "must be types"),
-    (
-        {"output_types": int, "output_signature": INT},
-        "output_types: must come with output_shapes, and not beside",
-    ),
-    (
-        {"output_shapes": (), "output_signature": INT},
-        "output_types: must come with output_shapes, and not beside",
-    ),
-    ({"output_shapes": ()}, "output_types: must come with output_shapes, and not beside"),
-    ({"output_types": (int, int), "output_shapes": ((),)}, "must have the structure of output_types"),
-    ({"output_signature": np.dtype("int64")}, "output_signature=.*: must have a shape and a dtype"),
-    ({"output_signature": [INT, INT]}, "must have a shape and a dtype"),
+    ({"output_types": int, "output_signature": INT}, TWICE),
+    ({"output_shapes": (), "output_signature": INT}, TWICE),
     ({"args": 3}, "args=3: must be a tuple"),
 ]
 
 
 @pytest.mark.parametrize(("options", "sentence"), REFUSED)
-def test_what_says_nothing_of_elements_is_refused_at_once(options: Any, sentence: str) -> None:
+def test_what_is_said_twice_is_refused_at_once(options: Any, sentence: str) -> None:
     with pytest.raises(TypeError, match=sentence):
         yielded(1, **options)

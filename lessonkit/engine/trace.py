@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter, mul
-from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit import check
-from lessonkit.engine import perfetto
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.recorder import ACCELERATOR, TRAIN, BufferInfo, Identity, Name, Recorder, rows
 from lessonkit.engine.resume import State, state_of
@@ -258,10 +256,6 @@ class Trace:
         True
         """
         return state_of(self, check.integer("after", after, least=0))
-
-    def to_perfetto(self, path: str | PathLike[str]) -> None:
-        """Write a file to *path* that Perfetto and `chrome://tracing` open."""
-        perfetto.write(self, path)
 
     def __repr__(self) -> str:
         elements = sum(epoch.count for epoch in self.epochs)

@@ -8,7 +8,7 @@ from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Bytes, Element
 from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.recorder import OPEN, READ
-from lessonkit.engine.signature import conforming
+from lessonkit.engine.signature import as_told
 
 
 class Source(Stream):
@@ -85,7 +85,7 @@ class Generated(Source):
                 self.ended = True
                 self.close()
         if value is not END and self.output_signature is not None:
-            value = conforming(value, self.output_signature)  # or an error in its place: the next may fit
+            value = as_told(value, self.output_signature)  # or an error in its place: the next may fit
         return END if value is END else self.give(value, reading.key)
 
     def advance(self) -> Any:
