@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, settings
 from servers import LAB, SOCKETS, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
-from lessonkit.engine import pool
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.workers.forked import FORKS
 from lessonkit.widgets import sandbox
@@ -103,14 +102,13 @@ def visit(browser: Browser) -> Iterator[Visit]:
 
 @pytest.fixture
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No thread can be started, as in a browser, and none is left that was started before."""
+    """No thread can be started, as in a browser."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     monkeypatch.setattr(_thread, "start_new_thread", refuse)
-    monkeypatch.setattr(pool, "_idle", [])
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tfdata import CORES, DATA
 
-import lessonkit
+import lessonkit.engine.iteration
 from lessonkit import AUTOTUNE, Dataset, Machine
 
 TEXT = np.dtype(object)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
-from lessonkit.engine import pool
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.operators import Scope
 from lessonkit.engine.recorder import Name
@@ -370,7 +369,6 @@ def test_the_virtual_clock_starts_no_threads(monkeypatch: pytest.MonkeyPatch) ->
         raise AssertionError("a thread was started")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)  # to count them, others would have to stay
-    monkeypatch.setattr(pool, "_idle", [])
     benchmark(Dataset.range(100).map(cost=0.001, num_parallel_calls=8).prefetch(4))
 
 

@@ -17,7 +17,7 @@ from test_fork import forked
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, work
 from lessonkit.analysis import advise, measure, probe
-from lessonkit.engine import pool
+from lessonkit.engine import threads
 from lessonkit.optimize import autotune, rewrite
 
 pytestmark = pytest.mark.usefixtures("no_threads")
@@ -108,14 +108,14 @@ def test_cancel_is_heard_from_progress() -> None:
 
 def test_helpers_that_got_a_thread_and_others_work_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # there are threads again, but only so many for a run
-    submit, left = pool.submit, 0
+    start, left = threads.start_thread, 0
 
     def scarce(*job: Any) -> bool:
         nonlocal left
         left -= 1
-        return left >= 0 and submit(*job)
+        return left >= 0 and start(*job)
 
-    monkeypatch.setattr(pool, "submit", scarce)
+    monkeypatch.setattr(threads, "start_thread", scarce)
     for seed in range(60):
         dataset, left = pipeline(seed), seed % 3 + 1
         if not is_a_race(dataset):

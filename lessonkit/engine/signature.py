@@ -36,7 +36,7 @@ def as_told(value: Any, specs: Any) -> Any:
     if isinstance(specs, (tuple, dict)):
         if not fits(value, specs):
             types = leaves(lambda spec: spec.dtype, specs)
-            raise TypeError(f"from_generator: {value!r}: must have the parts {types}, as output_signature says")
+            raise TypeError(f"from_generator: {value!r}: must have the parts {types}, as it was told")
         return like(specs, (as_told(value[name], specs[name]) for name in names(specs)))
     import numpy  # whoever speaks of types and shapes has arrays
 

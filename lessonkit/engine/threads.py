@@ -15,7 +15,6 @@ from contextvars import copy_context
 from math import inf
 from typing import Any
 
-from lessonkit.engine import pool
 from lessonkit.engine.element import Element, call_parts, stack
 from lessonkit.engine.machine import Machine, Meter, current
 from lessonkit.engine.recorder import Name, Recorder
@@ -31,6 +30,18 @@ VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a
 
 class Parked(BaseException):
     """Gives back the thread of a helper that has waited long; its coroutine stays."""
+
+
+def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
+    """Run `function(argument)` on a thread that never keeps Python from ending; False if none can start.
+
+    *function* must not raise.
+    """
+    try:
+        threading.Thread(target=function, args=(argument,), name="lessonkit", daemon=True).start()
+    except RuntimeError:
+        return False
+    return True
 
 
 class ThreadTask(Task):
@@ -230,7 +241,7 @@ class Threads(Run):
         if task.has_thread:
             task.alarm.release()
         else:
-            task.has_thread = not self.takes_turns and pool.submit(self._help, task)
+            task.has_thread = not self.takes_turns and start_thread(self._help, task)
             if not task.has_thread:
                 self.takes_turns = True
                 self.turns.join(task, task.due)

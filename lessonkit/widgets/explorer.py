@@ -10,7 +10,7 @@ from typing import Any
 from lessonkit import check
 from lessonkit.code.real import has_loader
 from lessonkit.dataset import Dataset
-from lessonkit.engine import pool
+from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
@@ -125,7 +125,7 @@ class Explore(Page):
         self.cancel()
         self.cancelled = threading.Event()
         real = partial(self.run_real, id, values)
-        if not pool.submit(real, self.cancelled):
+        if not start_thread(real, self.cancelled):
             real(self.cancelled)
 
     def cancel(self) -> None:
