@@ -12,8 +12,8 @@ from random_pipelines import PlannedError, loaded, pipeline
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
 from lessonkit.engine.operators import Scope
+from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name
-from lessonkit.engine.store import Store
 from lessonkit.engine.virtual import Virtual
 
 

@@ -9,8 +9,8 @@ from lessonkit import ArtificialDataset, Dataset
 from lessonkit.engine.element import END
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name
-from lessonkit.engine.store import Store
 from lessonkit.engine.virtual import Virtual
 
 DATA = Path(__file__).parent / "data"

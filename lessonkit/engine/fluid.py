@@ -14,7 +14,8 @@ from math import ceil, inf
 from typing import Any
 
 from lessonkit.engine.element import Element
-from lessonkit.engine.recorder import Name
+from lessonkit.engine.machine import Machine, Sharing
+from lessonkit.engine.recorder import TRAIN, Name
 
 NOTHING_LEFT = 0.01  # of an amount; so little is none, but an error of rounding
 SAME_TIME = 2  # ns; an alarm that rings so near to what is due need not be set again
@@ -104,3 +105,35 @@ class Fluid(ABC):
         if lost:  # the wait is on the way to the work, in a critical path
             run.took(stage, self.reason, began, began + lost, element, self.place)
         run.took(stage, kind, began + lost, run.time, element)
+
+
+class SharedCores(Fluid):
+    """Cores in slices, as a system shares them: all who compute go on, each more slowly.
+
+    Those are a step (True), and all others (False).
+    """
+
+    reason, place = "no core", "cores"
+
+    def __init__(self, run: Any, machine: Machine, sharing: Sharing) -> None:
+        super().__init__(run)
+        self.cores, self.sharing = machine.cores, sharing
+
+    async def spend(self, duration: int, stage: Name, element: Element, kind: str) -> None:
+        """Do *duration* nanoseconds of work; what the others take of it is a wait for a core in a trace."""
+        run, began, last = self.run, self.run.time, self.run.current.last
+        await self.flow(run, duration, stage.role == TRAIN)
+        self.took(run, began, duration, stage, element, kind, last)
+
+    def rates(self) -> dict[Any, float]:
+        sharing, steps, others = self.sharing, self.flowing[True], self.flowing[False]
+        share = min(1.0, self.cores / max(1.0, others + steps * sharing.step_cores))
+        beside = sharing.beside if steps else (1.0, sharing.workers)
+        step, worker = (between(others, factors, self.cores) for factors in (sharing.step, beside))
+        return {True: share / step, False: share / worker}
+
+
+def between(workers: int, factors: tuple[float, float], cores: int) -> float:
+    """Return the factor beside *workers* of them, between that beside one and that beside *cores*."""
+    one, full = factors
+    return one + (full - one) * min(1.0, (workers - 1) / max(1, cores - 1)) if workers else 1.0

@@ -8,9 +8,9 @@ from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope, open_whole
+from lessonkit.engine.process import shared
 from lessonkit.engine.recorder import LOOP, TRAIN
 from lessonkit.engine.run import Stopped
-from lessonkit.engine.store import shared
 from lessonkit.engine.threads import Threads, ThreadTask
 
 

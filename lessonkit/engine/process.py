@@ -1,11 +1,42 @@
-"""A process that a pipeline runs in: it has an interpreter lock and a memory of its own."""
+"""A process that a pipeline runs in: an interpreter lock of its own, and what it remembers."""
 
+import random
 from collections import Counter
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from lessonkit.engine.machine import current
-from lessonkit.engine.store import Store
+
+T = TypeVar("T")
+
+
+class Store:
+    """What outlives an iteration, by the identity of a description: what a cache holds, how often a shuffle ran.
+
+    Weakly held: it goes when the description goes. Each benchmark has a store of
+    its own; all loops over a data set share one.
+    """
+
+    def __init__(self, *, fixed_seed: bool, base: int = 0) -> None:
+        self.fixed_seed = fixed_seed  # a shuffle without a seed is the same on every run
+        self.base = base  # what it draws from: each worker of a loader has its own
+        self._states: MutableMapping[Any, Any] = WeakKeyDictionary()
+
+    def state(self, node: Any, new: Callable[[], T]) -> T:
+        """Return the state of *node*; a *new* one if it has none yet."""
+        # A dict's setdefault is one step, for loops on several threads; a lock might be held in a fork.
+        return self._states.setdefault(node, new())  # type: ignore[no-any-return]
+
+    def seed(self, given: int | None) -> int:
+        """Return what something random begins with: what is *given*, or a number of this store or run."""
+        if given is not None:
+            return given
+        return self.base if self.fixed_seed else random.getrandbits(64)
+
+
+shared = Store(fixed_seed=False)
 
 
 class WorkerInfo(NamedTuple):

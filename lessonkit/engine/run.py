@@ -21,9 +21,8 @@ from typing import Any
 from lessonkit.engine.costs import Price, Reading
 from lessonkit.engine.element import Bytes, Element, nbytes_of, stack
 from lessonkit.engine.machine import TELLER, Machine, Meter
-from lessonkit.engine.process import Process, WorkerInfo
+from lessonkit.engine.process import Process, Store, WorkerInfo
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
-from lessonkit.engine.store import Store
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from lessonkit.engine.element import Element, call_parts, stack
 from lessonkit.engine.machine import Machine, Meter, current
+from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Stopped, Task, Waits
-from lessonkit.engine.store import Store
 from lessonkit.engine.turns import Turns
 
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh

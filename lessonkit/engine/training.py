@@ -10,6 +10,7 @@ from lessonkit.engine.costs import Cost
 from lessonkit.engine.loop import Loop, LoopStep, Progress
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, cardinality, sites
+from lessonkit.engine.process import Store
 from lessonkit.engine.ranks import (
     ALL_ALIKE,
     ONE_LIST,
@@ -23,7 +24,6 @@ from lessonkit.engine.ranks import (
 from lessonkit.engine.recorder import COPY, LOAD, TRAIN, Recorder
 from lessonkit.engine.resume import State, fingerprint
 from lessonkit.engine.run import Run, Stopped
-from lessonkit.engine.store import Store
 from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.virtual import Virtual

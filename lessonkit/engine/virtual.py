@@ -8,11 +8,11 @@ from math import inf
 from typing import Any
 
 from lessonkit.engine.element import Element, call_parts
+from lessonkit.engine.fluid import SharedCores
 from lessonkit.engine.machine import Machine, Meter, current
+from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Task, Waits
-from lessonkit.engine.slices import SharedCores
-from lessonkit.engine.store import Store
 
 ALL_RANKS = object()  # what a task waits for that goes on when all ranks have made a step
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
+from lessonkit.engine.fluid import between
 from lessonkit.engine.machine import Machine, work
 from lessonkit.engine.process import get_worker_info
-from lessonkit.engine.slices import between
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.workers.handling import Handling

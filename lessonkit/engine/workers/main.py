@@ -12,9 +12,9 @@ from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
+from lessonkit.engine.process import shared
 from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START, TAKE
 from lessonkit.engine.run import Gate
-from lessonkit.engine.store import shared
 from lessonkit.engine.trace import EMPTY
 from lessonkit.engine.workers.fetch import Fetch, Indices, first_above
 from lessonkit.engine.workers.forked import FORKS, Forked

@@ -7,9 +7,8 @@ from typing import Any
 
 from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.process import WorkerInfo
+from lessonkit.engine.process import Store, WorkerInfo
 from lessonkit.engine.run import Gate
-from lessonkit.engine.store import Store
 from lessonkit.engine.workers.fetch import Fetch, Indices
 
 
