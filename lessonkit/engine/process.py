@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Store:
-    """What outlives an iteration, by the identity of a description: what a cache holds, how often a shuffle ran.
+    """What outlives an iteration, by the identity of a description: what a cache holds, a shuffle's passes.
 
     Weakly held: it goes when the description goes. Each benchmark has a store of
     its own; all loops over a data set share one.
