@@ -104,14 +104,6 @@ DAMAGE = """async () => {
         }
     }
 }"""
-SLOW = 1  # s that a lesson's file takes over a slow line
-WATCH_TEXT = """new MutationObserver(() => {
-    if (document.querySelector(".jp-RenderedMarkdown h1")) window.textAt ??= performance.now();
-}).observe(document, { childList: true, subtree: true });"""
-TEXT_FIRST = """() => {
-    const [python] = performance.getEntriesByType("resource").filter(({ name }) => name.includes("/python-"));
-    return window.textAt < python.startTime;
-}"""
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
 
@@ -197,7 +189,7 @@ def learner(site: Site, browser: Browser) -> Iterator[Visit]:
 def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> None:
     page = learner.page
     site.open(page, LESSONS[0])
-    assert page.locator("rect.lk-bar").count() > 0  # nobody has pressed anything
+    expect(page.locator("rect.lk-bar").first).to_be_attached()  # nobody has pressed anything
     run_all(page, PATIENT)
 
     question = page.locator(".lk-predict").first
@@ -319,17 +311,22 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
     assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
 
 
-@pytest.mark.usefixtures("whole_site")
-def test_on_a_slow_line_the_text_comes_before_python(site: Site, browser: Browser) -> None:
-    def delay(route: Route) -> None:
-        sleep(SLOW)
-        route.continue_()
-
-    with browser.started_with(), browser.visit(MOST) as visit:  # one that has kept nothing
-        visit.page.route("**/files/*.ipynb", delay)
-        visit.page.add_init_script(WATCH_TEXT)
-        site.open(visit.page, LESSONS[0])
-        assert visit.page.evaluate(TEXT_FIRST)
+def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_place(
+    site: Site, learner: Visit
+) -> None:
+    held: list[Route] = []
+    page = learner.page
+    page.route("**/build/jlab_core*", lambda route: held.append(route))
+    page.goto(site.lesson(LESSONS[0]), wait_until="commit")
+    opening = page.locator("#lessons-opening")
+    expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Start here"))
+    expect(opening.get_by_role("img", name="1 sample in 55 ms")).to_be_visible()
+    opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
+    while not held:
+        page.wait_for_timeout(50)
+    held.pop().continue_()
+    expect(opening).to_have_count(0)
+    expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
 
 
 @pytest.mark.usefixtures("whole_site")

@@ -28,6 +28,7 @@ import pytest
 from tools import repository
 from tools.site import __main__ as command
 from tools.site import fetch, pages, python
+from tools.site.opening import opening
 
 
 @pytest.fixture
@@ -169,6 +170,19 @@ def test_a_full_disk_is_seen_before_anything_is_fetched(
 
 def test_a_lesson_has_its_short_name_on_the_first_page() -> None:
     assert ">07 The optimisers</a>" in pages.link(pages.ROOT / "notebooks" / "07_optimisers.ipynb")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((pages.ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
+    notebook = json.loads(path.read_bytes())
+    text = opening(pages.for_browser(notebook))
+    assert re.findall("<h2[^>]*>([^<]*)", text) == ["The situation", "Predict"]
+    assert "data:image/png" in text
+    assert "predict(" not in text
+    for number in re.findall(r"path=(\d\d_\w+.ipynb)", text):
+        assert path.with_name(number).exists()
 
 
 def test_a_stored_text_is_sent_whole() -> None:

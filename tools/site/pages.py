@@ -18,6 +18,7 @@ from urllib.parse import quote
 from lessonkit import DataLoader, Dataset
 from lessonkit.pictures.style import png
 from lessonkit.widgets import explore, slider
+from tools.site.opening import opening
 from tools.site.python import BIG, PACKED
 
 HERE = Path(__file__).parent
@@ -137,6 +138,7 @@ def schemas(folder: Path) -> list[dict[str, Any]]:
 def copy_lessons(folder: Path) -> None:
     """Copy the notebooks, and what is beside them, and list them."""
     (folder / "files").mkdir()
+    (folder / "openings").mkdir()
     (folder / "api" / "contents").mkdir(parents=True)
     empty = dict.fromkeys(("content", "format", "hash", "hash_algorithm", "mimetype", "size"))
     empty |= {"created": DATE, "last_modified": DATE, "writable": True}
@@ -144,7 +146,9 @@ def copy_lessons(folder: Path) -> None:
     for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in SHOWN):
         copy = folder / "files" / path.name
         if path.suffix == ".ipynb":
-            write(copy, with_whole_texts(for_browser(json.loads(path.read_bytes()))))
+            lesson = with_whole_texts(for_browser(json.loads(path.read_bytes())))
+            write(copy, lesson)
+            (folder / "openings" / f"{path.stem}.html").write_text(opening(lesson), encoding="utf-8")
         else:
             shutil.copy(path, copy)
         kind = "notebook" if path.suffix == ".ipynb" else "file"

@@ -5,7 +5,6 @@ import { allWork, keep, saved, zip } from "./work.js";
 const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
-const FAST = 500; // ms in which a lesson's file comes over a line that has room for Python as well
 const OFTEN = 10000; // ms from one save to the next
 const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function"; // or there is no Python
 const BIG = ["pyodide.asm.wasm.packed", "python_stdlib.zip.packed", "packages.zip.packed"];
@@ -36,6 +35,32 @@ function say(text, done) {
   if (done) bar.remove();
 }
 
+// ---- how a lesson begins ----
+
+// Its text up to the first question is here at once, and read while the lesson itself still loads; then that takes its
+// place, at the same heading. A learner's own copy is not shown so: it may begin otherwise.
+async function showOpening() {
+  const answer = await fetch(new URL(`openings/${path.replace(".ipynb", ".html")}`, here));
+  const text = answer.ok ? await answer.text() : "";
+  if (!text || (await hasChanges()) || isOpen()) return;
+  const opening = Object.assign(document.createElement("main"), { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
+  line.after(opening);
+  while (!isOpen()) {
+    opening.style.top = `${line.offsetHeight}px`;
+    await soon(50);
+  }
+  const read = [...opening.querySelectorAll("h1, h2")].findLast((heading) => heading.offsetTop <= opening.scrollTop);
+  opening.remove();
+  if (read) document.getElementById(read.id)?.scrollIntoView();
+}
+
+const isOpen = () => document.querySelector(".jp-RenderedMarkdown h1") !== null;
+
+async function hasChanges() {
+  const copy = (await saved())?.get(path);
+  return Boolean(copy) && digest(copy.content) !== recall(key);
+}
+
 // ---- versions of a lesson ----
 
 // Only cells with text count, and only their text: a copy that was run is no change of one's own.
@@ -49,7 +74,6 @@ function digest(notebook) {
   return `${a >>> 0}-${b >>> 0}`;
 }
 
-const begun = performance.now();
 const asked = path && fetch(new URL(`files/${path}`, here), { cache: "no-cache" }).catch(() => null);
 
 async function published() {
@@ -98,6 +122,7 @@ function recall(name, value) {
   return null;
 }
 
+if (path && !location.hash) showOpening().catch((error) => console.warn(error));
 export const ready = choose().catch((error) => console.warn(error));
 
 // ---- Python ----
@@ -105,13 +130,10 @@ export const ready = choose().catch((error) => console.warn(error));
 let started = "", heard = performance.now();
 new PerformanceObserver(() => (heard = performance.now())).observe({ type: "resource" });
 
-// Asked for at once, so that they are here when the page has come so far as to want them; on a slow line, where they
-// would keep the text from coming, after it. How large they are the build says: a server that compresses would count
-// other bytes.
+// Asked for at once, so that they are here when the page has come so far as to want them. How large they are the build
+// says: a server that compresses would count other bytes.
 async function fetchPython() {
   await ready;
-  const isSlow = performance.now() - begun > FAST;
-  while (isSlow && !document.querySelector(".jp-RenderedMarkdown h1")) await soon(50);
   const { python, bytes } = document.getElementById("lessons-script").dataset;
   const millions = (count) => (count / 1e6).toFixed(0);
   let come = 0;
