@@ -12,7 +12,7 @@ LAST = "The question comes here, with Python, when the lesson has loaded."
 
 def opening(notebook: dict[str, Any]) -> str:
     """Return text, code and stored pictures of a *notebook* up to its first question, or "" without one."""
-    parts = []
+    parts: list[str] = []
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if "predict" in cell["metadata"].get("tags", ()):
