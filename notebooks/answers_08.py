@@ -2,7 +2,6 @@
 
 from typing import Any
 
-
 SAVED = ["0.0 s", "0.4 s", "2.5 s", "7.9 s"]  # what the guide's prefetch might save
 
 
@@ -12,8 +11,8 @@ def prefetch() -> dict[str, Any]:
     wrong = [
         (
             turns,
-            "You let the loading of the first epoch and training take turns. But the parallel maps work while "
-            "training does.",
+            "You let the loading of the first epoch and training take turns. But the parallel maps work "
+            "while training does.",
         ),
         (first, "That is what it saves as the first tool. Here other tools came before it."),
         (everything, "That is what all tools save. Lanes, parallel maps and the cache are still there."),
