@@ -109,6 +109,8 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
         assert change.line in text
         assert change.line in page
     assert "<script" not in page
+    assert list(found.picture.scene["runs"]) == ["now", "with the first change"]
+    assert f'<img alt="{found.picture.words}" src="data:image/png' in page
     numbers = json.loads(json.dumps(found.numbers()))
     assert numbers["changes"][0]["settings"] == found.changes[0].settings
     assert any(re.search("prefetch_factor=4$", words) and told[1] >= 0 for words, told in found.table)

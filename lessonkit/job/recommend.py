@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -12,6 +13,8 @@ from typing import Any, NamedTuple
 from lessonkit.job.here import allowances
 from lessonkit.job.job import Forecast, Job, measure_job
 from lessonkit.job.watching import restored
+from lessonkit.pictures.style import Picture, png
+from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.words import milliseconds, percent, size
 
 WORTH = 0.05  # of an epoch; where less can be saved, stop
@@ -19,6 +22,7 @@ AS_GOOD = 0.02  # of an epoch; of settings as near as this the one with less to 
 TRIED, TRY = 3, 2.0  # settings that are really run, and s for each
 EPOCHS = 10  # of a training; its first one starts the workers
 DEPTHS = (2, 4)
+DRAWN = 12  # batches of a run
 MOSTLY = 0.5  # of what a step waits; a part that is more decides
 FULL = 0.85  # of what the cores can do; there is little left
 
@@ -119,6 +123,14 @@ class Recommendation:
             found["This machine:"] = self.allows
         return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
 
+    @property
+    def picture(self) -> Picture:
+        """Some batches of the job as it is, and of it with the first change."""
+        runs = {"now": self.job.run(1, DRAWN)}
+        for change in self.changes[:1]:
+            runs["with the first change"] = self.job.run(1, DRAWN, **change.settings)
+        return plot_timelines(runs)
+
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table of forecasts in words, with what each setting saves."""
         return [
@@ -143,13 +155,15 @@ class Recommendation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Write the page for a notebook or a browser, without scripts; each forecast has a bar."""
+        """Write the page for a notebook or a browser, without scripts: the words, the picture, the table."""
         page = ""
         for text, under in self.sections.items():
             lines = "".join(f"<li>{html.escape(line)}</li>" for line in under)
             page += f"<p>{html.escape(text)}</p><ul>{lines}</ul>"
         if not self.table:
             return page
+        words, drawn = html.escape(self.picture.words), b64encode(png(self.picture)).decode()
+        page += f'<img alt="{words}" src="data:image/png;base64,{drawn}" style="max-width:100%">'
         page += "<table><tr><th>setting<th>first epoch<th>later epoch<th>saves<th></tr>"
         longest = max(told[1] for _, told in self.table)
         for row, (_, told) in zip(self.rows(), self.table, strict=True):
