@@ -311,24 +311,6 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
     assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
 
 
-def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_place(
-    site: Site, learner: Visit
-) -> None:
-    held: list[Route] = []
-    page = learner.page
-    page.route("**/build/jlab_core*", lambda route: held.append(route))
-    page.goto(site.lesson(LESSONS[0]), wait_until="commit")
-    opening = page.locator("#lessons-opening")
-    expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Start here"))
-    expect(opening.get_by_role("img", name="1 sample in 55 ms")).to_be_visible()
-    opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
-    while not held:
-        page.wait_for_timeout(50)
-    held.pop().continue_()
-    expect(opening).to_have_count(0)
-    expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
-
-
 @pytest.mark.usefixtures("whole_site")
 def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(site: Site, learner: Visit) -> None:
     school = shutil.copytree(site.school / "lessons", site.school / "impatient")
@@ -404,6 +386,25 @@ def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site
         expect(line.get_by_role("status")).to_have_text(said)
         expect(line.get_by_role("button", name="Run all cells")).to_have_count(0)
         expect(page.get_by_role("dialog")).to_have_count(0)
+        assert visit.errors == []
+
+
+def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_place(
+    site: Site, browser: Browser
+) -> None:
+    held: list[Route] = []
+    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
+        page = visit.page
+        page.route("**/build/jlab_core*", lambda route: held.append(route))
+        with page.expect_request("**/build/jlab_core*"):
+            page.goto(site.lesson(LESSONS[0]), wait_until="commit")
+        opening = page.locator("#lessons-opening")
+        expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Start here"))
+        expect(opening.get_by_role("img", name="1 sample in 55 ms")).to_be_visible()
+        opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
+        held.pop().continue_()
+        expect(opening).to_have_count(0)
+        expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
         assert visit.errors == []
 
 

@@ -49,9 +49,10 @@ async function showOpening() {
     opening.style.top = `${line.offsetHeight}px`;
     await soon(50);
   }
-  const read = [...opening.querySelectorAll("h1, h2")].findLast((heading) => heading.offsetTop <= opening.scrollTop);
+  const headings = [...opening.querySelectorAll("h2")];
+  const read = headings.findLast((heading) => heading.offsetTop <= opening.scrollTop + opening.clientHeight / 2);
+  if (opening.scrollTop && read) await goToSection(read.id, () => opening.remove());
   opening.remove();
-  if (read) document.getElementById(read.id)?.scrollIntoView();
 }
 
 const isOpen = () => document.querySelector(".jp-RenderedMarkdown h1") !== null;
@@ -215,7 +216,7 @@ async function start() {
   // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new kernel has none.
   kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
   drawSaved().catch((error) => console.warn(error));
-  if (location.hash) goToSection().catch((error) => console.warn(error));
+  if (location.hash) goToSection(decodeURIComponent(location.hash.slice(1))).catch((error) => console.warn(error));
   await kernel.info;
   kernel.statusChanged.connect((_, status) => {
     if (status === "restarting") say("Python starts again …");
@@ -231,8 +232,9 @@ async function start() {
 
 // A link from the first page names a section by its heading, as JupyterLab does; most of them are folded. Pictures
 // above it are drawn later and move it: it is held in sight until Python is there, or the reader moves.
-async function goToSection() {
-  const { content } = panel(), wanted = decodeURIComponent(location.hash.slice(1));
+async function goToSection(wanted, shown = () => 0) {
+  while (!panel()?.content?.widgets?.length) await soon(50);
+  const { content } = panel();
   const heading = ({ model }) => /^#+ (.+)/.exec(model.sharedModel.getSource())?.[1].replaceAll(" ", "-");
   const place = content.widgets.findIndex((cell) => cell.model.type === "markdown" && heading(cell) === wanted);
   if (place < 0) return;
@@ -241,6 +243,7 @@ async function goToSection() {
   let isRead = false;
   for (const moved of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(moved, () => (isRead = true));
   await content.scrollToItem(place, "start");
+  shown();
   for (let late = 0; !isRead && late < 10; late += started === "done") {
     content.widgets[place].node.scrollIntoView();
     await soon(200);
