@@ -49,6 +49,15 @@ def test_an_iterator_whose_helpers_stayed_in_the_other_process_says_so() -> None
         assert list(iterator) == [1, 2, 3, 4]
 
 
+def test_a_lock_that_is_held_at_the_fork_keeps_nobody_waiting() -> None:
+    with iter(HELPED) as iterator:
+        assert next(iterator) == 0
+        with iterator._pass.lock():  # as a helper may
+            assert "began before the fork" in forked(lambda: list(iterator))
+            assert forked(iterator.close) == "None"
+        assert list(iterator) == [1, 2, 3, 4]
+
+
 def test_an_iterator_without_helpers_goes_on_in_both_processes() -> None:
     iterator = iter(Dataset.range(3))
     assert next(iterator) == 0

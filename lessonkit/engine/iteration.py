@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any
 
 from lessonkit.engine.element import END, Element
@@ -35,7 +37,7 @@ class Iterator:
 
     def close(self) -> None:
         """End the helpers, close the files and forget what was made ahead."""
-        with self._pass.run.lock:
+        with self._pass.lock():
             self._pass.close()
 
     def __enter__(self) -> Iterator:
@@ -66,13 +68,20 @@ class _Pass:
         self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
+        self.pid = os.getpid()
+
+    def lock(self) -> threading.Lock:
+        """Return the lock of the run; in a forked process a new one, since a helper may have held it then."""
+        if self.pid != os.getpid():
+            self.pid, self.run.lock = os.getpid(), threading.Lock()
+        return self.run.lock
 
     def next(self) -> Any:
         if self.asking:
             raise RuntimeError("this iterator is being asked for an element already, on another thread")
         try:
             self.asking = True  # Ctrl+C may come at any time from here on, also while it waits for the lock
-            with self.run.lock:
+            with self.lock():
                 element = self.ask()
         finally:
             self.asking = False
