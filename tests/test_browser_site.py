@@ -403,7 +403,7 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         expect(opening.get_by_role("img", name="1 sample in 55 ms")).to_be_visible()
         opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
         held.pop().continue_()
-        expect(opening).to_have_count(0)
+        expect(opening).to_have_count(0, timeout=PATIENT * 1e3)
         expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
         assert visit.errors == []
 
