@@ -35,6 +35,7 @@ MODULES = {
     "benchmarks.hub",
     "build",
     "lessonkit",
+    "tools.answers",
     "tools.new_user",
     "tools.notebooks",
     "tools.repository",
