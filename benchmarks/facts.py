@@ -139,9 +139,12 @@ def in_memory() -> dict[str, float]:
     )
 
 
-def profile() -> list[tuple[str, int, float]]:
-    """Return what torch.profiler says of a loop whose loader decides: names, calls and milliseconds."""
-    from torch.profiler import ProfilerActivity
+def profile() -> dict[str, list[tuple[Any, ...]]]:
+    """Return what torch.profiler says of a loop whose loader decides.
+
+    The *rows* are names, calls and milliseconds; the *spans* names, and from when to when, in milliseconds.
+    """
+    from torch.profiler import ProfilerActivity, record_function
     from torch.profiler import profile as watched
 
     class Slow(Dataset[Any]):
@@ -150,15 +153,25 @@ def profile() -> list[tuple[str, int, float]]:
 
         def __getitem__(self, index: int) -> Any:
             time.sleep(0.010)
-            return torch.rand(256)
+            return torch.rand(2048)
 
-    net = torch.nn.Linear(256, 256)
+    net, threads = torch.nn.Linear(2048, 2048), torch.get_num_threads()
+    torch.set_num_threads(1)  # steps are to be alike
+    net(torch.rand(4, 2048))  # warm
     with watched(activities=[ProfilerActivity.CPU]) as found:
         for batch in DataLoader(Slow(), batch_size=4):
-            for _ in range(60):
-                net(batch)
+            with record_function("step"):
+                for _ in range(12):
+                    net(batch)
+    torch.set_num_threads(threads)
     rows = sorted(found.key_averages(), key=lambda row: -row.cpu_time_total)[:4]
-    return [(row.key, row.count, row.cpu_time_total / 1e3) for row in rows]
+    times = [(one.name, one.time_range.start / 1e3, one.time_range.end / 1e3) for one in found.events()]
+    outer = sorted((began, ended, name) for name, began, ended in times if name in (rows[0].key, "step"))
+    first = outer[0][0]
+    return {
+        "rows": [(row.key, row.count, row.cpu_time_total / 1e3) for row in rows],
+        "spans": [(name, round(began - first, 3), round(ended - first, 3)) for began, ended, name in outer],
+    }
 
 
 def main() -> None:

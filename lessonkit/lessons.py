@@ -56,7 +56,7 @@ def put(path: Path, content: bytes) -> None:
 
 def beside(notebook: Path) -> list[Path]:
     """List what belongs to a *notebook*: the answers to its questions, what it measured."""
-    return sorted(notebook.parent.glob(f"*_{notebook.name[:2]}.*"))
+    return sorted(notebook.parent.glob(f"[!.]*_{notebook.name[:2]}.*"))  # not the halves that `put` writes
 
 
 def version(notebook: Path) -> str:

@@ -11,7 +11,7 @@ from lessonkit import Trace, benchmark
 from lessonkit.analysis import load_job
 from lessonkit.loops.probe import Verdict
 
-__all__ = ["epoch", "mean", "measured", "probed", "stored", "together", "workers"]
+__all__ = ["Profile", "epoch", "mean", "measured", "probed", "stored", "together", "workers"]
 
 
 @lru_cache
@@ -33,6 +33,36 @@ def probed(job: Any, **changes: Any) -> Verdict:
 def measured() -> Any:
     """Return what real PyTorch took, as `python -m benchmarks.facts` measured it; seconds."""
     return json.loads(get_data(__name__, "measured_11.json") or b"")
+
+
+class Profile:
+    """Draw *spans* as a profiler does: a row for each thread, here the only one, and in it what was called.
+
+    Each span has a name, and from when to when it went on, in milliseconds.
+    """
+
+    wide, high, left = 1000, 26, 60
+
+    def __init__(self, spans: list[tuple[str, float, float]]) -> None:
+        self.spans = spans
+
+    def __repr__(self) -> str:
+        return f"A profiler's picture of {len(self.spans)} calls in {self.spans[-1][2]:.0f} ms."
+
+    def _repr_svg_(self) -> str:
+        scale = (self.wide - self.left - 10) / self.spans[-1][2]
+        drawn = [f'<text x="4" y="{self.high - 8}">main</text>']
+        for name, began, ended in self.spans:
+            place, width = self.left + began * scale, (ended - began) * scale
+            box = f'x="{place:.1f}" y="2" width="{width:.1f}" height="{self.high - 4}"'
+            short = name.split(".")[-1][: int(width / 7)]
+            drawn.append(
+                f'<g><title>{name}</title><rect {box} fill="{"#8bbf7c" if name == "step" else "#f0c36d"}"/>'
+            )
+            drawn.append(f'<text x="{place + 3:.1f}" y="{self.high - 8}">{short}</text></g>')
+        head = f'viewBox="0 0 {self.wide} {self.high}" width="100%" role="img" aria-label="{self!r}"'
+        style = "background:#fff;font:12px sans-serif"
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {head} style="{style}">{"".join(drawn)}</svg>'
 
 
 def epoch(job: Any, **changes: Any) -> tuple[Any, dict[str, Any]]:

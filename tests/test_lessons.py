@@ -244,6 +244,14 @@ def test_what_a_lab_leaves_is_nothing_to_git_and_no_lesson(tmp_path: Path) -> No
         assert sorted(path.stem for path in folder.glob("*.ipynb")) == WRITTEN
 
 
+def test_what_somebody_else_is_writing_belongs_to_no_lesson(tmp_path: Path) -> None:
+    lesson = next(path for path in lessons.lessons() if lessons.beside(path))
+    assert lessons.copy_lessons(tmp_path) == []
+    half = lessons.beside(lesson)[0].name
+    (tmp_path / f".{half}.4711").write_text("not all of")
+    assert lessons.version(tmp_path / lesson.name) == lessons.version(lesson)
+
+
 def test_who_copies_at_the_same_time_finds_nothing_that_somebody_changed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "lessonkit", "copy", str(tmp_path / "mine")]
     at_once = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]

@@ -75,9 +75,7 @@ def table(found: dict[Asked, list[Tries]]) -> Iterator[str]:
 def main() -> None:
     """Total what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "work", nargs="+", type=Path, help="a learner's archive, folder or notebook"
-    )
+    parser.add_argument("work", nargs="+", type=Path, help="a learner's archive, folder or notebook")
     print("\n".join(table(collected(parser.parse_args().work))))
 
 
