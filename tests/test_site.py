@@ -186,12 +186,12 @@ def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
 
 
 def test_a_stored_text_is_sent_whole() -> None:
-    def shown(data: Any) -> Any:
-        return {"cells": [{"source": ["a\n", "b"], "outputs": [{"data": data}, {"text": ["c\n", "d"]}]}]}
+    def shown(data: Any, printed: Any) -> Any:
+        return {"cells": [{"source": ["a\n", "b"], "outputs": [{"data": data}, {"text": printed}]}]}
 
     picture = {"image/png": "iVBO", "application/json": {"e": ["f"]}}
-    stored = shown({"text/plain": ["1\n", "2"]} | picture)
-    assert pages.with_whole_texts(stored) == shown({"text/plain": "1\n2"} | picture)
+    stored = shown({"text/plain": ["1\n", "2"]} | picture, ["c\n", "d"])
+    assert pages.with_whole_texts(stored) == shown({"text/plain": "1\n2"} | picture, "c\nd")
 
 
 @pytest.fixture

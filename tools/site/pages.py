@@ -186,8 +186,8 @@ def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a *notebook* as a server would send it: a stored text is one, and not a list of its lines."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            data |= {kind: "".join(lines) for kind, lines in data.items() if isinstance(lines, list)}
+            for texts in (output, output.get("data", {})):  # what was printed, and what is shown
+                texts |= {kind: "".join(lines) for kind, lines in texts.items() if isinstance(lines, list)}
     return notebook
 
 
