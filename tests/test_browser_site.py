@@ -397,14 +397,15 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         page = visit.page
         page.route("**/build/jlab_core*", lambda route: held.append(route))
         with page.expect_request("**/build/jlab_core*"):
-            page.goto(site.lesson(LESSONS[0]), wait_until="commit")
+            page.goto(site.lesson(LESSONS[1]), wait_until="commit")
         opening = page.locator("#lessons-opening")
-        expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Start here"))
-        expect(opening.get_by_role("img", name="1 sample in 55 ms")).to_be_visible()
+        expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
+        expect(opening.get_by_role("img", name="3 samples in 105 ms")).to_be_visible()
         opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
         held.pop().continue_()
         expect(opening).to_have_count(0, timeout=PATIENT * 1e3)
         expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
+        expect(page.locator(".jp-RenderedSVG").first).to_be_visible(timeout=PATIENT * 1e3)  # not run yet
         assert visit.errors == []
 
 

@@ -212,6 +212,7 @@ async function start() {
   watch().catch((error) => console.warn(error));
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;
+  for (const { model } of panel().content.widgets) model.trusted = true; // drawings are shown before they are run
   const { kernel } = panel().sessionContext.session;
   // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new kernel has none.
   kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
