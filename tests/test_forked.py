@@ -284,3 +284,16 @@ def test_a_real_run_shows_what_it_takes_to_put_arrays_together() -> None:
     assert {span.stage for span in trace.work} >= {"Map", "Batch"}
     trace = benchmark(DataLoader(arrays, 2, num_workers=1), 1, 0, clock="real")
     assert "Collate" in {span.stage for span in trace.work}
+
+
+def test_a_process_whose_end_another_thread_was_told_ends_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who starts a process asks for the ends of all: who joins one at that moment is not told of it."""
+
+    def still_running(process: Any) -> None:
+        raise ValueError("Cannot close a process while it is still running")
+
+    iterator = iter(DataLoader(Dataset.range(8), 2, num_workers=2))
+    assert next(iterator) == [0, 1]
+    with monkeypatch.context() as patched:
+        patched.setattr(multiprocessing.process.BaseProcess, "close", still_running)
+        iterator.close()

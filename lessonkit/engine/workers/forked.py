@@ -73,7 +73,10 @@ class Handle:
         self.process.join(LAST_BATCH)
         self.process.kill()
         self.process.join()
-        self.process.close()
+        with suppress(
+            ValueError
+        ):  # another thread, which starts a process, was told just now that it has ended
+            self.process.close()
         with self.lock:
             self.ours.close()
 
