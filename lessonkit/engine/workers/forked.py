@@ -73,9 +73,7 @@ class Handle:
         self.process.join(LAST_BATCH)
         self.process.kill()
         self.process.join()
-        with suppress(
-            ValueError
-        ):  # another thread, which starts a process, was told just now that it has ended
+        with suppress(ValueError):  # a thread that starts a process was told just now that this one has ended
             self.process.close()
         with self.lock:
             self.ours.close()
