@@ -99,6 +99,15 @@ def test_runs_that_differ_by_more_than_the_effect_tell_nothing(recommended: Any)
     assert found.changes == []
 
 
+def test_without_matplotlib_as_in_a_browser_the_page_has_no_picture(
+    recommended: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = recommended(MODELS["waits for files"], 0)
+    whole = found._repr_html_()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert found._repr_html_() == re.sub("<img [^>]*>", "", whole) != whole
+
+
 def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) -> None:
     found = recommended(MODELS["waits for files"], 0)
     text, page = str(found), found._repr_html_()

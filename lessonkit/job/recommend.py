@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from statistics import fmean
@@ -162,8 +163,10 @@ class Recommendation:
             page += f"<p>{html.escape(text)}</p><ul>{lines}</ul>"
         if not self.table:
             return page
-        words, drawn = html.escape(self.picture.words), b64encode(png(self.picture)).decode()
-        page += f'<img alt="{words}" src="data:image/png;base64,{drawn}" style="max-width:100%">'
+        with suppress(ImportError):  # without matplotlib there is no picture
+            picture = self.picture
+            words, drawn = html.escape(picture.words), b64encode(png(picture)).decode()
+            page += f'<img alt="{words}" src="data:image/png;base64,{drawn}" style="max-width:100%">'
         page += "<table><tr><th>setting<th>first epoch<th>later epoch<th>saves<th></tr>"
         longest = max(told[1] for _, told in self.table)
         for row, (_, told) in zip(self.rows(), self.table, strict=True):
