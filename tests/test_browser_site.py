@@ -96,14 +96,20 @@ KEPT = """async () => {
     const kept = (await Promise.all(caches_.map((cache) => cache.keys()))).flat();
     return kept.some(({ url }) => url.endsWith(".wasm.packed"));
 }"""
-DAMAGE = """async () => {
+DAMAGE = """async ([file, text]) => {
+    const headers = { "content-type": "text/javascript" };
+    let damaged = 0;
     for (const name of await caches.keys()) {
         const cache = await caches.open(name);
         for (const { url } of await cache.keys()) {
-            if (url.endsWith(".wasm.packed")) await cache.put(url, new Response("broken"));
+            if (!url.endsWith(file)) continue;
+            await cache.put(url, new Response(text, { headers }));
+            damaged++;
         }
     }
+    return damaged;
 }"""
+WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
 
@@ -312,8 +318,19 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
 
 
 @pytest.mark.usefixtures("whole_site")
-def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(site: Site, learner: Visit) -> None:
-    school = shutil.copytree(site.school / "lessons", site.school / "impatient")
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyodide.asm.wasm.packed", "broken"),
+        ("packages.zip.packed", "broken"),
+        ("/start.mjs", WAITS_FOR_EVER),
+    ],
+    ids=["python", "packages", "start"],
+)
+def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(
+    site: Site, learner: Visit, file: str, text: str
+) -> None:
+    school = shutil.copytree(site.school / "lessons", site.school / "impatient", dirs_exist_ok=True)
     script = school / "site.js"
     script.write_text(script.read_text().replace("const LATE = 60000", "const LATE = 20000"))
     impatient = Site(site.address.replace("lessons", "impatient"), site.school)
@@ -321,7 +338,7 @@ def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(site: Site, lea
     impatient.open(page, LESSONS[0])
     page.evaluate("keptWork => localStorage.setItem('work of mine', keptWork)", "a text")
     await_true(page, KEPT)  # the page has told its worker what it fetched
-    page.evaluate(DAMAGE)
+    assert page.evaluate(DAMAGE, [file, text]) == 1
     page.reload()
     expect(page.locator("#lessons-line [role=status]")).to_have_text(READY, timeout=PATIENT * 1e3)
     assert page.evaluate("localStorage.getItem('work of mine')") == "a text"

@@ -51,8 +51,11 @@ async function showOpening() {
   }
   const headings = [...opening.querySelectorAll("h2")];
   const read = headings.findLast((heading) => heading.offsetTop <= opening.scrollTop + opening.clientHeight / 2);
-  if (opening.scrollTop && read) await goToSection(read.id, () => opening.remove());
-  opening.remove();
+  try {
+    if (opening.scrollTop && read) await goToSection(read.id, () => opening.remove());
+  } finally {
+    opening.remove();
+  }
 }
 
 const isOpen = () => document.querySelector(".jp-RenderedMarkdown h1") !== null;
@@ -129,7 +132,9 @@ export const ready = choose().catch((error) => console.warn(error));
 // ---- Python ----
 
 let started = "", heard = performance.now();
-new PerformanceObserver(() => (heard = performance.now())).observe({ type: "resource" });
+new PerformanceObserver((seen) => { // what belongs to Python and the page: icons and lists come as long as it is open
+  if (seen.getEntries().some(({ name }) => /\/(build|extensions|python-\w+)\//.test(name))) heard = performance.now();
+}).observe({ type: "resource" });
 
 // Asked for at once, so that they are here when the page has come so far as to want them. How large they are the build
 // says: a server that compresses would count other bytes.
@@ -155,7 +160,7 @@ async function fetchPython() {
 async function watch() {
   while (started !== "done") {
     await soon(1000);
-    if (performance.now() - heard > LATE) return giveUp();
+    if (started === "failed" || performance.now() - heard > LATE) return giveUp();
   }
   return undefined;
 }
@@ -190,8 +195,9 @@ async function giveUp() {
 new BroadcastChannel("lessons").onmessage = ({ data }) => {
   heard = performance.now();
   if (started === "done") return;
+  started = data;
   bar.removeAttribute("value");
-  say(`${(started = data)} …`);
+  if (data !== "failed") say(`${data} …`);
 };
 
 function panel() {
@@ -212,7 +218,8 @@ async function start() {
   watch().catch((error) => console.warn(error));
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;
-  for (const { model } of panel().content.widgets) model.trusted = true; // drawings are shown before they are run
+  // Drawings of a published lesson are shown before they are run; a file of somebody else's is not trusted.
+  if ((await asked)?.ok) for (const { model } of panel().content.widgets) model.trusted = true;
   const { kernel } = panel().sessionContext.session;
   // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new kernel has none.
   kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
@@ -225,6 +232,7 @@ async function start() {
   });
   await runFirst().catch(() => 0); // the learner has run them already
   started = "done";
+  recall("lessons tried", "");
   const kept = keeps ? "Your work is kept in this browser." : "This browser keeps nothing here: download your work before you leave.";
   if (second) return say(second, true);
   say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);

@@ -12,10 +12,26 @@ async function unpacking(asked, ...options) {
   if (!BIG.includes(address)) return plain(asked, ...options);
   const { ok, status, body } = await plain(`${address}.packed`);
   const headers = { "content-type": address.endsWith(".wasm") ? "application/wasm" : "application/zip" };
-  return new Response(ok ? body.pipeThrough(new DecompressionStream("gzip")) : null, { status, headers });
+  if (!ok) return new Response(null, { status, headers });
+  const { readable, writable } = new DecompressionStream("gzip");
+  body.pipeTo(writable).catch(fail); // what reads the other end may wait for ever
+  return new Response(readable, { headers });
 }
 
-export async function loadPyodide(options) {
+let hasFailed = false;
+
+// Said once: the next page, loaded at the first word, would hear a second and take it for its own.
+function fail() {
+  if (!hasFailed) told.postMessage("failed");
+  hasFailed = true;
+}
+
+export const loadPyodide = (options) => start(options).catch((error) => {
+  fail();
+  throw error;
+});
+
+async function start(options) {
   // The page has said that there will be no Python.
   if (typeof WebAssembly !== "object" || typeof DecompressionStream !== "function") await new Promise(() => 0);
   told.postMessage("Starting Python");
