@@ -24,6 +24,7 @@ from playwright.sync_api import Page, Route, expect
 from servers import HOST, await_start, free_port, process
 from test_browser_keys import by_keys
 
+from tools.answers import collected
 from tools.site import fetch, python
 from tools.site.python import BIG, PACKED
 
@@ -365,6 +366,23 @@ def test_what_a_learner_did_is_there_again_and_comes_along(
         assert work.testzip() is None
         saved = json.loads(work.read(f"{lesson}.ipynb"))
     assert "".join(saved["cells"][code]["source"]) == "mine = 1"
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_a_teacher_totals_what_learners_answered(site: Site, learner: Visit, tmp_path: Path) -> None:
+    page = learner.page
+    site.open(page, LESSONS[8])
+    run_all(page, PATIENT)
+    asked = page.locator(".lk-predict").first
+    asked.get_by_label("2.5 s").check()
+    asked.get_by_label("fairly sure").check()
+    asked.get_by_role("button", name="Commit to this answer").click()
+    expect(asked.locator(".lk-verdict")).to_contain_text("as the first tool", timeout=PATIENT * 1e3)
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Download all my work").click()
+    coming.value.save_as(tmp_path / "anna.zip")
+    question = (LESSONS[8], "How much does this prefetch save?")
+    assert collected([tmp_path / "anna.zip"])[question] == [[["2.5 s", "fairly sure", False]]]
 
 
 @pytest.mark.usefixtures("whole_site")

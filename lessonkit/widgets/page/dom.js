@@ -153,6 +153,7 @@ function keeping(model, restore) {
   return (value) => {
     model.set("kept", (ours = JSON.stringify(value)));
     model.save_changes();
+    model.widget_manager?.setDirty?.(); // or JupyterLab would save it only with the next run of a cell
   };
 }
 

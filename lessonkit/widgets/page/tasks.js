@@ -33,8 +33,8 @@ class Predict {
     return around.lead();
   }
 
-  keep(verdict) {
-    this.save({ said: this.answer.get(), sure: this.sure.get(), verdict });
+  keep() {
+    this.save({ said: this.answer.get(), sure: this.sure.get(), verdict: this.verdict });
   }
 
   restore({ said, sure, verdict }) {
@@ -42,7 +42,7 @@ class Predict {
     this.answer.set(said);
     this.sure.set(sure);
     this.said.textContent = "This is how far you were. You have not committed yet.";
-    if (verdict) this.conclude(verdict);
+    if (verdict) this.conclude((this.verdict = verdict));
   }
 
   radios(texts, name, title) {
@@ -75,7 +75,8 @@ class Predict {
   }
 
   hear(verdict) {
-    if (verdict.scene && this.card.dataset.answered === undefined) this.keep(verdict);
+    if (this.card.dataset.answered === undefined) this.verdict = verdict;
+    this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(verdict);
     if (verdict.scene && isHere) this.on.focus({ preventScroll: true });
