@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 from browser import RUN, Visit, open_notebook
-from lesson import Lesson, main_path
+from lesson import SERIES, Lesson, main_path
 from servers import Server
 
-from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
 from lessonkit.widgets.questions.prediction import SCALES, Question
 
+QUICK = ["01_prefetch", "09_workers"]  # a bar to place, a number, a choice
 CHOSEN = "() => document.querySelector('.jp-Notebook .jp-mod-active').dataset.windowedListIndex"
 MOVED = f"(before) => ({CHOSEN})() !== before"
 IN_QUESTION = "() => Boolean(document.activeElement.closest('.lk-predict:not([data-answered])'))"
@@ -29,10 +30,12 @@ UNDERLINED = """() => {
 GO_ON = "() => document.activeElement.textContent === 'go on'"
 
 
-@pytest.mark.parametrize("name", ["01_prefetch", "06_ordering"])  # all kinds of answers
+@pytest.mark.parametrize("name", SERIES)
 def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
-    visit: Visit, lab: Server, name: str
+    visit: Visit, lab: Server, name: str, request: pytest.FixtureRequest
 ) -> None:
+    if name not in QUICK and request.config.getoption("--site") != "all":
+        pytest.skip("walked by `make test-site`")
     page, found = visit.page, main_path(name)
     page.emulate_media(reduced_motion="reduce")
     open_notebook(page, lab.store(found.path))
@@ -74,9 +77,12 @@ def answer(page: Any, asked: Question) -> None:
             for key in ["Enter", *["Shift+ArrowRight"] * (to // 5), *["ArrowRight"] * (to % 5), "Enter"]:
                 page.keyboard.press(key)
             page.keyboard.press("Tab")
-    elif isinstance(asked, Marks):
-        for _ in asked.right:
-            page.keyboard.press("Enter")
+    elif isinstance(asked, Drawing):
+        for place in asked.right:
+            page.keyboard.press("ArrowUp")
+            up = round(place) - int(page.evaluate("document.activeElement.ariaValueNow"))
+            for _ in range(abs(up)):
+                page.keyboard.press("ArrowUp" if up > 0 else "ArrowDown")
             page.keyboard.press("Tab")
     elif asked.choices:
         page.keyboard.press("Space")

@@ -110,6 +110,18 @@ DAMAGE = """async ([file, text]) => {
     }
     return damaged;
 }"""
+TWO_SAVES = """async () => {
+    const { context } = jupyterapp.shell.currentWidget, { contents } = jupyterapp.serviceManager;
+    const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    const save = contents.save.bind(contents);
+    contents.save = (...given) => save(...given).then(async (kept) => (await soon(400), kept));
+    await context.save();
+    await soon(1000); // a file that is younger than this is nobody else's
+    const change = (text) => (context.model.sharedModel.cells[0].setSource(text), context.save());
+    const first = change("# one");
+    await soon(200);
+    return Promise.race([Promise.all([first, change("# two")]).then(() => "saved"), soon(8000)]);
+}"""
 WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
@@ -227,7 +239,7 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
 
 
 @pytest.mark.usefixtures("whole_site")
-@pytest.mark.parametrize("name", ["00_start_here", "01_prefetch", "09_workers"])
+@pytest.mark.parametrize("name", LESSONS)
 def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str) -> None:
     """The site's page is that of Notebook 7; the first page then says that the lesson is done."""
     found = lesson(name)
@@ -383,6 +395,12 @@ def test_a_teacher_totals_what_learners_answered(site: Site, learner: Visit, tmp
     coming.value.save_as(tmp_path / "anna.zip")
     question = (LESSONS[8], "How much does this prefetch save?")
     assert collected([tmp_path / "anna.zip"])[question] == [[["2.5 s", "fairly sure", False]]]
+
+
+@pytest.mark.usefixtures("whole_site")
+def test_two_saves_at_once_do_not_take_each_other_for_somebody_elses(site: Site, learner: Visit) -> None:
+    site.open(learner.page, LESSONS[2])
+    assert learner.page.evaluate(TWO_SAVES) == "saved"
 
 
 @pytest.mark.usefixtures("whole_site")

@@ -78,7 +78,7 @@ class Target(NamedTuple):
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
-SITE_WALK = ("pytest", "tests/test_browser_site.py", "--site=all")
+SITE_WALK = ("pytest", "tests/test_browser_site.py", "tests/test_browser_keys.py", "--site=all")
 OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
 TARGETS = {

@@ -218,6 +218,7 @@ async function start() {
   watch().catch((error) => console.warn(error));
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;
+  saveInTurn(panel().context);
   // Drawings of a published lesson are shown before they are run; a file of somebody else's is not trusted.
   if ((await asked)?.ok) for (const { model } of panel().content.widgets) model.trusted = true;
   const { kernel } = panel().sessionContext.session;
@@ -285,6 +286,13 @@ async function runFirst() {
   for (const cell of content.widgets.slice(0, first + 1)) {
     if (cell.model.type === "code") await cell.constructor.execute(cell, sessionContext);
   }
+}
+
+// One that began while another writes would find the file changed, and ask the learner whose it is.
+function saveInTurn(context) {
+  const save = context.save.bind(context);
+  let last = Promise.resolve();
+  context.save = () => (last = last.catch(() => 0).then(save));
 }
 
 // Not before Python is there: until then JupyterLab has not read the widgets that were saved, and would save none.
