@@ -35,7 +35,7 @@ def await_front(visit: Visit, name: str, also: str = "true") -> None:
 
 
 def test_another_lesson_takes_the_place_of_the_kernel_and_the_first_goes_on_when_it_is_run(
-    visit: Visit, hub_lab: Server
+    hub_lab: Server, visit: Visit
 ) -> None:
     def kernels() -> list[Any]:
         return list(visit.page.evaluate(KERNELS))
