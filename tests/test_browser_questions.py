@@ -45,6 +45,16 @@ CELLS = [
 ]
 NAMES = ["Open", "Read 0", "Read 1", "Read 2", "Train 0", "Train 1", "Train 2"]
 BY_TURNS = [0, 6, 11, 16, 9, 14, 19]  # in steps of 5 ms
+DRAWN_LATE = """async () => {
+    const { content, sessionContext } = jupyterapp.shell.currentWidget;
+    const [asking, { node }] = [content.widgets[3], content.widgets[5]];
+    const { parentNode, nextSibling } = node;
+    node.querySelector(".lk-note").remove();
+    node.remove();
+    await asking.constructor.execute(asking, sessionContext);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    parentNode.insertBefore(node, nextSibling);
+}"""
 SAVE = "() => jupyterapp.commands.execute('docmanager:save')"
 
 
@@ -106,6 +116,11 @@ def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_cov
         assert not text(page, told).is_visible()
     assert page.get_by_text("Covered until you are right or ask.").count() == 2
     assert text(page, "Go on.").is_visible()
+
+
+def test_a_section_that_is_drawn_late_is_covered_too(page: Any) -> None:
+    page.evaluate(DRAWN_LATE)
+    page.locator(".jp-Cell", has=page.get_by_role("heading", name="Look")).locator(".lk-note").wait_for()
 
 
 def test_a_bar_is_moved_by_keyboard(page: Any) -> None:

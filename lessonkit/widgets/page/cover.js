@@ -9,10 +9,13 @@ class Cover {
     this.el = el;
     this.notebook = el.closest(".jp-Notebook") ?? document.body;
     this.models = manager?.context?.model?.cells;
+    document.body.classList.add("lk-covers");
+  }
+
+  look() {
     this.cells = [...this.notebook.querySelectorAll(".jp-Cell")].map((node, place) => this.cell(node, place));
     const covered = ({ tags }) => tags.includes("covered");
     this.sections = this.cells.flatMap((cell, place) => (covered(cell) ? [this.section(cell, place)] : []));
-    document.body.classList.add("lk-covers");
   }
 
   cell(node, place) {
@@ -37,12 +40,23 @@ class Cover {
 
   close() {
     const isMine = ({ asked }) => !this.models || asked.some(({ node }) => node.contains(this.el));
-    for (const section of this.sections.filter(isMine)) this.turn(section, true);
+    this.turnAll(isMine, true);
   }
 
   open() {
     const isTold = ({ asked }) => asked.every(({ node }) => node.querySelector("[data-answered]"));
-    for (const section of this.sections.filter(isTold)) this.turn(section, false);
+    this.turnAll(isTold, false);
+  }
+
+  // JupyterLab draws the cells of a page that is loaded again one after another: those that come late have their turn.
+  turnAll(wanted, covered, done = new Set()) {
+    this.look();
+    for (const section of this.sections.filter(wanted)) {
+      if (!done.has(section.node)) this.turn(section, covered);
+      done.add(section.node);
+    }
+    const isWanted = this.el.isConnected && covered === (this.el.dataset.answered === undefined);
+    if (isWanted && this.cells.length < this.models?.length) setTimeout(() => this.turnAll(wanted, covered, done), 500);
   }
 
   turn({ node, inside }, covered) {
