@@ -396,6 +396,9 @@ def test_a_teacher_totals_what_learners_answered(site: Site, learner: Visit, tmp
     told = "\n".join(table(collected([tmp_path / "anna.zip"])))
     said = r"How much does this prefetch save\?\n  ✗ 2.5 s .*\(1 fairly sure\)\n  0 of 1 right"
     assert re.search(said, told)
+    page.goto(f"{site.address}/index.html")
+    card = page.locator("ol > li", has=page.locator(f"a[href*='{LESSONS[8]}']"))
+    expect(card).to_contain_text(re.compile(r"0 of \d questions answered"))  # a wrong answer is on its way
 
 
 @pytest.mark.usefixtures("whole_site")

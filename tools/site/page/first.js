@@ -45,7 +45,8 @@ function reached({ cells, metadata }) {
   const code = main.filter(({ cell_type }) => cell_type === "code");
   const widgets = metadata.widgets?.["application/vnd.jupyter.widget-state+json"]?.state ?? {};
   const idOf = ({ data }) => data?.["application/vnd.jupyter.widget-view+json"]?.model_id;
-  const isAnswered = ({ outputs }) => outputs.some((output) => widgets[idOf(output)]?.state.kept?.includes('"verdict":'));
+  // A verdict without a run is that of a wrong answer: the question is still open.
+  const isAnswered = ({ outputs }) => outputs.some((output) => widgets[idOf(output)]?.state.kept?.includes('"scene":'));
   const asks = code.filter(({ metadata: { tags } }) => tags?.includes("predict"));
   return {
     ran: code.filter((cell) => cell.metadata.execution).length, cells: code.length,
