@@ -60,6 +60,13 @@ REST = f"""() => {{ {ALONE}
     for (const act of due) if (asks(act) && asked.length > 3 * KEPT) break;
     return [asked.length / KEPT, to(1), to(0)];
 }}"""
+# Each picture takes so long, and nobody moves any more: which are asked for?
+SLOWLY = f"""(ms) => {{ {ALONE}
+    took = ms;
+    to(0), to(5, [6, 4, 7, 3].map((value) => ({{ value }})));
+    for (const act of due) asks(act);
+    return asked.map(({{ values }}) => values.value);
+}}"""
 # A hand goes on, and pictures take so long in the kernel.
 HICCUP = f"""() => {{ {ALONE}
     const move = (value) => asks(() => pictures.want({{ value }}, false));
@@ -199,6 +206,11 @@ def test_pictures_that_were_not_seen_for_long_are_let_go(alone: Any) -> None:
 
 def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(alone: Any) -> None:
     assert alone.evaluate(REST) == [0.5, False, False]
+
+
+def test_of_slow_pictures_the_next_two_are_fetched_ahead_and_of_very_slow_ones_none(alone: Any) -> None:
+    asked = [alone.evaluate(SLOWLY, took) for took in (10, 700, 5000)]
+    assert asked == [[0, 5, 6, 4, 7, 3], [0, 5, 6, 4], [0, 5]]
 
 
 def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(alone: Any) -> None:

@@ -2,15 +2,14 @@
 
 import nbformat
 from lesson import CONTROLS
-from test_notebooks import again
+from test_notebooks import changed
 
 import lessonkit.widgets
 from tools.notebooks import text_of
 
 
 def test_running_it_again_gives_what_is_kept() -> None:
-    found = again()[CONTROLS.stem]
-    assert found.code == 0, found.said
+    assert not changed(CONTROLS)
 
 
 def test_it_is_kept_without_what_changes() -> None:

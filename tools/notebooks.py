@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 from nbclient import NotebookClient
 
 ALL = Path(__file__).parent.parent / "notebooks"
+CONTROLS = ALL.parent / "docs" / "controls.ipynb"
 CELL_LIMIT = 60  # seconds
 NOTEBOOK_LIMIT = 120
+END = "import os\nprint(sum(os.times()[:4]))\n%reset -f"  # a cell after each notebook
 KEPT = ("tags", "jupyter", "jp-MarkdownHeadingCollapsed")  # of a cell's metadata
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -26,25 +29,45 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # names a model that i
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?")
 
 
-def run(path: Path) -> None:
-    """Run a notebook, and keep what it gives."""
-    before = nbformat.read(path, as_version=4)
-    after = nbformat.from_dict(before)
+class Ran(NamedTuple):
+    """A notebook after a run: the *text* as it is kept, and how many *seconds* its kernel computed."""
+
+    text: str
+    seconds: float
+
+
+def run(paths: list[Path]) -> dict[Path, Ran]:
+    """Run notebooks one after another, all in one kernel, since each would need seconds to start.
+
+    None finds a name that one before it has made. ValueError tells which cell raised.
+    """
+    books = {path: nbformat.read(path, as_version=4) for path in paths}
+    ends = [nbformat.v4.new_code_cell(END) for _ in range(len(books) + 1)]
+    cells = [
+        ends[0],
+        *chain(*([*book.cells, end] for book, end in zip(books.values(), ends[1:], strict=True))),
+    ]
+    before = [(cell, cell.id, kept_outputs(cell)) for cell in cells]
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"  # two lessons may have the same
     client = NotebookClient(
-        after,
+        nbformat.v4.new_notebook(cells=cells),
         timeout=CELL_LIMIT,
+        allow_errors=True,
         kernel_name="python3",
-        resources={"metadata": {"path": str(path.parent)}},
+        resources={"metadata": {"path": str(ALL)}},
         record_timing=False,
         store_widget_state=False,
         shutdown_kernel="immediate",
     )
-    old = [kept_outputs(cell) for cell in before.cells]
-    asyncio.run(asyncio.wait_for(client.async_execute(), NOTEBOOK_LIMIT))
-    for cell, outputs in zip(after.cells, old, strict=True):
+    asyncio.run(asyncio.wait_for(client.async_execute(), NOTEBOOK_LIMIT * len(books)))
+    for cell, own, outputs in before:
+        cell.id = own
         if outputs:
             cell.outputs = outputs
-    path.write_text(text_of(after), encoding="utf-8")
+    times = [float(end.outputs[0].text) for end in ends]
+    took = [after - before for before, after in pairwise(times)]
+    return {path: Ran(text_of(book), time) for (path, book), time in zip(books.items(), took, strict=True)}
 
 
 def kept_outputs(cell: Any) -> list[Any]:
@@ -82,7 +105,7 @@ def normalised(outputs: list[Any], count: int) -> list[Any]:
                 found.append(output)
             continue
         if output.output_type == "error":
-            raise ValueError(f"an error is among the outputs: {output.ename}: {output.evalue}")
+            raise ValueError(f"a cell raised {output.ename}: {output.evalue}")
         output.data.pop(WIDGET_VIEW, None)
         output.metadata = {kind: size for kind, size in output.metadata.items() if kind in output.data}
         if "execution_count" in output:
@@ -94,9 +117,10 @@ def normalised(outputs: list[Any], count: int) -> list[Any]:
 
 def main(names: list[str]) -> None:
     """Run the notebooks that are named, or all."""
-    for path in [Path(name) for name in names] or sorted(ALL.glob("*.ipynb")):
-        print(path)
-        run(path)
+    paths = [Path(name) for name in names] or [*sorted(ALL.glob("*.ipynb")), CONTROLS]
+    for path, ran in run(paths).items():
+        print(f"{path}: {ran.seconds:.1f} s")
+        path.write_text(ran.text, encoding="utf-8")
 
 
 if __name__ == "__main__":

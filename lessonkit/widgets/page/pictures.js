@@ -3,7 +3,8 @@
 // who moves then does not wait for that answer before asking.
 
 const SLOW = 150; // ms; simulations that take longer wait until the control comes to rest
-const AHEAD = 60; // ms; one that takes longer is not done ahead
+const QUICK = 60; // ms; of pictures that take longer only the next two are fetched ahead,
+const SLOWEST = 1500; // ms; and none that take longer than that: a hand that comes meanwhile would wait
 const KEPT = 300; // pictures
 const REST = 250; // ms
 const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead: who taps a key is quicker
@@ -48,7 +49,8 @@ class Pictures {
   ask() {
     const ahead = this.wanted === null;
     if (this.paused || [...this.asked.values()].some((one) => ahead || !one.ahead)) return;
-    const values = this.wanted ?? this.ahead.find((one) => !this.kept.has(this.keyOf(one)));
+    const near = this.took < QUICK ? this.ahead : this.ahead.slice(0, 2);
+    const values = this.wanted ?? near.find((one) => !this.kept.has(this.keyOf(one)));
     if (!values) return;
     this.wanted = null;
     this.asked.set(++this.next, { key: this.keyOf(values), ahead });
@@ -65,7 +67,7 @@ class Pictures {
 
   rested(wait = STILL_FOR) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.took < AHEAD && this.ask(), wait);
+    this.timer = setTimeout(() => this.took < SLOWEST && this.ask(), wait);
   }
 
   // The one that was not seen for longest is let go.
@@ -99,7 +101,8 @@ class Pictures {
       else this.draw(key, answer);
     }
     if (this.wanted) this.ask();
-    else this.rested(ahead ? 5 * this.took : STILL_FOR); // a kernel that is mostly free answers a hand at once
+    // A kernel that is mostly free answers a hand at once.
+    else this.rested(ahead ? Math.min(5 * this.took, STILL_FOR) : STILL_FOR);
   }
 }
 
