@@ -269,8 +269,8 @@ def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytes
 
     job = measured(loader, draws)
     assert torch.cuda.get_rng_state_all() == [1]
-    assert job.numbers.device.train > 0.003
-    assert job.forecast()[1] > 10 * 0.003
+    train = job.numbers.device.train * job.rest(job.said)  # about 3 ms; how exactly, a clock of its own tests
+    assert job.forecast()[1] > 0.999 * 10 * train > 0
 
     def waits(batch: Any) -> None:
         device.launch()
