@@ -269,8 +269,9 @@ def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytes
 
     job = measured(loader, draws)
     assert torch.cuda.get_rng_state_all() == [1]
-    train = job.numbers.device.train * job.rest(job.said)  # about 3 ms; how exactly, a clock of its own tests
-    assert job.forecast()[1] > 0.999 * 10 * train > 0
+    on_device = job.numbers.device
+    assert on_device.train >= 0.003 - on_device.launch  # whatever else this machine does meanwhile
+    assert job.forecast()[1] > 10 * on_device.train * job.rest(job.said) - 1e-7  # whole nanoseconds
 
     def waits(batch: Any) -> None:
         device.launch()

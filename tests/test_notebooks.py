@@ -66,8 +66,22 @@ def as_compared(text: str) -> list[Any]:
 
 def changed(path: Path) -> list[str]:
     """The cells that running a notebook again changes; then say make notebooks."""
-    now, kept = as_compared(again()[path].text), as_compared(path.read_text(encoding="utf-8"))
+    now, kept = as_compared(text_of(again()[path].notebook)), as_compared(path.read_text(encoding="utf-8"))
     return [cell.id for cell, before in zip(now, kept, strict=True) if cell != before]
+
+
+def test_a_cell_that_raises_is_told_also_on_the_real_clock_and_leaves_no_name_to_the_next(
+    tmp_path: Path,
+) -> None:
+    kept = {"outputs": [nbformat.v4.new_output("stream", text="kept")], "metadata": {"tags": ["real-clock"]}}
+    raises = [nbformat.v4.new_code_cell("name = 1"), nbformat.v4.new_code_cell("1 / 0", **kept)]
+    paths = [tmp_path / "raises.ipynb", tmp_path / "next.ipynb"]
+    for path, cells in zip(paths, (raises, [nbformat.v4.new_code_cell("'name' in globals()")]), strict=True):
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    first, second = run_again(paths).values()
+    with pytest.raises(ValueError, match="a cell raised ZeroDivisionError"):
+        text_of(first.notebook)
+    assert second.notebook.cells[0].outputs[0].data["text/plain"] == "False"
 
 
 @each

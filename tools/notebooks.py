@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,29 +30,29 @@ RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?")
 
 
 class Ran(NamedTuple):
-    """A notebook after a run: the *text* as it is kept, and how many *seconds* its kernel computed."""
+    """A *notebook* with what its cells gave, and how many *seconds* the kernel computed for it."""
 
-    text: str
+    notebook: Any
     seconds: float
 
 
 def run(paths: list[Path]) -> dict[Path, Ran]:
     """Run notebooks one after another, all in one kernel, since each would need seconds to start.
 
-    None finds a name that one before it has made. ValueError tells which cell raised.
+    None finds a name that one before it has made. An error in a cell is among its outputs.
     """
     books = {path: nbformat.read(path, as_version=4) for path in paths}
-    ends = [nbformat.v4.new_code_cell(END) for _ in range(len(books) + 1)]
-    cells = [
-        ends[0],
-        *chain(*([*book.cells, end] for book, end in zip(books.values(), ends[1:], strict=True))),
-    ]
+    first, *ends = (nbformat.v4.new_code_cell(END) for _ in range(len(books) + 1))
+    cells = [first]
+    for book, end in zip(books.values(), ends, strict=True):
+        cells += [*book.cells, end]
     before = [(cell, cell.id, kept_outputs(cell)) for cell in cells]
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # two lessons may have the same
     client = NotebookClient(
         nbformat.v4.new_notebook(cells=cells),
         timeout=CELL_LIMIT,
+        interrupt_on_timeout=True,  # and go on with the next
         allow_errors=True,
         kernel_name="python3",
         resources={"metadata": {"path": str(ALL)}},
@@ -63,11 +63,11 @@ def run(paths: list[Path]) -> dict[Path, Ran]:
     asyncio.run(asyncio.wait_for(client.async_execute(), NOTEBOOK_LIMIT * len(books)))
     for cell, own, outputs in before:
         cell.id = own
-        if outputs:
+        if outputs and all(output.output_type != "error" for output in cell.outputs):
             cell.outputs = outputs
-    times = [float(end.outputs[0].text) for end in ends]
-    took = [after - before for before, after in pairwise(times)]
-    return {path: Ran(text_of(book), time) for (path, book), time in zip(books.items(), took, strict=True)}
+    times = [float(end.outputs[0].text) for end in (first, *ends)]
+    took = [later - sooner for sooner, later in pairwise(times)]
+    return {path: Ran(book, seconds) for (path, book), seconds in zip(books.items(), took, strict=True)}
 
 
 def kept_outputs(cell: Any) -> list[Any]:
@@ -76,7 +76,10 @@ def kept_outputs(cell: Any) -> list[Any]:
 
 
 def text_of(notebook: Any) -> str:
-    """A notebook as it is kept: without anything that changes when nothing has changed."""
+    """A notebook as it is kept: without anything that changes when nothing has changed.
+
+    ValueError says what a cell raised.
+    """
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     codes = 0
@@ -120,7 +123,7 @@ def main(names: list[str]) -> None:
     paths = [Path(name) for name in names] or [*sorted(ALL.glob("*.ipynb")), CONTROLS]
     for path, ran in run(paths).items():
         print(f"{path}: {ran.seconds:.1f} s")
-        path.write_text(ran.text, encoding="utf-8")
+        path.write_text(text_of(ran.notebook), encoding="utf-8")
 
 
 if __name__ == "__main__":
