@@ -54,9 +54,22 @@ class SequentialSampler:
         return len(self.data_source)
 
 
+class Generator(random.Random):
+    def manual_seed(self, seed: int) -> "Generator":
+        self.seed(seed)
+        return self
+
+    get_state, set_state = random.Random.getstate, random.Random.setstate
+
+
 class RandomSampler(SequentialSampler):
+    def __init__(self, data_source: Any, generator: Any = None) -> None:
+        super().__init__(data_source)
+        self.generator = generator
+
     def __iter__(self) -> Iterator[int]:
-        return iter(random.sample(range(len(self.data_source)), len(self.data_source)))
+        draw = self.generator or random
+        return iter(draw.sample(range(len(self.data_source)), len(self.data_source)))
 
 
 class BatchSampler:
@@ -126,8 +139,8 @@ class DataLoader:
         self.persistent_workers, self.multiprocessing_context = persistent_workers, multiprocessing_context
         self.is_stream = isinstance(dataset, IterableDataset)
         if sampler is None:
-            kind = RandomSampler if shuffle else SequentialSampler
-            sampler = Endless() if self.is_stream else kind(dataset)
+            sampler = RandomSampler(dataset, generator) if shuffle else SequentialSampler(dataset)
+            sampler = Endless() if self.is_stream else sampler
         self.sampler = sampler
         self.batch_size = batch_size = None if batch_sampler is not None else batch_size
         if batch_size is not None:
@@ -234,10 +247,12 @@ class ByWorkers(Iterator[Any]):
 
     def __next__(self) -> Any:
         while self.given < self.sent:
-            while self.given not in self.answers:
+            in_order = self.loader.in_order
+            while not self.answers or (in_order and self.given not in self.answers):
                 self.hear()
-            kind, value = self.answers.pop(self.given)
-            worker = self.who.pop(self.given)
+            number = self.given if in_order else next(iter(self.answers))
+            kind, value = self.answers.pop(number)
+            worker = self.who.pop(number)
             self.given += 1
             if kind == END:
                 self.alive.discard(worker)
@@ -376,6 +391,7 @@ def library(device: Device | None = None) -> types.ModuleType:
     for kind in (DataLoader, Dataset, IterableDataset, BatchSampler, RandomSampler, SequentialSampler):
         setattr(torch.utils.data, kind.__name__, kind)
     torch.utils.data.get_worker_info = get_worker_info
+    torch.Generator = Generator
     torch.cuda = types.ModuleType("torch.cuda")
     torch.cuda.is_available = torch.cuda.is_initialized = lambda: device is not None
     torch.cuda.synchronize = device.synchronize if device else None

@@ -93,6 +93,14 @@ def slow(index: int) -> int:
     return index
 
 
+SLOW = 0.3  # s
+
+
+def first_is_slow(index: int) -> int:
+    time.sleep(0 if index else SLOW)
+    return index
+
+
 LOCK = threading.Lock()
 
 
@@ -247,6 +255,23 @@ def test_an_epoch_has_more_batches_than_are_asked_of_a_sampler(
     for module in (job, watching):
         monkeypatch.setattr(module, "MOST_ASKED", 20)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
+
+
+def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(library: Any) -> None:
+    generator = library.Generator()
+    loader = library.utils.data.DataLoader(Samples(), 8, shuffle=True, generator=generator)
+    generator.manual_seed(7)
+    order = [*loader.sampler]
+    generator.manual_seed(7)
+    measured(loader)
+    assert [*loader.sampler] == order
+
+
+def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model(library: Any) -> None:
+    loader = library.utils.data.DataLoader(Samples(8, first_is_slow), 1, num_workers=2, in_order=False)
+    job = measured(loader)
+    assert job.subject.go(2, 1.0).batches[0].make < SLOW
+    assert not job.loader().node.arguments["in_order"]
 
 
 def test_the_step_runs_on_the_thread_that_asks(library: Any) -> None:

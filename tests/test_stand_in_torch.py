@@ -62,6 +62,17 @@ def test_a_shuffle_has_all_samples_and_another_order_each_time(library: Any, wor
     assert len(orders) > 1
 
 
+def test_out_of_order_a_batch_overtakes_one_that_takes_long(library: Any) -> None:
+    class SlowFirst(Squares):
+        def __getitem__(self, index: int) -> int:
+            time.sleep(0 if index else 0.3)
+            return super().__getitem__(index)
+
+    loaded = [*loader(library, SlowFirst(), 2, batch_size=2, in_order=False)]
+    assert loaded[0] != [0, 1]
+    assert sorted(loaded) == [[0, 1], [4, 9], [16, 25], [36, 49], [64]]
+
+
 @pytest.mark.parametrize(
     ("workers", "expected"), [(0, [[0, 1], [2]]), (2, [[0, 1], [10, 11], [2], [12, 13]])]
 )

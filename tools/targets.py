@@ -150,6 +150,7 @@ def make_venv() -> None:
     say("A Python environment is made in .venv.")
     if failed := run_showing([sys.executable, "-m", "venv", str(VENV)]):
         stop(failed)
+    JUPYTER.mkdir()  # IPython warns where the folder above its own is missing
 
 
 def installer() -> list[str]:

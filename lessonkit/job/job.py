@@ -27,6 +27,7 @@ from lessonkit.loader import DataLoader
 from lessonkit.words import milliseconds
 
 SIMULATED = 96  # batches of an epoch; the rest goes on as these do
+SPREAD = 0.618  # golden: its multiples, less whole numbers, are spread evenly from 0 to 1
 MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
 HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")  # times that grow with a batch
 LEAST_GROWN = 0.1  # of the growth of a batch; all that it takes grows at least so
@@ -102,18 +103,19 @@ class Job:
         total = sum(each)
         batches = Dataset.range(total) if len(each) == 1 else Dataset.from_generator(shared_out(each))
         more: dict[str, Any] = {"handling": Handling(ask=known.over * rest)}
-        cost = in_turn(known.alone, total, make)
+        fetch, cost = None, in_turn(known.alone, total, make)
         if said["num_workers"]:
             cost = in_turn(known.works, total, make, known.put * rest)
             if any(known.waits):
-                batches = batches.map(cost=in_turn(known.waits, total, rest * grown), stage="Wait")
+                fetch, cost = waiting(in_turn(known.waits, total, rest * grown), cost), lambda _: 0
             more = {name: said[name] for name in ("num_workers", "prefetch_factor", "persistent_workers")}
+            more["in_order"] = known.in_order
             more["start"] = tuple(seconds * rest for seconds in known.start)
             times = vars(known.handling).items()
             handling = {name: time * (hand if name in HANDED_OVER else rest) for name, time in times}
             more["handling"] = Handling(**handling)
         nbytes = round(known.nbytes * grown)
-        batches = batches.map(cost=cost, kind="native", stage="Fetch", nbytes=nbytes)
+        batches = batches.map(fetch, cost=cost, kind="native", stage="Fetch", nbytes=nbytes)
         return DataLoader(batches, batch_size=None, **more)
 
     def step(self, **changes: Any) -> Callable[[Any], None]:
@@ -187,6 +189,22 @@ def in_turn(costs: list[float], count: int, grown: float, more: float = 0) -> Ca
     chosen = [costs[number * len(costs) // count] for number in range(count)] if count < len(costs) else costs
     scale = grown * fmean(costs) / (fmean(chosen) or 1)
     return lambda number: chosen[number % len(chosen)] * scale + more
+
+
+def waiting(wait: Callable[[int], float], cost: Callable[[int], float]) -> Callable[[int], int]:
+    """Return what makes a batch in a worker, which waits before it computes and after, in shares that differ.
+
+    If all waited first, workers that began together would for ever compute together, and want more cores.
+    """
+
+    def fetch(number: int) -> int:
+        share = SPREAD * number % 1
+        work(share * wait(number), stage="Wait")
+        work(cost(number), kind="native")
+        work((1 - share) * wait(number), stage="Wait")
+        return number
+
+    return fetch
 
 
 def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:

@@ -60,6 +60,7 @@ class JobNumbers:
     shares: dict[int, list[int]]
     nbytes: int  # of a batch
     device: OnDevice | None
+    in_order: bool = True
 
 
 def measure_numbers(
@@ -90,9 +91,9 @@ def measure_numbers(
     works = [work + again * slower[1] for work, again in zip(works, collate, strict=False)]
     put = between_batches(one)
     first = median(batch.make for batch in one.firsts() + full.firsts())
-    begin, each = fixed_and_each(one.opened - one.began, full.opened - full.began, cores)
-    boot = median(batch.began for batch in full.firsts()) - full.opened + each * (cores - 1) / 2
-    runs = [one, full, *together]
+    runs = [one, lazy, full, *together]
+    begin, each = fixed_and_each(opening(runs, 1), opening(runs, cores), cores)
+    boot = median(booting(run) for run in runs if run.workers == cores) + each * (cores - 1) / 2
     stop, stop_each = fixed_and_each(ending(runs, 1), ending(runs, cores), cores)
     handling = {"begin": begin, "resume": RESUME, "stop": stop, "stop_each": stop_each}
     handling["first"] = max(0.0, first - fmean(waits) - fmean(works) - put)
@@ -113,6 +114,7 @@ def measure_numbers(
         noise=abs(ratio("turn", go(0, 0.4 * RUN, step=True), alone) - 1),
         nbytes=subject.nbytes,
         device=subject.device,
+        in_order=getattr(subject.loader, "in_order", True),
     )
     return numbers, alone, beside
 
@@ -217,6 +219,16 @@ def fixed_and_each(one: float, full: float, cores: int) -> tuple[float, float]:
     """Part what handling takes of one worker, and of *cores*: what it always takes, and that of each."""
     each = max(0.0, full - one) / (cores - 1) if cores > 1 else one
     return max(0.0, one - each), each
+
+
+def opening(runs: list[Watch], workers: int) -> float:
+    """Return the seconds that it takes to start so many *workers*."""
+    return median(run.opened - run.began for run in runs if run.workers == workers)
+
+
+def booting(run: Watch) -> float:
+    """Return the seconds from the start of the workers of a *run* until they begin a batch."""
+    return median(batch.began for batch in run.firsts()) - run.opened
 
 
 def ending(runs: list[Watch], workers: int) -> float:

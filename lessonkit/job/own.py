@@ -26,7 +26,7 @@ def noting(*parts: Any) -> Any:
 class OwnSubject(Subject):
     """A `DataLoader` of ours, with a step. Its first map notes when a batch is begun."""
 
-    passed = ("worker_init_fn", "getitems")
+    passed = ("worker_init_fn", "getitems", "in_order")
 
     def __init__(self, loader: DataLoader, step: Callable[[Any], Any]) -> None:
         said = loader.node.arguments

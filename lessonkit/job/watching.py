@@ -165,7 +165,7 @@ class Subject:
     batch: Any = None  # the last one
     device: OnDevice | None = None  # if the step leaves something to one
     synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
-    passed: tuple[str, ...] = ("worker_init_fn", "pin_memory")  # arguments that each run has as well
+    passed: tuple[str, ...] = ("worker_init_fn", "pin_memory", "in_order")  # to each run, if it has them
     count: int | None = None  # of the batches of an epoch, if that is known
     again = 0.0  # until when runs may be repeated
     until = inf  # when no further run may begin
@@ -181,13 +181,17 @@ class Subject:
         self.dataset: Any = watched(loader.dataset, library.IterableDataset)
         self.has_batches = loader.batch_sampler is not None  # else they are the data set's
         order = loader.batch_sampler if self.has_batches else loader.sampler
-        self.batches = [] if self.stream else list(islice(order, MOST_ASKED))
+        with ExitStack() as then:
+            for sampler in (order, getattr(order, "sampler", None)):
+                if generator := getattr(sampler, "generator", None):  # which draws for this as for an epoch
+                    then.callback(generator.set_state, generator.get_state())
+            self.batches = [] if self.stream else list(islice(order, MOST_ASKED))
         with suppress(TypeError):  # a sampler needs no length
             self.count = len(order)
 
     def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
         """Go over the loader once, or for *limit* seconds, with *size* times as many samples in a batch."""
-        said = {name: getattr(self.loader, name) for name in self.passed}
+        said = {name: getattr(self.loader, name) for name in self.passed if hasattr(self.loader, name)}
         said |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
         if workers:
             said |= {"prefetch_factor": factor, "timeout": NEVER}
