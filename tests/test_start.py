@@ -48,6 +48,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     venv, said = tmp_path / ".venv", list[list[str]]()
     (tmp_path / "pyproject.toml").write_text(PROJECT)
     places = {"ROOT": tmp_path, "VENV": venv, "READY": venv / "ready", "PYTHON": venv / "python"}
+    places["JUPYTER"] = venv / "jupyter"
     for name, path in places.items():
         monkeypatch.setattr(targets, name, path)
 
@@ -72,6 +73,7 @@ def offline(_: list[str]) -> str:
 def test_a_second_time_nothing_is_set_up(clone: list[list[str]]) -> None:
     targets.set_up(())
     assert installed(clone) == ["."]
+    assert targets.JUPYTER.is_dir(), "or IPython warns"
     clone.clear()
     targets.set_up(())
     assert not clone

@@ -107,7 +107,7 @@ class Job:
         if said["num_workers"]:
             cost = in_turn(known.works, total, make, known.put * rest)
             if any(known.waits):
-                fetch, cost = waiting(in_turn(known.waits, total, rest * grown), cost), lambda _: 0
+                fetch, cost = by_turns(in_turn(known.waits, total, rest * grown), cost), lambda _: 0
             more = {name: said[name] for name in ("num_workers", "prefetch_factor", "persistent_workers")}
             more["in_order"] = known.in_order
             more["start"] = tuple(seconds * rest for seconds in known.start)
@@ -191,7 +191,7 @@ def in_turn(costs: list[float], count: int, grown: float, more: float = 0) -> Ca
     return lambda number: chosen[number % len(chosen)] * scale + more
 
 
-def waiting(wait: Callable[[int], float], cost: Callable[[int], float]) -> Callable[[int], int]:
+def by_turns(wait: Callable[[int], float], cost: Callable[[int], float]) -> Callable[[int], int]:
     """Return what makes a batch in a worker, which waits before it computes and after, in shares that differ.
 
     If all waited first, workers that began together would for ever compute together, and want more cores.

@@ -92,7 +92,7 @@ def measure_numbers(
     put = between_batches(one)
     first = median(batch.make for batch in one.firsts() + full.firsts())
     runs = [one, lazy, full, *together]
-    begin, each = fixed_and_each(opening(runs, 1), opening(runs, cores), cores)
+    begin, each = fixed_and_each(starting(runs, 1), starting(runs, cores), cores)
     boot = median(booting(run) for run in runs if run.workers == cores) + each * (cores - 1) / 2
     stop, stop_each = fixed_and_each(ending(runs, 1), ending(runs, cores), cores)
     handling = {"begin": begin, "resume": RESUME, "stop": stop, "stop_each": stop_each}
@@ -221,7 +221,7 @@ def fixed_and_each(one: float, full: float, cores: int) -> tuple[float, float]:
     return max(0.0, one - each), each
 
 
-def opening(runs: list[Watch], workers: int) -> float:
+def starting(runs: list[Watch], workers: int) -> float:
     """Return the seconds that it takes to start so many *workers*."""
     return median(run.opened - run.began for run in runs if run.workers == workers)
 
