@@ -14,12 +14,12 @@ MANY, FEW, STEPS = 512, 8, 100
 RECORDED, MEMORY, RATIO, STRIP = 1.2, 120, 1.3, 250  # s, MB, times, ms
 
 
-def machine(rank: int) -> Dataset:
+def machine(rank: int, places: int = 4) -> Dataset:
     """Make a pipeline of three stages, slow in one load of a hundred by chance."""
     draw = Random(rank)
     loads = [0.050 if draw.random() < 0.01 else 0.005 for _ in range(STEPS)]
     read = Dataset.range(STEPS).map(cost=loads.__getitem__, stage="Read")
-    return read.map(cost=0.002, stage="Decode").prefetch(4)
+    return read.map(cost=0.002, stage="Decode").prefetch(places)
 
 
 def run(ranks: int) -> Any:
@@ -29,7 +29,7 @@ def run(ranks: int) -> Any:
 
 def strip(places: int = 4) -> Any:
     """Return what the page shows of many ranks."""
-    return lambda rank: machine(rank).prefetch(places), {"ranks": MANY, "num_epochs": 1, "train": 0.010}
+    return lambda rank: machine(rank, places), {"ranks": MANY, "num_epochs": 1, "train": 0.010}
 
 
 def memory(ranks: int) -> float:

@@ -37,6 +37,7 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
     "--no-default-browser-check",
+    "--js-flags=--liftoff-only",  # no page lives long enough to compile its Python a second time, and better
     "--remote-debugging-port=0",  # any that is free; a file then says which
     # What a page asks of another server is seen by us and goes no further.
     f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {HOST}",

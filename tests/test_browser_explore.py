@@ -67,6 +67,12 @@ SLOWLY = f"""(ms) => {{ {ALONE}
     for (const act of due) asks(act);
     return asked.map(({{ values }}) => values.value);
 }}"""
+# A hand comes to a control that is at 5, before anything was asked for.
+REACHED = f"""() => {{ {ALONE}
+    pictures.expect([6, 4, 7, 3].map((value) => ({{ value }})));
+    for (const act of due) asks(act);
+    return [asked.map(({{ values }}) => values.value), to(6)];
+}}"""
 # A hand goes on, and pictures take so long in the kernel.
 HICCUP = f"""() => {{ {ALONE}
     const move = (value) => asks(() => pictures.want({{ value }}, false));
@@ -211,6 +217,10 @@ def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(al
 def test_of_slow_pictures_the_next_two_are_fetched_ahead_and_of_very_slow_ones_none(alone: Any) -> None:
     asked = [alone.evaluate(SLOWLY, took) for took in (10, 700, 5000)]
     assert asked == [[0, 5, 6, 4, 7, 3], [0, 5, 6, 4], [0, 5]]
+
+
+def test_what_is_next_to_a_control_is_fetched_when_a_hand_comes_to_it(alone: Any) -> None:
+    assert alone.evaluate(REACHED) == [[6, 4], False]
 
 
 def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(alone: Any) -> None:

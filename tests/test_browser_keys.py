@@ -11,7 +11,7 @@ from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
 from lessonkit.widgets.questions.prediction import SCALES, Question
 
-QUICK = ["01_prefetch", "09_workers"]  # a bar to place, a number, a choice
+QUICK = ["09_workers"]  # a number, a choice; bars are placed by keys in `test_browser_first_lesson.py`
 CHOSEN = "() => document.querySelector('.jp-Notebook .jp-mod-active').dataset.windowedListIndex"
 MOVED = f"(before) => ({CHOSEN})() !== before"
 IN_QUESTION = "() => Boolean(document.activeElement.closest('.lk-predict:not([data-answered])'))"

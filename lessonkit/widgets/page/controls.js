@@ -1,9 +1,10 @@
 // The controls. A value is the number of a step, a choice or a card: what it stands for, the kernel knows.
 
 class Controls {
-  constructor(specs, change) {
+  constructor(specs, change, reach = () => {}) {
     this.specs = specs;
     this.change = change; // called with (name, whether it came to rest)
+    this.reach = reach; // called with the name of a control to which a hand comes
     this.values = {};
     this.fields = {};
     const kinds = { range: "slider", choice: "select", flag: "check", order: "cards" };
@@ -36,7 +37,9 @@ class Controls {
 
   heard(name, value) {
     const turn = (rest) => () => this.turn(name, value(), rest);
-    return { oninput: turn(false), onchange: turn(true), "data-name": name, ...KEYS };
+    const reach = () => this.reach(name);
+    const hand = { onfocus: reach, onpointerenter: reach };
+    return { oninput: turn(false), onchange: turn(true), ...hand, "data-name": name, ...KEYS };
   }
 
   slider({ name, label, texts }) {

@@ -7,7 +7,8 @@ class Explore {
     this.model = model;
     const state = JSON.parse(model.get("state"));
     this.view = new View(state.height);
-    this.controls = new Controls(state.controls, (name, rest) => this.turn(name, rest));
+    const reach = (name) => this.pictures.expect(this.near(name));
+    this.controls = new Controls(state.controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;
     this.running = 0;
     this.pictures = new Pictures(model, this);
@@ -42,11 +43,13 @@ class Explore {
   }
 
   turn(name, rest) {
-    const { values } = this.controls;
     this.view.real = null;
     this.formula?.follow(this.view.timeline.bar);
-    const near = this.controls.near(name).map((value) => ({ ...values, [name]: value }));
-    this.pictures.want(values, rest, near);
+    this.pictures.want(this.controls.values, rest, this.near(name));
+  }
+
+  near(name) {
+    return this.controls.near(name).map((value) => ({ ...this.controls.values, [name]: value }));
   }
 
   choose(rank) {

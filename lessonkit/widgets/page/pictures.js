@@ -46,6 +46,12 @@ class Pictures {
     else this.timer = setTimeout(() => this.ask(), REST);
   }
 
+  // A hand comes to a control: it may want what is next to it.
+  expect(near) {
+    this.ahead = [...near.slice(0, 2), ...this.ahead].slice(0, KEPT / 2);
+    this.rested(0);
+  }
+
   ask() {
     const ahead = this.wanted === null;
     if (this.paused || [...this.asked.values()].some((one) => ahead || !one.ahead)) return;
