@@ -1,11 +1,17 @@
-"""Many ranks on the virtual clock: what 512 take, and what one of them takes over one of 8."""
+"""Many ranks on the virtual clock: what 512 take, what one of them takes over one of 8, and their strip."""
 
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
+from inspect import getsource
 from random import Random
+from statistics import median
+from time import sleep
 from tracemalloc import get_traced_memory, start, stop
 from typing import Any
 
+from benchmarks.guide import TESTS
 from benchmarks.measure import compared, limited, pairs, seconds
 from lessonkit import Dataset, benchmark
 from lessonkit.widgets import explore
@@ -32,6 +38,48 @@ def strip(places: int = 4) -> Any:
     return lambda rank: machine(rank, places), {"ranks": MANY, "num_epochs": 1, "train": 0.010}
 
 
+# How long it takes from a key until the words below the strip are those of its picture, in ms.
+STEP = """() => new Promise((seen) => {
+    const words = () => document.querySelector(".lk").innerText.match(/ranks take.*/)[0], before = words();
+    addEventListener("keydown", ({ timeStamp }) => {
+        const look = () =>
+            words() !== before ? seen(performance.now() - timeStamp) : requestAnimationFrame(look);
+        look();
+    }, { once: true, capture: true });
+})"""
+PAGE = f"""
+from random import Random
+from typing import Any
+from lessonkit import Dataset
+from lessonkit.widgets import explore
+MANY, STEPS = {MANY}, {STEPS}
+
+{getsource(machine)}
+
+{getsource(strip)}
+
+explore(strip, places=(1, 16))
+"""
+
+
+def steps_in_page(pause: float) -> list[float]:
+    """Step the slider of the strip in JupyterLab, with a *pause* of seconds before each; return ms."""
+    from browser import Browser, open_notebook, run_all
+    from servers import LAB, serve
+
+    with closing(Browser()) as browser, serve(LAB) as lab, browser.visit() as visit:
+        page, took = visit.page, []
+        open_notebook(page, lab.write("ranks", PAGE))
+        run_all(page)
+        page.get_by_role("slider").first.focus()
+        for _ in range(8):
+            sleep(pause)
+            page.evaluate(f"() => {{ window.step = ({STEP})(); }}")
+            page.keyboard.press("ArrowRight")
+            took.append(float(page.evaluate("() => window.step")))
+    return took
+
+
 def memory(ranks: int) -> float:
     """Return how many MB the traces of so many ranks take."""
     start()
@@ -54,3 +102,10 @@ def rows(quick: bool) -> Iterator[str]:
     page = explore(strip, places=(0, 16))
     times = [seconds(partial(page.picture, {"places": places})) for places in range(1, 4)]
     yield limited(f"strip of {MANY} ranks, the kernel's part", 1e3 * sorted(times)[1], STRIP, "ms")
+    if str(TESTS) not in sys.path:
+        sys.path.append(str(TESTS))
+    from browser import missing
+
+    for pause in () if missing() else (2, 0.1):
+        what = f"  in the page, a step each {pause} s"
+        yield limited(what, median(steps_in_page(pause)), STRIP, "ms")
