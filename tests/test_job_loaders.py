@@ -93,7 +93,7 @@ def slow(index: int) -> int:
     return index
 
 
-SLOW = 0.3  # s
+SLOW = 0.1  # s
 
 
 def first_is_slow(index: int) -> int:
