@@ -73,6 +73,15 @@ REACHED = f"""() => {{ {ALONE}
     for (const act of due) asks(act);
     return [asked.map(({{ values }}) => values.value), to(6)];
 }}"""
+# Pictures take very long; a hand that moves leaves its control for another one.
+LEFT = f"""() => {{ {ALONE}
+    took = 2 * SLOWEST;
+    to(0), to(1);
+    pictures.want({{ value: 2 }}, false);
+    pictures.expect([{{ value: 9 }}]);
+    for (const act of due) asks(act);
+    return asked.at(-1).values.value;
+}}"""
 # A hand goes on, and pictures take so long in the kernel.
 HICCUP = f"""() => {{ {ALONE}
     const move = (value) => asks(() => pictures.want({{ value }}, false));
@@ -221,6 +230,10 @@ def test_of_slow_pictures_the_next_two_are_fetched_ahead_and_of_very_slow_ones_n
 
 def test_what_is_next_to_a_control_is_fetched_when_a_hand_comes_to_it(alone: Any) -> None:
     assert alone.evaluate(REACHED) == [[6, 4], False]
+
+
+def test_what_a_hand_wanted_is_asked_for_also_when_it_comes_to_another_control(alone: Any) -> None:
+    assert alone.evaluate(LEFT) == 2
 
 
 def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(alone: Any) -> None:

@@ -49,7 +49,7 @@ class Pictures {
   // A hand comes to a control: it may want what is next to it.
   expect(near) {
     this.ahead = [...near.slice(0, 2), ...this.ahead].slice(0, KEPT / 2);
-    this.rested();
+    if (!this.wanted) this.rested(); // or what is wanted would wait, too
   }
 
   ask() {
