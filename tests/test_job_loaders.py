@@ -36,6 +36,12 @@ def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "AGAIN", 0.0)
 
 
+class Reversed(list[int]):
+    """A sampler of a learner, with a generator that is none of a library."""
+
+    generator = "from the last to the first"
+
+
 class Samples:
     """As many samples as *count* says, each of which *get* makes of its number."""
 
@@ -145,6 +151,7 @@ KINDS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "one batch": (3, lambda load, library: load(Samples(3), 4)),
     "batch sampler": (180, lambda load, library: load(Samples(), batch_sampler=[[1, 2, 3], [4, 5, 6]] * 30)),
     "no batches": (30, lambda load, library: load(Samples(30), batch_size=None)),
+    "own sampler": (20, lambda load, library: load(Samples(), 4, sampler=Reversed(range(20, 0, -1)))),
     "None": (400, lambda load, library: load(Samples(), 8, collate_fn=lambda samples: None)),
     "workers": (400, lambda load, library: load(Samples(), 8, num_workers=2, worker_init_fn=named(library))),
     "stay": (400, lambda load, library: load(Samples(), 8, num_workers=1, persistent_workers=True)),
