@@ -183,7 +183,7 @@ class Subject:
         order = loader.batch_sampler if self.has_batches else loader.sampler
         with ExitStack() as then:
             for sampler in (order, getattr(order, "sampler", None)):
-                generator = getattr(sampler, "generator", None)
+                generator: Any = getattr(sampler, "generator", None)
                 if hasattr(generator, "set_state"):  # it draws for this as for an epoch
                     then.callback(generator.set_state, generator.get_state())
             self.batches = [] if self.stream else list(islice(order, MOST_ASKED))
