@@ -277,7 +277,8 @@ def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(library
 def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model(library: Any) -> None:
     loader = library.utils.data.DataLoader(Samples(8, first_is_slow), 1, num_workers=2, in_order=False)
     job = measured(loader)
-    assert job.subject.go(2, 1.0).batches[0].make < SLOW
+    first, *others = job.subject.go(2, 1.0).batches
+    assert first.make < max(batch.make for batch in others)
     assert not job.loader().node.arguments["in_order"]
 
 

@@ -3,6 +3,7 @@
 import multiprocessing
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,13 +63,19 @@ def test_a_shuffle_has_all_samples_and_another_order_each_time(library: Any, wor
     assert len(orders) > 1
 
 
-def test_out_of_order_a_batch_overtakes_one_that_takes_long(library: Any) -> None:
+def test_out_of_order_a_batch_overtakes_one_that_takes_long(library: Any, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+
     class SlowFirst(Squares):
         def __getitem__(self, index: int) -> int:
-            time.sleep(0 if index else 0.3)
+            while index == 0 and not taken.exists():
+                time.sleep(0.001)
             return super().__getitem__(index)
 
-    loaded = [*loader(library, SlowFirst(), 2, batch_size=2, in_order=False)]
+    loaded = []
+    for batch in loader(library, SlowFirst(), 2, in_order=False, timeout=20):
+        loaded.append(batch)
+        taken.touch()
     assert loaded[0] != [0, 1]
     assert sorted(loaded) == [[0, 1], [4, 9], [16, 25], [36, 49], [64]]
 
