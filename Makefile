@@ -25,7 +25,7 @@ site:
 test:
 	$(START) test $(ARGS)
 
-## test-site: walk through all lessons on that site, also by keys and on a narrow screen
+## test-site: walk through all lessons, there and in JupyterLab, and test what else takes long in a browser
 test-site:
 	$(START) test-site $(ARGS)
 

@@ -1,9 +1,7 @@
 """The install check: whether everything is here that the lessons need, and how well time is kept here."""
 
-import re
 import sys
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
 from subprocess import DEVNULL
 from time import perf_counter, sleep
@@ -33,33 +31,7 @@ def findings() -> list[Finding]:
     version = sys.version.split()[0]  # an older Python reads none of this
     if sys.platform == "emscripten":  # the page came with all that it needs
         return [Finding("Python", f"{version}, {BROWSER}", True)]
-    return [Finding("Python", version, True), find_packages(), find_widgets(), find_naps()]
-
-
-def find_packages() -> Finding:
-    """Look for lessonkit, and for each package that it asks for."""
-    asked = metadata.requires("lessonkit") if is_here("lessonkit") else None
-    needed = ["lessonkit", *(text for text in asked or () if "extra ==" not in text)]
-    lacking = [requirement for requirement in needed if not is_here(requirement)]
-    found = f"missing or too old: {', '.join(lacking)}" if lacking else "installed"
-    return Finding("packages", found, not lacking, f"To install what is needed, {INSTALL}.")
-
-
-def is_here(requirement: str) -> bool:
-    """Whether a package is installed, in the version that a *requirement* such as `numpy>=2.0` asks for."""
-    name, _, least = requirement.partition(">=")
-    with suppress(metadata.PackageNotFoundError):
-        return numbers(metadata.version(name)) >= numbers(least)
-    return False
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """Return a version as numbers.
-
-    >>> numbers("4.10.0rc1") > numbers("4.2")
-    True
-    """
-    return tuple(map(int, re.findall(r"\d+", version)))
+    return [Finding("Python", version, True), find_widgets(), find_naps()]
 
 
 def find_widgets() -> Finding:
@@ -112,7 +84,7 @@ def check() -> Any:
     found = findings()
     try:
         from lessonkit.widgets.install_page import Installation
-    except ImportError:  # one of the findings says what is missing
-        print(in_words(found))
+    except ImportError as error:
+        print(f"{in_words(found)}\n!!  {error}: {INSTALL}.")
         return None
     return Installation([finding._asdict() for finding in found])

@@ -4,10 +4,12 @@ import _thread
 import gc
 import importlib
 import importlib.util
+import multiprocessing
 import signal
 import sys
 import threading
 from collections.abc import Iterator
+from time import monotonic, sleep
 from typing import Any, NoReturn
 
 import pytest
@@ -33,7 +35,6 @@ FOR_LEARNERS, sandbox.MOST_SECONDS = sandbox.MOST_SECONDS, 60.0
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The tests in a browser and the others can be run side by side: tools/tests.py."""
-    parser.addoption("--site", choices=("first", "all"), default="first")
     parser.addoption("--browser", choices=("with", "only", "without"), default="with")
 
 
@@ -109,6 +110,15 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     monkeypatch.setattr(_thread, "start_new_thread", refuse)
+
+
+@pytest.fixture
+def workers_gone() -> None:
+    """Wait until workers of the tests before have ended: an error keeps them as long as a thread waits."""
+    deadline = monotonic() + 20
+    while multiprocessing.active_children() and monotonic() < deadline:
+        gc.collect()
+        sleep(0.01)
 
 
 @pytest.fixture

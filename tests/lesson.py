@@ -12,6 +12,7 @@ from functools import lru_cache
 from io import StringIO
 from itertools import product
 from pathlib import Path
+from time import process_time
 from typing import Any, NamedTuple
 
 import nbformat
@@ -78,7 +79,7 @@ class Lesson:
     """
 
     def __init__(self, name: str, *, ends_there: bool = False) -> None:
-        self.name = name
+        self.name, began = name, process_time()
         self.path = NOTEBOOKS / f"{name}.ipynb"
         self.cells = nbformat.read(self.path, as_version=4).cells
         self.names: dict[str, Any] = {"__name__": name}
@@ -89,6 +90,7 @@ class Lesson:
             if cell.cell_type == "code" and "real-clock" not in cell.metadata.get("tags", ()):
                 self.shown[cell.id] = run(cell.source, self.names, f"<{name} {cell.id}>")
         self.values = {cell: shown.value for cell, shown in self.shown.items()}
+        self.took = process_time() - began
 
     def widgets(self, kind: type) -> Iterator[tuple[str, Any]]:
         """What cells showed that is of a kind, with the id of the cell."""

@@ -1,5 +1,6 @@
 """The first lesson in JupyterLab, from its first cell to its challenge."""
 
+import pytest
 from browser import RUN, Visit, open_notebook, run_all
 from lesson import WRITTEN, lesson
 from servers import Server
@@ -10,6 +11,7 @@ from lessonkit.widgets.widget import Page
 PICTURES = "() => [...document.querySelectorAll('.jp-OutputArea img')].map((one) => one.naturalWidth)"
 
 
+@pytest.mark.long
 def test_the_main_path_in_jupyterlab(visit: Visit, lab: Server) -> None:
     page, found = visit.page, lesson(WRITTEN[0])
     page.emulate_media(reduced_motion="reduce")

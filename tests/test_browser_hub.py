@@ -34,6 +34,7 @@ def await_front(visit: Visit, name: str, also: str = "true") -> None:
     visit.page.wait_for_function(READY.format(f"{name}.ipynb", also), timeout=STEP * 1e3)
 
 
+@pytest.mark.long
 def test_another_lesson_takes_the_place_of_the_kernel_and_the_first_goes_on_when_it_is_run(
     hub_lab: Server, visit: Visit
 ) -> None:

@@ -11,7 +11,7 @@ from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
 from lessonkit.widgets.questions.prediction import SCALES, Question
 
-QUICK = ["09_workers"]  # a number, a choice; bars are placed by keys in `test_browser_first_lesson.py`
+QUICK = "09_workers"  # a number, a choice; bars are placed by keys in `test_browser_questions.py`
 CHOSEN = "() => document.querySelector('.jp-Notebook .jp-mod-active').dataset.windowedListIndex"
 MOVED = f"(before) => ({CHOSEN})() !== before"
 IN_QUESTION = "() => Boolean(document.activeElement.closest('.lk-predict:not([data-answered])'))"
@@ -30,12 +30,12 @@ UNDERLINED = """() => {
 GO_ON = "() => document.activeElement.textContent === 'go on'"
 
 
-@pytest.mark.parametrize("name", SERIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name != QUICK)) for name in SERIES]
+)
 def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
-    visit: Visit, lab: Server, name: str, request: pytest.FixtureRequest
+    visit: Visit, lab: Server, name: str
 ) -> None:
-    if name not in QUICK and request.config.getoption("--site") != "all":
-        pytest.skip("walked by `make test-site`")
     page, found = visit.page, main_path(name)
     page.emulate_media(reduced_motion="reduce")
     open_notebook(page, lab.store(found.path))

@@ -2,6 +2,7 @@
 
 In JupyterLab that takes four times as long, and all that differs is the same in each lesson: there
 `test_browser_first_lesson.py` walks one. The walks through the site open all of them in Jupyter's own page.
+What all lessons have is tested by itself as well: so each time only those with a lab of their own are walked.
 """
 
 import pytest
@@ -12,8 +13,12 @@ from walk import Walk, walk_through
 
 from lessonkit.widgets.widget import Page
 
+OF_ITS_OWN = ("07_optimisers", "08_put_it_together", "10_many_machines")  # a map, loaders to buy, ranks
 
-@pytest.mark.parametrize("name", WRITTEN)
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name not in OF_ITS_OWN)) for name in WRITTEN]
+)
 def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
     found = main_path(name)
     places = [cell.id for cell in found.cells]

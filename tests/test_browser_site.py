@@ -191,13 +191,6 @@ def assert_says(page: Page, source: str, said: str) -> None:
 
 
 @pytest.fixture
-def whole_site(request: pytest.FixtureRequest) -> None:
-    """What takes too long for each time."""
-    if request.config.getoption("--site") != "all":
-        pytest.skip("walked by `make test-site`")
-
-
-@pytest.fixture
 def learner(site: Site, browser: Browser) -> Iterator[Visit]:
     with browser.visit(MOST) as visit:
         yield visit
@@ -238,7 +231,7 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     )
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 @pytest.mark.parametrize("name", LESSONS)
 def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str) -> None:
     """The site's page is that of Notebook 7; the first page then says that the lesson is done."""
@@ -269,7 +262,7 @@ def test_a_setting_has_an_address_on_the_first_page_too(site: Site, learner: Vis
     expect(page.locator("ol > li")).to_have_count(len(LESSONS))
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(site: Site, learner: Visit) -> None:
     page, name = learner.page, LESSONS[2]
     site.open(page, name)
@@ -290,7 +283,7 @@ def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(site: Site, learner
     second.close()
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_after_one_visit_another_lesson_opens_without_a_network(site: Site, browser: Browser) -> None:
     with browser.started_with(), browser.visit(MOST) as visit:
         page = visit.page
@@ -305,6 +298,7 @@ def test_after_one_visit_another_lesson_opens_without_a_network(site: Site, brow
         assert page.get_by_role("link", name="Start here").count()
 
 
+@pytest.mark.long
 def test_a_link_to_a_folded_section_opens_it(site: Site, learner: Visit) -> None:
     page = learner.page
     page.goto(f"{site.address}/")
@@ -330,7 +324,7 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
     assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "text"),
     [
@@ -358,6 +352,7 @@ def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(
     learner.errors.clear()  # of the damaged file
 
 
+@pytest.mark.long
 def test_what_a_learner_did_is_there_again_and_comes_along(
     site: Site, learner: Visit, tmp_path: Path
 ) -> None:
@@ -380,7 +375,7 @@ def test_what_a_learner_did_is_there_again_and_comes_along(
     assert "".join(saved["cells"][code]["source"]) == "mine = 1"
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_a_teacher_totals_what_learners_answered(site: Site, learner: Visit, tmp_path: Path) -> None:
     page = learner.page
     site.open(page, LESSONS[8])
@@ -401,13 +396,13 @@ def test_a_teacher_totals_what_learners_answered(site: Site, learner: Visit, tmp
     expect(card).to_contain_text(re.compile(r"0 of \d questions answered"))  # a wrong answer is on its way
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_two_saves_at_once_do_not_take_each_other_for_somebody_elses(site: Site, learner: Visit) -> None:
     site.open(learner.page, LESSONS[2])
     assert learner.page.evaluate(TWO_SAVES) == "saved"
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, learner: Visit) -> None:
     page, lesson = learner.page, LESSONS[1]
     site.open(page, lesson)
@@ -429,7 +424,7 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, 
     assert page.evaluate(SOURCE, code) == "mine = 1"
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site, browser: Browser) -> None:
     said = "This browser cannot run Python, because it is too old or has no WebAssembly. "
     said += "Text and stored pictures are here."
@@ -446,6 +441,7 @@ def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site
         assert visit.errors == []
 
 
+@pytest.mark.long
 def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_place(
     site: Site, browser: Browser
 ) -> None:
@@ -466,7 +462,7 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         assert visit.errors == []
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_a_browser_that_keeps_nothing_runs_a_lesson_and_gives_it_away(
     site: Site, learner: Visit, tmp_path: Path
 ) -> None:
@@ -485,7 +481,7 @@ def test_a_browser_that_keeps_nothing_runs_a_lesson_and_gives_it_away(
         assert work.namelist() == [f"{LESSONS[0]}.ipynb"]
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_an_endless_loop_in_a_pipeline_function_is_stopped(site: Site, learner: Visit) -> None:
     page = learner.page
     site.open(page, LESSONS[0])
@@ -497,7 +493,7 @@ def test_an_endless_loop_in_a_pipeline_function_is_stopped(site: Site, learner: 
     assert_says(page, "print('heard')", "heard")
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 def test_a_full_pyodide_gives_numpy_to_the_cells_that_import_it(
     site: Site, learner: Visit, tmp_path: Path
 ) -> None:
@@ -531,7 +527,7 @@ def add_wheel(folder: Path, name: str) -> dict[str, Any]:
     return told | {"sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_cell_runs_on_the_site(site: Site, learner: Visit, lesson: str) -> None:
     page = learner.page
@@ -542,7 +538,7 @@ def test_every_cell_runs_on_the_site(site: Site, learner: Visit, lesson: str) ->
     assert_says(page, "from left_out import ARCHIVE; print(ARCHIVE.exists())", "False")
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 @pytest.mark.parametrize("lesson", LESSONS[:2])
 def test_a_phone_gets_a_page_to_read(site: Site, learner: Visit, lesson: str) -> None:
     page = learner.page
@@ -554,7 +550,7 @@ def test_a_phone_gets_a_page_to_read(site: Site, learner: Visit, lesson: str) ->
     assert max(page.evaluate(wide)) <= 0
 
 
-@pytest.mark.usefixtures("whole_site")
+@pytest.mark.long
 @pytest.mark.skipif(not find_firefox(), reason="there is no Firefox here")
 def test_the_first_lesson_lives_in_firefox(site: Site) -> None:
     with firefox() as page:

@@ -3,6 +3,7 @@
 from time import monotonic, sleep
 
 import psutil
+import pytest
 from browser import RUN, Visit
 from lesson import NOTEBOOKS, WRITTEN
 from servers import VOILA, Server, serve
@@ -51,6 +52,7 @@ def ended(wanted: set[int]) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_a_kernel_ends_when_its_page_is_left_and_not_while_it_is_read(visit: Visit) -> None:
     """Voilà's own request to end it is refused, so a kernel without a page would stay for ever."""
     changed = {"cull_interval": 1, "cull_idle_timeout": IDLE}

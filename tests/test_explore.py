@@ -1,5 +1,4 @@
 import json
-import os
 import re
 import runpy
 import sys
@@ -91,9 +90,7 @@ def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
             "a Dataset has no prefech; do you mean prefetch",
         ),
         (lambda n=1: (Dataset.range(3), {"machine": 4}), "machine=4: must be a Machine"),
-        (lambda n=1: input(), r"input\(\) cannot be used"),
         (lambda n=1: json.loads("{"), r"Expecting property name .*\(in <lambda>, line"),
-        (lambda n=1: [print("x" * 99) for _ in iter(int, 1)], "printed more than 10,000 characters"),
     ],
 )
 def test_what_can_not_be_shown_is_said(made: Any, sentence: str) -> None:
@@ -181,42 +178,6 @@ def test_a_function_that_waits_for_its_own_thread_is_ended(monkeypatch: pytest.M
     enough.set()
     assert error.startswith("this pipeline took longer than 0.5 s, and was stopped (in waits, line ")
     assert error.endswith(": thread.join())")
-
-
-def test_a_question_says_that_an_earlier_one_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """JupyterLab has the page's questions answered on other threads, where no sleep can be ended."""
-    monkeypatch.setattr("lessonkit.widgets.sandbox.STUCK", 0.05)
-    begun, enough = threading.Event(), threading.Event()
-
-    def waits(n: int = 1) -> Dataset:
-        begun.set()
-        enough.wait()
-        return Dataset.range(n)
-
-    stuck = threading.Thread(target=explore, args=(waits,), kwargs={"n": (1, 3)})
-    stuck.start()
-    begun.wait()
-    error = json.loads(explore(pipeline, buffer=(1, 3)).state)["error"]
-    enough.set()
-    stuck.join()
-    assert error == "an earlier pipeline function waits and cannot be stopped: restart the kernel"
-    assert json.loads(explore(pipeline, buffer=(1, 3)).state)["error"] == ""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has none")
-@pytest.mark.filterwarnings("ignore:.*fork")
-def test_of_a_pipeline_function_that_forks_one_process_answers() -> None:
-    here, others = os.getpid(), []
-
-    def forks(n: int = 1) -> Dataset:
-        others.append(os.fork())
-        return Dataset.range(n)
-
-    said = Said(explore(forks, n=(1, 3)))
-    if os.getpid() != here:
-        os._exit(1)
-    assert [os.waitpid(other, 0)[1] for other in others] == [0]
-    assert json.loads(said.widget.state)["scene"]["samples"] == 2
 
 
 def test_values_may_be_arrays() -> None:

@@ -26,7 +26,7 @@ from lessonkit.job import job, numbers, watching
 from lessonkit.job.job import Forecast
 from lessonkit.job.recommend import Recommendation
 
-pytestmark = pytest.mark.usefixtures("to_the_end")
+pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
 
 
 @pytest.fixture

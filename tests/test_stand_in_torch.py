@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from stand_in_torch import Clock, Device
 
+pytestmark = pytest.mark.usefixtures("workers_gone")
+
 
 class Squares:
     """Nine samples; *broken* is the number of one that fails, *slow* of one that takes long."""

@@ -78,7 +78,7 @@ class Target(NamedTuple):
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
-SITE_WALK = ("pytest", "tests/test_browser_site.py", "tests/test_browser_keys.py", "--site=all")
+LONG = ("pytest", "-m", "long")
 OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
 TARGETS = {
@@ -88,7 +88,7 @@ TARGETS = {
     "test": Target("All checks and tests run now.", CHECKS),
     "coverage": Target("All tests run now, and their coverage is measured.", (("pytest", "--cov"),)),
     "site": Target("The lessons become a site of static files, in build/site.", (("tools.site",),), None),
-    "test-site": Target("All lessons are walked through on the site.", (SITE_WALK,)),
+    "test-site": Target("All lessons are walked through, on the site and in JupyterLab.", (LONG,)),
     "test-torch": Target(
         "What works on PyTorch's loaders is tested with PyTorch.", (("tools.torch_tests",),)
     ),

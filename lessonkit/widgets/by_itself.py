@@ -15,28 +15,7 @@ from lessonkit.widgets.page_data import packed
 from lessonkit.widgets.widget import HERE
 
 MOST_SETTINGS = 500
-PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$TITLE</title>
-<style>
-:root { color-scheme: light dark; }
-body { margin: 8px; background: Canvas; color: CanvasText; font: 14px / 1.5 system-ui, sans-serif; }
-$STYLE
-</style>
-</head>
-<body>
-<div id="picture" class="lk"></div>
-<noscript><p>$WORDS</p></noscript>
-<script type="text/plain" id="answers">$ANSWERS</script>
-<script type="module">
-$SCRIPT
-</script>
-</body>
-</html>
-""")
+PAGE = Template((HERE / "by_itself.html").read_text(encoding="utf-8"))
 
 
 def page_by_itself(explore: Any) -> str:

@@ -1,82 +1,33 @@
 """Running what a pipeline function returns, within limits, and saying in a sentence what went wrong."""
 
-import builtins
-import io
-import os
-import sys
-import threading
 import traceback
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from lessonkit.code.functions import INSTALLED, OURS
 from lessonkit.dataset import Dataset
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time, is_limited
+from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time
 
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
-STUCK = 10.0  # s; a question that takes longer, whatever is done, never ends
-MOST_SHOWN, MOST_PRINTED = 1000, 10_000  # characters: what is below them is still to be seen
 MOST_SAID = 400  # characters of an error
-ONE_AT_A_TIME = threading.RLock()  # for what all threads share: standard output, and `input`
 OPTIONS = ("num_epochs", "train", "step", "load", "ahead", "queue", "machine", "max_elements")
 OF_RANKS = ("ranks", "allreduce")
 
 
-class Printed(io.TextIOBase):
-    """Passes on the beginning of what a pipeline function prints *to* a stream, and stops it if it prints on.
-
-    All threads print to the same stream: what others print passes through as it is.
-    """
-
-    def __init__(self, to: TextIO) -> None:
-        self.to = to
-        self.count = 0
-
-    def write(self, text: str) -> int:
-        """Pass on as much of *text* as there is room for; raise ValueError if it is far too much."""
-        if not is_limited.get():
-            return self.to.write(text)
-        room = max(0, MOST_SHOWN - self.count)
-        self.count += len(text)
-        if self.count > MOST_PRINTED:
-            raise ValueError(f"the pipeline function printed more than {MOST_PRINTED:,} characters")
-        return self.to.write(text if len(text) <= room else f"{text[:room]}…\n" if room else "")
-
-
 def bounded(what: str, function: Callable[[], Result]) -> Result:
-    """Return what *function* returns; stop it if it takes or prints too much, or asks for input.
+    """Return what *function* returns; stop it if it takes too long.
 
-    *what* names it in sentences. Raise TookTooLongError if it takes too long, or if an earlier one
-    cannot be stopped; ValueError if it prints too much, asks for input, or wants to end Python.
+    *what* names it in sentences. Raise TookTooLongError then, and ValueError if it wants to end Python.
     """
-    if is_limited.get():
-        return function()  # all this is so already
-    if not ONE_AT_A_TIME.acquire(timeout=STUCK):
-        raise TookTooLongError("an earlier pipeline function waits and cannot be stopped: restart the kernel")
-    process, ask = os.getpid(), builtins.input
-
-    def refuse(prompt: object = "") -> str:
-        if is_limited.get():  # a page that waits for an answer runs no other cell
-            raise ValueError("input() cannot be used in a pipeline function")
-        return ask(prompt)
-
-    builtins.input = refuse
     try:
-        with redirect_stdout(Printed(sys.stdout)), redirect_stderr(Printed(sys.stderr)):
-            return in_time(MOST_SECONDS, what, function)
+        return in_time(MOST_SECONDS, what, function)
     except (SystemExit, GeneratorExit) as error:
         stopped = ValueError(f"{what} wanted to end Python, and was stopped")
         raise stopped.with_traceback(error.__traceback__) from None
-    finally:
-        if os.getpid() != process:
-            os._exit(0)  # the other process of a fork, which must not answer as well
-        builtins.input = ask
-        ONE_AT_A_TIME.release()
 
 
 class Recipe(NamedTuple):
