@@ -3,7 +3,7 @@
 import time
 import zlib
 from collections.abc import Iterator
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from lessonkit.analysis import knobs, measure, turned
 ELEMENTS = 40  # in a run
 TRAIN = 0.002  # s
 MACHINE = Machine(cores=2)
-OFF = 10  # %; the prediction off the real time, in the median
+OFF, OFF_MOST = 8, 20  # %; the prediction off the real time, in the median, and of nine settings in ten
 
 
 # ---- real functions, of each kind ----
@@ -115,3 +115,4 @@ def rows(quick: bool) -> Iterator[str]:
     off = [abs(median(of_one) - 1) * 100 for of_one in zip(*passes, strict=True)]
     what = f"measure: of {len(off)} other settings, off by: median"
     yield limited(what, median(off), OFF, "%")
+    yield limited("measure: ... the 90th percentile", quantiles(off, n=10)[-1], OFF_MOST, "%")

@@ -30,14 +30,14 @@ def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
     """Say what bounds the settings of *loader* here, where *workers* hold *nbytes* in batches."""
     beside = os.environ.get("LOCAL_WORLD_SIZE")
     among = f", shared by {beside} processes of this job" if beside else ""
-    said = [f"{allowed_cores()} of {os.cpu_count()} cores may be used{among}."]
+    lines = [f"{allowed_cores()} of {os.cpu_count()} cores may be used{among}."]
     if not workers:
-        return said
+        return lines
     if SHARED_MEMORY.is_dir():
         free = shutil.disk_usage(SHARED_MEMORY).free
         verdict = "enough" if free > 2 * nbytes else "too little: allow more, or hand over less"
         through = f"Batches pass through {size(free)} of shared memory"
-        said.append(f"{through}, and take {size(nbytes)}: {verdict}.")
+        lines.append(f"{through}, and take {size(nbytes)}: {verdict}.")
     context = getattr(loader, "multiprocessing_context", None) or multiprocessing
     threads = "PyTorch has one thread in each; other libraries may start more"
-    return [*said, f"Workers start by {context.get_start_method()}. {threads}."]
+    return [*lines, f"Workers start by {context.get_start_method()}. {threads}."]

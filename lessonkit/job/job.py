@@ -61,30 +61,32 @@ class Job:
         """Return the arguments of `forecast` as the loader has them, with *changes*; they are checked."""
         for name in changes:
             check.one_of("setting", name, tuple(self.said))
-        said = self.said | {name: value for name, value in changes.items() if value is not None}
+        setting = self.said | {name: value for name, value in changes.items() if value is not None}
         for name, least in (("num_workers", 0), ("prefetch_factor", 1), ("batch_size", 1), ("threads", 1)):
-            check.integer(name, said[name], least=least)
-        if said["threads"] not in (timed := self.numbers.threads):
-            raise ValueError(f"threads={said['threads']}: must be one of {sorted(timed)}, as measured")
-        return said
+            check.integer(name, setting[name], least=least)
+        if setting["threads"] not in (timed := self.numbers.threads):
+            raise ValueError(f"threads={setting['threads']}: must be one of {sorted(timed)}, as measured")
+        return setting
 
     # ---- the model ----
 
-    def count(self, said: dict[str, Any], most: float = math.inf) -> list[int]:
+    def count(self, setting: dict[str, Any], most: float = math.inf) -> list[int]:
         """Return how many batches each worker makes of an iterable, or one number for all; *most* in all."""
-        workers = said["num_workers"] if self.numbers.stream else 0
+        workers = setting["num_workers"] if self.numbers.stream else 0
         alike = [self.samples / max(1, workers)] * max(1, workers)
         shares = self.numbers.shares.get(workers, alike)
-        return [math.ceil(min(share / said["batch_size"], most / len(shares))) for share in shares]
+        return [math.ceil(min(share / setting["batch_size"], most / len(shares))) for share in shares]
 
-    def grown(self, said: dict[str, Any], part: str) -> float:
+    def grown(self, setting: dict[str, Any], part: str) -> float:
         """Return how many times as long a *part* takes for a batch of another size than the loader's."""
-        grown = said["batch_size"] / self.said["batch_size"]
+        grown = setting["batch_size"] / self.said["batch_size"]
         return float(max(LEAST_GROWN * grown, 1 + (self.numbers.double[part] - 1) * (grown - 1)))
 
-    def rest(self, said: dict[str, Any]) -> float:
+    def rest(self, setting: dict[str, Any]) -> float:
         """Return what the model leaves unexplained of a setting, as a factor."""
-        return between(said["num_workers"], self.numbers.threads[said["threads"]].rest, self.numbers.cores)
+        return between(
+            setting["num_workers"], self.numbers.threads[setting["threads"]].rest, self.numbers.cores
+        )
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
@@ -96,19 +98,19 @@ class Job:
 
         *changes* are the arguments of `forecast`; an epoch has at most *most* batches.
         """
-        said, known = self.setting(**changes), self.numbers
-        rest, grown = self.rest(said), said["batch_size"] / self.said["batch_size"]
-        make, hand = rest * self.grown(said, "make"), rest * self.grown(said, "hand")
-        each = self.count(said, most)
+        setting, known = self.setting(**changes), self.numbers
+        rest, grown = self.rest(setting), setting["batch_size"] / self.said["batch_size"]
+        make, hand = rest * self.grown(setting, "make"), rest * self.grown(setting, "hand")
+        each = self.count(setting, most)
         total = sum(each)
         batches = Dataset.range(total) if len(each) == 1 else Dataset.from_generator(shared_out(each))
         more: dict[str, Any] = {"handling": Handling(ask=known.over * rest)}
         fetch, cost = None, in_turn(known.alone, total, make)
-        if said["num_workers"]:
+        if setting["num_workers"]:
             cost = in_turn(known.works, total, make, known.put * rest)
             if any(known.waits):
                 fetch, cost = by_turns(in_turn(known.waits, total, rest * grown), cost), lambda _: 0
-            more = {name: said[name] for name in ("num_workers", "prefetch_factor", "persistent_workers")}
+            more = {name: setting[name] for name in ("num_workers", "prefetch_factor", "persistent_workers")}
             more["in_order"] = known.in_order
             more["start"] = tuple(seconds * rest for seconds in known.start)
             times = vars(known.handling).items()
@@ -120,20 +122,20 @@ class Job:
 
     def step(self, **changes: Any) -> Callable[[Any], None]:
         """Return the step as a function for `benchmark`: it takes what was measured, and holds its cores."""
-        said = self.setting(**changes)
-        known = self.numbers.threads[said["threads"]]
-        grown = 1.0 if self.numbers.device else self.grown(said, "step")
-        seconds = in_turn(known.steps, SIMULATED, self.rest(said) * grown)
+        setting = self.setting(**changes)
+        known = self.numbers.threads[setting["threads"]]
+        grown = 1.0 if self.numbers.device else self.grown(setting, "step")
+        seconds = in_turn(known.steps, SIMULATED, self.rest(setting) * grown)
         kind = "native" if known.computes else "wait"
         return lambda number: work(seconds(number), kind=kind)
 
     def model(self, most: float = math.inf, **changes: Any) -> tuple[DataLoader, dict[str, Any]]:
         """Return the loader and the options of `benchmark`, for all that takes both; see `loader`."""
-        said = self.setting(**changes)
-        machine = Machine(self.numbers.cores, self.numbers.threads[said["threads"]].sharing)
+        setting = self.setting(**changes)
+        machine = Machine(self.numbers.cores, self.numbers.threads[setting["threads"]].sharing)
         options: dict[str, Any] = {"step": self.step(**changes), "machine": machine}
         if device := self.numbers.device:
-            train = device.train * self.grown(said, "step") * self.rest(said)
+            train = device.train * self.grown(setting, "step") * self.rest(setting)
             options |= {"train": train, "queue": device.queue}
         return self.loader(most, **changes), options
 
@@ -155,16 +157,16 @@ class Job:
         *threads* are those of the step, one of the numbers that were measured. The result has a *range* for
         the first epoch. Raises TypeError or ValueError for a setting that a loader does not take.
         """
-        said = self.setting(**{name: value for name, value in locals().items() if name != "self"})
-        total = sum(self.count(said))
+        setting = self.setting(**{name: value for name, value in locals().items() if name != "self"})
+        total = sum(self.count(setting))
         times = []
-        for epoch in self.run(2, SIMULATED, **said).epochs:
+        for epoch in self.run(2, SIMULATED, **setting).epochs:
             half = epoch.count // 2
             seconds = epoch.arrivals[-1] - epoch.arrivals[half]
             later = (total - epoch.count) * seconds / max(1, epoch.count - 1 - half)
             times.append(epoch.duration + later)
         found = Forecast(times)
-        off = math.hypot(self.numbers.noise, self.rest(said) - 1)
+        off = math.hypot(self.numbers.noise, self.rest(setting) - 1)
         found.range = (times[0] * (1 - off), times[0] * (1 + off))
         return found
 
@@ -240,17 +242,17 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
     numbers, alone, by_threads = measure_numbers(subject, cores, torch)
     subject.until = math.inf
     seen = [batch.samples for batch in alone.batches]
-    said = {name: getattr(subject.loader, name) for name in ("num_workers", "persistent_workers")}
-    said["prefetch_factor"] = subject.loader.prefetch_factor or 2
-    said["batch_size"] = subject.batch_size or max(seen)
-    said["threads"] = torch.get_num_threads() if torch else 1
+    setting = {name: getattr(subject.loader, name) for name in ("num_workers", "persistent_workers")}
+    setting["prefetch_factor"] = subject.loader.prefetch_factor or 2
+    setting["batch_size"] = subject.batch_size or max(seen)
+    setting["threads"] = torch.get_num_threads() if torch else 1
     samples, whole = sum(map(size_of_batch, subject.batches)), True
     if (asked := len(subject.batches)) == MOST_ASKED:  # and no more
         samples, whole = round(samples * (subject.count or asked) / asked), subject.count is not None
     if subject.stream:
         known = next(iter(numbers.shares.values()), None)
         samples, whole = sum(known or seen), bool(known or alone.whole)
-    job = Job(numbers, said, samples, whole, subject)
+    job = Job(numbers, setting, samples, whole, subject)
     for threads, runs in by_threads.items():
         step = numbers.threads[threads]
         find_sharing(numbers, step, runs, partial(job.like, threads=threads))

@@ -29,12 +29,12 @@ class OwnSubject(Subject):
     passed = ("worker_init_fn", "getitems", "in_order")
 
     def __init__(self, loader: DataLoader, step: Callable[[Any], Any]) -> None:
-        said = loader.node.arguments
-        batches, order, size = said["batch_sampler"], said["sampler"], said["batch_size"]
+        options = loader.node.arguments
+        batches, order, size = options["batch_sampler"], options["sampler"], options["batch_size"]
         if size is None:
             raise ValueError("batch_size=None: must be a number, a loader without batches cannot be measured")
         self.kind, self.step = DataLoader, step
-        self.loader = SimpleNamespace(**said | {"collate_fn": said["collate_fn"] or stack})
+        self.loader = SimpleNamespace(**options | {"collate_fn": options["collate_fn"] or stack})
         self.batch_size = size if batches is None else 0
         inner = loader.node.inputs[0]
         base = base_of(inner)
@@ -46,8 +46,8 @@ class OwnSubject(Subject):
         elif batches is None:
             if order is None:
                 order = range(cardinality(base) or len(list(Dataset(base))))
-            if said["shuffle"]:
+            if options["shuffle"]:
                 order = random.sample(order, len(order))
-            batches = groups(iter(order), size, said["drop_last"])
+            batches = groups(iter(order), size, options["drop_last"])
         self.batches = list(islice(batches, MOST_ASKED))
         self.count = cardinality(loader.node)

@@ -235,9 +235,9 @@ def combinations(job: Job) -> Iterator[Settings]:
     for workers, threads in product(offered, sorted(known.threads)):
         ahead = product(DEPTHS, (False, True)) if workers else [(job.said["prefetch_factor"], False)]
         for factor, stay in ahead:
-            said = {"num_workers": workers, "prefetch_factor": factor, "persistent_workers": stay}
-            said |= {"threads": threads}
-            if changed := {name: value for name, value in said.items() if value != job.said[name]}:
+            full = {"num_workers": workers, "prefetch_factor": factor, "persistent_workers": stay}
+            full |= {"threads": threads}
+            if changed := {name: value for name, value in full.items() if value != job.said[name]}:
                 yield changed
 
 
@@ -248,9 +248,9 @@ def total(told: Forecast) -> float:
 
 def worth(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
     """Return what orders settings: those nearly as good as the best come first, by how little they take."""
-    said, seconds = job.setting(**setting), total(told)
+    full, seconds = job.setting(**setting), total(told)
     is_good = seconds <= best * (1 + AS_GOOD)
-    return (not is_good, said["num_workers"] if is_good else seconds, len(setting), said["prefetch_factor"])
+    return (not is_good, full["num_workers"] if is_good else seconds, len(setting), full["prefetch_factor"])
 
 
 def best_of_each(ranked: list[tuple[Settings, Forecast]]) -> list[tuple[Settings, Forecast]]:
@@ -264,12 +264,12 @@ def best_of_each(ranked: list[tuple[Settings, Forecast]]) -> list[tuple[Settings
 def off(job: Job, setting: Settings) -> float:
     """Run a setting for real for a moment; return how many times as long as foretold it took."""
     assert job.subject is not None, "a job that was measured just now"
-    said = job.setting(**setting)
+    full = job.setting(**setting)
     with restored() as torch:
         if torch:
-            torch.set_num_threads(said["threads"])
-        run = job.subject.go(said["num_workers"], TRY, step=True, factor=said["prefetch_factor"])
-    return job.off(run, prefetch_factor=said["prefetch_factor"], threads=said["threads"])
+            torch.set_num_threads(full["threads"])
+        run = job.subject.go(full["num_workers"], TRY, step=True, factor=full["prefetch_factor"])
+    return job.off(run, prefetch_factor=full["prefetch_factor"], threads=full["threads"])
 
 
 # ---- in words ----
@@ -280,19 +280,19 @@ def as_arguments(settings: Settings) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def in_memory(job: Job, said: Settings) -> int:
+def in_memory(job: Job, full: Settings) -> int:
     """Return the bytes of all batches that workers may hold."""
-    return int(said["num_workers"] * said["prefetch_factor"] * job.numbers.nbytes)
+    return int(full["num_workers"] * full["prefetch_factor"] * job.numbers.nbytes)
 
 
 def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:
     """Describe a change, which was *tried* in a real run or not."""
-    said, given = job.setting(**settings), {k: v for k, v in settings.items() if k != "threads"}
+    full, given = job.setting(**settings), {k: v for k, v in settings.items() if k != "threads"}
     lines = [f"DataLoader(..., {as_arguments(given)})"] * bool(given)
-    lines += [f"torch.set_num_threads({said['threads']})"] * ("threads" in settings)
-    workers = said["num_workers"]
+    lines += [f"torch.set_num_threads({full['threads']})"] * ("threads" in settings)
+    workers = full["num_workers"]
     processes = f"{workers} process{'es' if workers > 1 else ''}"
-    costs = f"{processes} and {size(in_memory(job, said))} for batches" if workers else "no process"
+    costs = f"{processes} and {size(in_memory(job, full))} for batches" if workers else "no process"
     random = "workers draw other random numbers" if "num_workers" in settings else "it alters no sample"
     alters = "the order of the samples changes" if job.numbers.stream and workers else random
     sure = "confirmed by a real run" if tried else "predicted, not tried"

@@ -192,19 +192,19 @@ class Subject:
 
     def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
         """Go over the loader once, or for *limit* seconds, with *size* times as many samples in a batch."""
-        said = {name: getattr(self.loader, name) for name in self.passed if hasattr(self.loader, name)}
-        said |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
+        options = {name: getattr(self.loader, name) for name in self.passed if hasattr(self.loader, name)}
+        options |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
         if workers:
-            said |= {"prefetch_factor": factor, "timeout": NEVER}
-            said["multiprocessing_context"] = self.loader.multiprocessing_context
+            options |= {"prefetch_factor": factor, "timeout": NEVER}
+            options["multiprocessing_context"] = self.loader.multiprocessing_context
         if self.stream:
-            said |= {"batch_size": self.batch_size * size or None, "drop_last": self.loader.drop_last}
+            options |= {"batch_size": self.batch_size * size or None, "drop_last": self.loader.drop_last}
         elif self.has_batches:
             groups = zip(*[iter(self.batches)] * size, strict=False)
-            said["batch_sampler"] = [[*chain(*group)] for group in groups]
+            options["batch_sampler"] = [[*chain(*group)] for group in groups]
         else:
-            said |= {"batch_size": None, "sampler": self.batches}
-        return self.watch(self.kind(self.dataset, **said), workers, limit, self.step if step else None)
+            options |= {"batch_size": None, "sampler": self.batches}
+        return self.watch(self.kind(self.dataset, **options), workers, limit, self.step if step else None)
 
     def on_device(self) -> OnDevice | None:
         """Time the step on the last batch; None if it leaves nothing to a device."""

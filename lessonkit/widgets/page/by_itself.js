@@ -27,7 +27,8 @@ lessonkit.render({ model, el });
 // A setting has an address, such as #workers=4&prefetch_factor=1. What is named wrong stays as it was.
 function goTo() {
   for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
-    const place = values[name]?.indexOf?.(text) ?? -1, field = place < 0 ? null : el.querySelector(`[data-name="${name}"]`);
+    const place = values[name]?.indexOf?.(text) ?? -1;
+    const field = place < 0 ? null : el.querySelector(`[data-name="${name}"]`);
     if (field) Object.assign(field, field.type === "checkbox" ? { checked: place === 1 } : { value: place });
     field?.dispatchEvent(new Event("change", { bubbles: true }));
   }
