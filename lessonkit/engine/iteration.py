@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import Any
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.machine import Machine, This
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.process import shared
@@ -68,12 +67,12 @@ class _Pass:
         self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
-        self.pid = os.getpid()
+        self.pid = This.pid
 
     def lock(self) -> threading.Lock:
         """Return the lock of the run; in a forked process a new one, since a helper may have held it then."""
-        if self.pid != os.getpid():
-            self.pid, self.run.lock = os.getpid(), threading.Lock()
+        if self.pid != This.pid:
+            self.pid, self.run.lock = This.pid, threading.Lock()
         return self.run.lock
 
     def next(self) -> Any:

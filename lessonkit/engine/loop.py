@@ -137,8 +137,9 @@ class Loop:
         """Train for *num_epochs*, on at most *most* elements in all."""
         run, load, launch, cancel = self.run, self.load, self.launch, self.cancel
         watched = run.recorder is not None or self.progress is not None
-        meet, count = self.meet, 0
+        skip, queue, meet, count = self.skip, self.queue, self.meet, 0
         ahead = self.ahead and not load.free
+        copies = not (load.free or ahead)
         accelerator = Background(self.train, "the accelerator's queue", "buffer full")
         for _ in range(num_epochs):
             epoch = Epoch(start=run.time / 1e9)
@@ -150,23 +151,23 @@ class Loop:
             give = CopiedAhead(stream, load) if ahead else stream
             try:
                 while count < most:
-                    asked = run.time
+                    asked = run.time if meet else 0
                     if (element := await give.next()) is END:
                         break
-                    got = run.time
+                    got = run.time if meet else 0
                     count += 1
-                    if count <= self.skip:
+                    if count <= skip:
                         continue
                     samples += element.samples
                     if watched:
                         self.take_down(epoch, count, element)
                     if cancel and cancel.is_set():
                         raise Stopped
-                    if not (load.free or ahead):
+                    if copies:
                         await load.take(element)
                     await launch.take(element)
-                    if self.queue:
-                        await accelerator.until(left=self.queue - 1)
+                    if queue:
+                        await accelerator.until(left=queue - 1)
                         accelerator.begin(element)
                     if meet:
                         await meet(Turn(asked, got, run.time))
@@ -174,11 +175,11 @@ class Loop:
                 if meet:
                     await meet(None)
             finally:
-                epoch.count, epoch.samples = max(0, count - max(before, self.skip)), samples
+                epoch.count, epoch.samples = max(0, count - max(before, skip)), samples
                 epoch.duration = run.time / 1e9 - epoch.start
                 give.close()
                 accelerator.close()
-            if before < count <= self.skip:  # all of it was before
+            if before < count <= skip:  # all of it was before
                 self.epochs.pop()
                 if run.recorder is not None:
                     run.recorder.arrived.pop()

@@ -69,8 +69,20 @@ class _Current(threading.local):
 
 current = _Current()  # the worker whose function runs on this thread
 
-if hasattr(os, "register_at_fork"):  # a process that a function forks is outside the pipeline
-    os.register_at_fork(after_in_child=lambda: setattr(current, "worker", None))
+
+class This:
+    """The process that this is: so nobody has to ask the system for each element."""
+
+    pid = os.getpid()
+
+
+def begin_anew() -> None:
+    """Note that this process was forked: one that a function forks is outside the pipeline."""
+    current.worker, This.pid = None, os.getpid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=begin_anew)
 
 
 def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:

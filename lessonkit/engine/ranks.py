@@ -63,7 +63,7 @@ class Rank:
     def go(self, until: float) -> None:
         """Go on until it waits for the others, or as far as it may alone."""
         if end := self.run.go(self.main, until):
-            self.is_over, self.waits_since = end is not ALL_RANKS, self.run.time
+            self.is_over, self.waits_since = end != ALL_RANKS, self.run.time
 
     def release(self, at: int) -> None:
         """Let it go on *at* this time, which is common."""

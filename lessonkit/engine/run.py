@@ -176,6 +176,12 @@ class Run(ABC):
             return self.spend(duration, stage, element)
         return self.hold(duration, stage, element, kind)
 
+    def pay(self, price: Price, stage: Name, element: Element, kind: str) -> Awaitable[None]:
+        """Spend what *element* costs by its *price*, as `work` of this *kind*."""
+        if type(price) is int and kind == "wait":  # most are so
+            return self.spend(price, stage, element)
+        return self.work(self.charge(price, element), stage, element, kind)
+
     async def hold(self, duration: int, stage: Name, element: Element, kind: str) -> None:
         """Wait for a core, or for lock and core, and spend it then; or spend it on shared cores."""
         lock = nullcontext() if kind == "native" else self.current.process.interpreter

@@ -14,7 +14,8 @@ from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Task, Waits
 
-ALL_RANKS = object()  # what a task waits for that goes on when all ranks have made a step
+# In the place of a time, for what a task waits: that all ranks have made a step, or its rank's turn.
+ALL_RANKS, ITS_TURN = -1, -2
 
 
 @types.coroutine
@@ -30,11 +31,10 @@ class StuckError(RuntimeError):
 class Virtual(Run):
     """Runs tasks in the order of the times at which they are due."""
 
-    in_step: bool | None = None  # with other ranks, if it shares something with them; None without others
-
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         super().__init__(machine, store, recorder)
         self.time = 0
+        self.in_step: bool | None = None  # with other ranks that share something; without others it is None
         self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
         self.shared = machine.sharing and SharedCores(self, machine, machine.sharing)
@@ -54,15 +54,15 @@ class Virtual(Run):
 
         Nothing is due if all is so after *until*, or if this run has to keep in step with others.
         """
-        ready, sleeping = self.ready, self.sleeping
+        ready, sleeping, bounded = self.ready, self.sleeping, until < inf
         while True:
             if ready:
                 task = ready.popleft()
             elif sleeping:
-                if sleeping[0][0] > until:
+                if bounded and sleeping[0][0] > until:
                     return None
                 self.time, _, task = heappop(sleeping)
-            elif until < inf:
+            elif bounded:
                 return None
             else:
                 raise StuckError(self._who_waits(main))
@@ -77,12 +77,14 @@ class Virtual(Run):
                 self.end(task)
                 continue
             if due is not None:
-                if due is ALL_RANKS:
-                    return due
                 self.slept += 1
-                heappush(sleeping, (due, self.slept, task))
-                if self.in_step and until == inf:
+                if due >= 0:
+                    heappush(sleeping, (due, self.slept, task))
+                    continue
+                if due == ITS_TURN:
+                    heappush(sleeping, (self.time, self.slept, task))
                     return None
+                return due
 
     def _who_waits(self, main: Task) -> str:
         helpers = sorted({f"{task.stage} waits for {task.waits_for}" for task in self.tasks})
@@ -105,7 +107,7 @@ class Virtual(Run):
         """Keep in step with other ranks from now on, before something that all of them share."""
         if self.in_step is False:
             self.in_step = True
-            yield self.time
+            yield ITS_TURN
 
     def wake(self, task: Task) -> None:
         task.last = self.current.last

@@ -125,7 +125,7 @@ class SlowFile(Source):
             self.close()
             return END
         element = self.give(self.given)
-        await self.run.work(self.run.charge(self.price_of_read, element), self.read_stage, element, "wait")
+        await self.run.pay(self.price_of_read, self.read_stage, element, "wait")
         return element
 
     async def open_file(self) -> None:
@@ -133,4 +133,4 @@ class SlowFile(Source):
         opening = Element(origin.value if origin else 0)  # a cost may depend on which file it is
         if recorder is not None:
             opening.key = recorder.identify(self.instance, self.epoch, -1)
-        await self.run.work(self.run.charge(self.price_of_open, opening), self.open_stage, opening, "wait")
+        await self.run.pay(self.price_of_open, self.open_stage, opening, "wait")

@@ -69,10 +69,11 @@ class Fetch:
         """Make the batch of *indices*, or END where an iterable has no more."""
         if self.loader.base is None:
             parts = await self.following()
-        elif self.loader.batch_size is None:
-            parts = [await self.sample(indices)]
         elif not self.one_call:
-            parts = [await self.sample(index) for index in indices]
+            parts = []
+            for index in (indices,) if self.loader.batch_size is None else indices:
+                self.source.ask(index)
+                parts.append(await self.stream.next())
         else:
             parts = [self.source.ask(index) for index in indices]
             self.source.element = joined(self.run, parts, stack([part.value for part in parts]))
@@ -93,11 +94,6 @@ class Fetch:
         else:
             await run.spend(cost, self.collating, element)
         return element
-
-    async def sample(self, index: int) -> Element:
-        """Make sample number *index*."""
-        self.source.ask(index)
-        return await self.stream.next()
 
     async def following(self) -> list[Element]:
         """Take the next samples of an iterable; none when it has ended, or if the last are to be dropped."""
