@@ -38,6 +38,7 @@ def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
     assert not visit.errors
 
 
+@pytest.mark.long
 def test_a_page_that_hangs_ends_with_a_sentence(browser: Browser) -> None:
     with pytest.raises(HungError, match="not done after 2 s"), browser.visit(seconds=2) as hanging:
         hanging.page.evaluate(FOR_EVER)
@@ -98,6 +99,7 @@ def come_back(page: Any, opening: Callable[[], None]) -> None:
     raise AssertionError("there are no pictures")
 
 
+@pytest.mark.long
 def test_a_saved_lesson_shows_its_pictures_on_every_day_after(desk: Visit, lab: Server) -> None:
     address, path, page = lab.write("saved", SHOWN), lab.folder / "notebooks" / "saved.ipynb", desk.page
     bar, gone = page.locator("rect.lk-bar").first, page.locator(GONE)

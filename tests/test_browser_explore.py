@@ -351,6 +351,7 @@ def test_everybody_can_use_it_in_the_dark(opened: Shown, tmp_path: Path) -> None
     everybody_can_use(opened, tmp_path)
 
 
+@pytest.mark.long
 def test_voila_shows_the_same_and_answers(narrow: Shown) -> None:
     narrow.is_picture_of(buffer=1, calls=2)
     narrow.slider("calls").focus()
