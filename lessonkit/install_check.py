@@ -1,4 +1,4 @@
-"""The install check: whether everything is here that the lessons need, and how well time is kept here."""
+"""The install check: whether the lessons can be shown and run here, and how well time is kept."""
 
 import sys
 from contextlib import suppress

@@ -8,7 +8,7 @@ import multiprocessing
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import monotonic, sleep
 from typing import Any, NoReturn
 
@@ -113,12 +113,20 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def workers_gone() -> None:
-    """Wait until workers of the tests before have ended: an error keeps them as long as a thread waits."""
-    deadline = monotonic() + 20
-    while multiprocessing.active_children() and monotonic() < deadline:
-        gc.collect()
-        sleep(0.01)
+def workers_gone() -> Callable[[], None]:
+    """Wait until workers of the tests before have ended: an error keeps them as long as a thread waits.
+
+    A test gets what waits, to do so once more at its end.
+    """
+
+    def wait() -> None:
+        deadline = monotonic() + 20
+        while multiprocessing.active_children() and monotonic() < deadline:
+            gc.collect()
+            sleep(0.01)
+
+    wait()
+    return wait
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,13 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(autouse=True)
-def nothing_left() -> Iterator[None]:
+def nothing_left(workers_gone: Callable[[], None]) -> Iterator[None]:
     """No test leaves a process or an open pipe behind."""
     before = len(os.listdir("/proc/self/fd"))
     yield
-    deadline = time.monotonic() + 20  # of threads that let go of what they hold
-    while multiprocessing.active_children() and time.monotonic() < deadline:
-        gc.collect()
-        time.sleep(0.01)
+    workers_gone()
     assert multiprocessing.active_children() == []
+    deadline = time.monotonic() + 20  # of threads that let go of what they hold
     while len(os.listdir("/proc/self/fd")) > before + 2 and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)

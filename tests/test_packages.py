@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools import start, torch_tests
+from tools import start, targets, torch_tests
 
 ROOT = Path(__file__).parent.parent
 RENAMED = {"matplotlib-base": "matplotlib"}  # what a package is called for conda, and for pip
@@ -61,6 +61,10 @@ def test_the_site_is_walked_through_before_it_is_published() -> None:
     runs = [step.get("run") for step in jobs["build"]["steps"]]
     assert "make test-site" in runs
     assert jobs["publish"]["needs"] == "build"
+    short, long = targets.TARGETS["test-site"].runs  # also what `make test` runs of it each time
+    assert "tests/test_browser_site.py" in short
+    assert "-m" not in short
+    assert long[-2:] == ("-m", "long")
 
 
 def workflow(name: str) -> Any:

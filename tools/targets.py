@@ -78,6 +78,8 @@ class Target(NamedTuple):
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
+# What is tested each time of these pages, and then what takes too long for that.
+SITE = ("pytest", "tests/test_browser_site.py", "tests/test_browser_keys.py")
 LONG = ("pytest", "-m", "long")
 OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
@@ -88,7 +90,7 @@ TARGETS = {
     "test": Target("All checks and tests run now.", CHECKS),
     "coverage": Target("All tests run now, and their coverage is measured.", (("pytest", "--cov"),)),
     "site": Target("The lessons become a site of static files, in build/site.", (("tools.site",),), None),
-    "test-site": Target("All lessons are walked through, on the site and in JupyterLab.", (LONG,)),
+    "test-site": Target("All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)),
     "test-torch": Target(
         "What works on PyTorch's loaders is tested with PyTorch.", (("tools.torch_tests",),)
     ),

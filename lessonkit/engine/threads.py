@@ -6,7 +6,6 @@ reckoning, so that the small delays of a real machine do not add up. Functions s
 context variables of the code that asks. Helpers that get no thread take turns (`turns.py`).
 """
 
-import os
 import threading
 import time
 import types
@@ -16,7 +15,7 @@ from math import inf
 from typing import Any
 
 from lessonkit.engine.element import Element, call_parts, stack
-from lessonkit.engine.machine import Machine, Meter, current
+from lessonkit.engine.machine import Machine, Meter, This, current
 from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Stopped, Task, Waits
@@ -91,7 +90,7 @@ class Threads(Run):
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
         self.turns = Turns(self)
-        self.pid = os.getpid()
+        self.pid = This.pid
 
     @property
     def now(self) -> int:
@@ -167,7 +166,7 @@ class Threads(Run):
                     return
             finally:
                 self.lock.acquire()
-            if os.getpid() != self.pid:
+            if This.pid != self.pid:
                 raise RuntimeError("this began before the fork, in whose process the helpers are: begin anew")
 
     @types.coroutine
