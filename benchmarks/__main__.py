@@ -19,7 +19,20 @@ from benchmarks import (
 )
 from benchmarks.measure import line
 
-MODULES = (virtual, loader, autotune, ranks, pictures, threads, probe, job, predict, view, place, site)
+MODULES = (
+    virtual,
+    loader,
+    autotune,
+    ranks,
+    pictures,
+    threads,
+    probe,
+    job,
+    predict,
+    view,
+    place,
+    site,
+)
 PARTS = {module.__name__.split(".")[-1]: module for module in MODULES}
 
 

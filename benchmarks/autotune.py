@@ -22,7 +22,14 @@ def rows(quick: bool) -> Iterator[str]:
     verdicts = [tunable(seed).verdict() for seed in range(FEW if quick else CASES)]
     good = 100 * sum(verdict.good for verdict in verdicts) / len(verdicts)
     what = f"autotune: of {len(verdicts)}, as good as the best of all"
-    yield line(what, f"{good:.0f} %", "-", "-", f">= {SHARE} %", "met" if good >= SHARE else "missed")
+    yield line(
+        what,
+        f"{good:.0f} %",
+        "-",
+        "-",
+        f">= {SHARE} %",
+        "met" if good >= SHARE else "missed",
+    )
     worst = max((verdict.ratio - 1) * 100 for verdict in verdicts)
     yield limited("autotune: the worst of them, slower than the best", worst, WORST, "%")
     took = Pairs(
@@ -30,4 +37,6 @@ def rows(quick: bool) -> Iterator[str]:
         max(verdict.all_seconds for verdict in verdicts),
         median(verdict.seconds / verdict.all_seconds for verdict in verdicts),
     )
-    yield limited("autotune: the slowest search / all settings", took.ours, SECONDS, "s", took)
+    yield limited(
+        "autotune: the slowest search / all settings", took.ours, SECONDS, "s", took
+    )

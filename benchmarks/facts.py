@@ -116,10 +116,14 @@ def starts() -> dict[str, float]:
     """Measure the time until the first batch of one worker, by the way in which it starts."""
 
     def first(method: str) -> Iterable[Any]:
-        loader = DataLoader(Arrays(torch.uint8, 8), 1, num_workers=1, multiprocessing_context=method)
+        loader = DataLoader(
+            Arrays(torch.uint8, 8), 1, num_workers=1, multiprocessing_context=method
+        )
         return [next(iter(loader))]
 
-    return by_turns(**{method: lambda method=method: first(method) for method in ("fork", "spawn")})
+    return by_turns(
+        **{method: lambda method=method: first(method) for method in ("fork", "spawn")}
+    )
 
 
 def in_memory() -> dict[str, float]:
@@ -129,7 +133,8 @@ def in_memory() -> dict[str, float]:
     def slices() -> Iterable[Any]:
         order = torch.randperm(SAMPLES)
         return (
-            tuple(each[order[at : at + BATCH]] for each in data.tensors) for at in range(0, SAMPLES, BATCH)
+            tuple(each[order[at : at + BATCH]] for each in data.tensors)
+            for at in range(0, SAMPLES, BATCH)
         )
 
     return by_turns(
@@ -142,7 +147,8 @@ def in_memory() -> dict[str, float]:
 def profile() -> dict[str, list[tuple[Any, ...]]]:
     """Return what torch.profiler says of a loop whose loader decides.
 
-    The *rows* are names, calls and milliseconds; the *spans* names, and from when to when, in milliseconds.
+    The *rows* are names, calls and milliseconds; the *spans* names, and from when to when,
+    in milliseconds.
     """
     from torch.profiler import ProfilerActivity, record_function
     from torch.profiler import profile as watched
@@ -165,12 +171,22 @@ def profile() -> dict[str, list[tuple[Any, ...]]]:
                     net(batch)
     torch.set_num_threads(threads)
     rows = sorted(found.key_averages(), key=lambda row: -row.cpu_time_total)[:4]
-    times = [(one.name, one.time_range.start / 1e3, one.time_range.end / 1e3) for one in found.events()]
-    outer = sorted((began, ended, name) for name, began, ended in times if name in (rows[0].key, "step"))
+    times = [
+        (one.name, one.time_range.start / 1e3, one.time_range.end / 1e3)
+        for one in found.events()
+    ]
+    outer = sorted(
+        (began, ended, name)
+        for name, began, ended in times
+        if name in (rows[0].key, "step")
+    )
     first = outer[0][0]
     return {
         "rows": [(row.key, row.count, row.cpu_time_total / 1e3) for row in rows],
-        "spans": [(name, round(began - first, 3), round(ended - first, 3)) for began, ended, name in outer],
+        "spans": [
+            (name, round(began - first, 3), round(ended - first, 3))
+            for began, ended, name in outer
+        ],
     }
 
 
@@ -179,7 +195,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--store", type=Path)
     given = parser.parse_args()
-    about = {"torch": torch.__version__.split("+")[0], "cores": len(os.sched_getaffinity(0))}
+    about = {
+        "torch": torch.__version__.split("+")[0],
+        "cores": len(os.sched_getaffinity(0)),
+    }
     pipe = by_turns(
         bytes=lambda: DataLoader(Arrays(torch.uint8), 32, num_workers=1),
         floats=lambda: DataLoader(Arrays(torch.float32), 32, num_workers=1),

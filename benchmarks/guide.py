@@ -21,7 +21,9 @@ class Guided:
 
     def run(self, clock: str = "virtual") -> Trace:
         """One recorded run."""
-        return benchmark(self.dataset, self.num_epochs, self.train, clock=clock, machine=self.machine)
+        return benchmark(
+            self.dataset, self.num_epochs, self.train, clock=clock, machine=self.machine
+        )
 
 
 def pipelines() -> list[Guided]:

@@ -1,9 +1,9 @@
 """A class on a Hub: `python -m benchmarks.hub --learners 30 --lessons 5`, where JupyterHub is installed.
 
-It starts a Hub with the configuration that we ship, and a class of which all do at the same moment what a
-browser would: log in, and for one lesson after another open it, run all cells, move a slider twice a second.
-Lessons stay open, as where a link leads to the next one. In the end the Hub is killed and started again, and
-all go on. Nothing is left.
+It starts a Hub with the configuration that we ship, and a class of which all do at the same
+moment what a browser would: log in, and for one lesson after another open it, run all
+cells, move a slider twice a second. Lessons stay open, as where a link leads to the next
+one. In the end the Hub is killed and started again, and all go on. Nothing is left.
 """
 
 import argparse
@@ -35,7 +35,8 @@ MISSING = """{}: missing here. In an environment of its own: python -m pip insta
 and npm install --global configurable-http-proxy"""
 START, STOP = 60, 60  # s
 EACH = 0.2  # GB for a learner, and as much again for the Hub
-# What this differs in from a real class: this computer only, no accounts, and a folder that is removed.
+# What this differs in from a real class: this computer only, no accounts, and a folder that
+# is removed.
 OURS = """
 load_subconfig("jupyterhub_config.py", path={path!r})
 c.JupyterHub.bind_url = "http://{host}:{port}"
@@ -72,11 +73,20 @@ class Hub:
 
     def start(self) -> None:
         """Start it, and wait until it answers; if it does not, end with what it said."""
-        ours = ("PYTHON", "JUPYTER", "TMPDIR")  # what belongs to this process and not to a Hub
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        # What belongs to this process and not to a Hub
+        ours = ("PYTHON", "JUPYTER", "TMPDIR")
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(ours)
+        }
         with (self.folder / "log").open("ab") as log:
             self.program = subprocess.Popen(
-                [sys.executable, "-m", "jupyterhub", "--config", str(self.folder / "hub.py")],
+                [
+                    sys.executable,
+                    "-m",
+                    "jupyterhub",
+                    "--config",
+                    str(self.folder / "hub.py"),
+                ],
                 cwd=self.folder,
                 env=kept | {"LESSONS_PORT": str(self.port), "LESSONS_ACCOUNTS": "no"},
                 stdout=log,
@@ -85,10 +95,15 @@ class Hub:
             )
         deadline = monotonic() + START
         while True:
-            with suppress(OSError), urllib.request.urlopen(f"{self.address}/hub/api", timeout=START):
+            with (
+                suppress(OSError),
+                urllib.request.urlopen(f"{self.address}/hub/api", timeout=START),
+            ):
                 return
             if self.program.poll() is not None or monotonic() > deadline:
-                sys.exit(f"lessonkit: The Hub did not start. It said:\n{self.log()[-2000:]}")
+                sys.exit(
+                    f"lessonkit: The Hub did not start. It said:\n{self.log()[-2000:]}"
+                )
             sleep(0.1)
 
     def log(self) -> str:
@@ -106,7 +121,8 @@ class Hub:
         import psutil
 
         for sign in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(sign, signal.SIG_IGN)  # who is impatient would leave a class running
+            # Who is impatient would leave a class running
+            signal.signal(sign, signal.SIG_IGN)
         family = self.processes
         self.program.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -117,7 +133,10 @@ class Hub:
                 process.kill()
         self.program.wait()
         if left:
-            print(f"lessonkit: The Hub left {len(left)} processes, which are ended now.", file=sys.stderr)
+            print(
+                f"lessonkit: The Hub left {len(left)} processes, which are ended now.",
+                file=sys.stderr,
+            )
 
 
 @contextmanager
@@ -128,9 +147,14 @@ def hub() -> Iterator[Hub]:
         try:
             started.start()
             yield started
-            unknown = [text for text in started.log().splitlines() if "not recognized" in text]
+            unknown = [
+                text for text in started.log().splitlines() if "not recognized" in text
+            ]
             if unknown:
-                sys.exit("lessonkit: The configuration has names that nobody knows:\n" + "\n".join(unknown))
+                sys.exit(
+                    "lessonkit: The configuration has names that nobody knows:\n"
+                    + "\n".join(unknown)
+                )
         finally:
             started.end()
 
@@ -138,7 +162,12 @@ def hub() -> Iterator[Hub]:
 def free_ports() -> int:
     """Return a port that nobody listens on, nor on the two after it."""
     while True:
-        with suppress(OSError), socket.socket() as first, socket.socket() as second, socket.socket() as third:
+        with (
+            suppress(OSError),
+            socket.socket() as first,
+            socket.socket() as second,
+            socket.socket() as third,
+        ):
             first.bind((HOST, 0))
             port: int = first.getsockname()[1]
             second.bind((HOST, port + 1))
@@ -174,7 +203,9 @@ def memory(processes: list[Any]) -> dict[str, float]:
 
 async def walk(ours: Hub, count: int, opened: list[str]) -> list[str]:
     """Give *count* learners the lessons *opened*; print the table, and return what failed."""
-    learners = [Learner(f"learner-{number}", ours.address) for number in range(1, count + 1)]
+    learners = [
+        Learner(f"learner-{number}", ours.address) for number in range(1, count + 1)
+    ]
     try:
         print(
             limited(
@@ -186,16 +217,32 @@ async def walk(ours: Hub, count: int, opened: list[str]) -> list[str]:
         )
         for number, lesson in enumerate(opened):
             if number:
-                print(limited(f"all have opened {lesson}", await attend(learners, "open", lesson), 60, "s"))
-            print(limited("all cells are run", await attend(learners, "run_all"), 60, "s"), flush=True)
+                print(
+                    limited(
+                        f"all have opened {lesson}",
+                        await attend(learners, "open", lesson),
+                        60,
+                        "s",
+                    )
+                )
+            print(
+                limited("all cells are run", await attend(learners, "run_all"), 60, "s"),
+                flush=True,
+            )
             await attend(learners, "slide")
             print_steps(learners)
             print_memory(ours, count)
-        print(limited("the Hub was killed: all go on", await start_again(ours, learners), 10, "s"))
+        print(
+            limited(
+                "the Hub was killed: all go on", await start_again(ours, learners), 10, "s"
+            )
+        )
     finally:
         for learner in learners:
             await learner.leave()
-    return [f"{learner.name}: {failure}" for learner in learners for failure in learner.failures]
+    return [
+        f"{learner.name}: {failure}" for learner in learners for failure in learner.failures
+    ]
 
 
 def print_steps(learners: list[Learner]) -> None:
@@ -222,7 +269,9 @@ async def start_again(ours: Hub, learners: list[Learner]) -> float:
 def print_memory(ours: Hub, count: int) -> None:
     """Print how much memory the Hub takes with *count* learners."""
     used = memory(ours.processes)
-    print(limited("memory in all", sum(used.values()) / 1e3, round(count * 7 / 30, 2), "GB"))
+    print(
+        limited("memory in all", sum(used.values()) / 1e3, round(count * 7 / 30, 2), "GB")
+    )
     for kind, size in used.items():
         print(line(f"memory of {kind}", f"{size:,.0f} MB", "", "", "", ""), flush=True)
 
@@ -245,7 +294,9 @@ def main() -> int:
     if given.lessons < 1:
         parser.error("--lessons: must be 1 or more")
     if psutil.virtual_memory().available / 1e9 < (wanted := EACH * (count + 1)):
-        sys.exit(f"lessonkit: {count} learners need {wanted:.1f} GB of memory, which is not free here.")
+        sys.exit(
+            f"lessonkit: {count} learners need {wanted:.1f} GB of memory, which is not free here."
+        )
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # whoever ends us interrupts us: so all is ended

@@ -1,8 +1,9 @@
 """Whether a measured job foretells what its settings really take: the three rooms of lesson 11.
 
-Each setting is really run, before measuring and after; its forecast is compared with the median. Single runs
-differ from their median, too: by how much is printed beside. With --store, a folder, what was measured and
-what the settings really took is written there, for the lesson's pages without processes.
+Each setting is really run, before measuring and after; its forecast is compared with the
+median. Single runs differ from their median, too: by how much is printed beside. With
+--store, a folder, what was measured and what the settings really took is written there, for
+the lesson's pages without processes.
 
 python -m benchmarks job
 python -m benchmarks.job --rounds 3 --store notebooks
@@ -30,8 +31,16 @@ import rooms_11  # noqa: E402 - beside the lesson
 
 THREADS = (1, 2) if rooms_11.torch else (None,)
 SETTINGS = [
-    {"num_workers": workers, "prefetch_factor": factor, "persistent_workers": stay, "threads": threads}
-    for workers, factor, stay in [(0, 2, False), *product((1, 2, 4, 8), (2, 4), (False, True))]
+    {
+        "num_workers": workers,
+        "prefetch_factor": factor,
+        "persistent_workers": stay,
+        "threads": threads,
+    }
+    for workers, factor, stay in [
+        (0, 2, False),
+        *product((1, 2, 4, 8), (2, 4), (False, True)),
+    ]
     for threads in THREADS
 ]
 
@@ -74,20 +83,28 @@ def run(rounds: int, store: Path | None = None, only: str = "") -> dict[str, flo
                     real[number].append(epochs(room, setting))
         tried = []
         for number, setting in enumerate(SETTINGS):
-            if setting["threads"] not in (None, *job.numbers.threads):  # a step that only waits has one
+            # A step that only waits has one
+            if setting["threads"] not in (None, *job.numbers.threads):
                 continue
             true = [median(times) for times in zip(*real[number], strict=True)]
             said = job.forecast(**setting)
             tried.append((setting, true))
             off += [abs(s / t - 1) for s, t in zip(said, true, strict=True)]
-            differ += [abs(s / t - 1) for one in real[number] for s, t in zip(one, true, strict=True)]
+            differ += [
+                abs(s / t - 1)
+                for one in real[number]
+                for s, t in zip(one, true, strict=True)
+            ]
             words = " ".join(f"{value!s:>5}" for value in setting.values())
             both = " ".join(
-                f"{s:6.3f} for {t:6.3f} {s / t - 1:+6.1%}" for s, t in zip(said, true, strict=True)
+                f"{s:6.3f} for {t:6.3f} {s / t - 1:+6.1%}"
+                for s, t in zip(said, true, strict=True)
             )
             print(f"{room:7}{words}  {both}", file=sys.stderr, flush=True)
         if store:
-            (store / f"tried_{room}_11.json").write_text(json.dumps(tried), encoding="utf-8")
+            (store / f"tried_{room}_11.json").write_text(
+                json.dumps(tried), encoding="utf-8"
+            )
     return {
         "median error": median(off),
         "90th percentile": quantiles(off, n=10)[-1],
@@ -100,7 +117,9 @@ def rows(quick: bool) -> Iterator[str]:
     """Compare all settings of the three rooms."""
     found = run(1 if quick else 3)
     yield limited("forecasts off by, median", 100 * found["median error"], 5, "%")
-    yield limited("forecasts off by, 90th percentile", 100 * found["90th percentile"], 15, "%")
+    yield limited(
+        "forecasts off by, 90th percentile", 100 * found["90th percentile"], 15, "%"
+    )
     yield limited("measuring a job", found["measuring, s"], 15, "s")
 
 

@@ -35,7 +35,8 @@ class Learner:
             follow_redirects=True, timeout=SECONDS, limits=limits, trust_env=False
         )
         self.waiting: dict[Any, asyncio.Future[Any]] = {}  # by the number of a question
-        self.tabs: list[tuple[Any, asyncio.Task[None]]] = []  # each a socket, and what listens to it
+        # Each a socket, and what listens to it
+        self.tabs: list[tuple[Any, asyncio.Task[None]]] = []
         self.widgets: dict[str, dict[str, Any]] = {}  # explore's state, by its comm
         self.failures: list[str] = []
         self.took: list[float] = []  # s, for each picture
@@ -47,7 +48,9 @@ class Learner:
         (await self.client.post(f"{self.hub}/hub/login", data=form)).raise_for_status()
         await self.started()
         (await self.client.get(f"{self.url}/lab/tree/lessons/{lesson}")).raise_for_status()
-        answers = await asyncio.gather(*(self.client.get(f"{self.url}/{path}") for path in PAGE))
+        answers = await asyncio.gather(
+            *(self.client.get(f"{self.url}/{path}") for path in PAGE)
+        )
         for answer in answers:
             answer.raise_for_status()
         if answers[0].json()["schema"]["properties"]["fetchNews"]["default"] != "false":
@@ -62,8 +65,15 @@ class Learner:
         cells = notebook.json()["content"]["cells"]
         self.cells = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
         self.widgets = {}
-        asked = {"path": path, "name": "", "type": "notebook", "kernel": {"name": "python3"}}
-        answer = await self.client.post(f"{self.url}/api/sessions", json=asked, headers=head)
+        asked = {
+            "path": path,
+            "name": "",
+            "type": "notebook",
+            "kernel": {"name": "python3"},
+        }
+        answer = await self.client.post(
+            f"{self.url}/api/sessions", json=asked, headers=head
+        )
         answer.raise_for_status()
         self.kernel = answer.json()["kernel"]["id"]
         await self.connect()
@@ -74,8 +84,13 @@ class Learner:
         from tornado.websocket import websocket_connect
 
         address = f"{self.url}/api/kernels/{self.kernel}/channels?session_id={uuid4()}"
-        head = {"Cookie": self.client.build_request("GET", address).headers["cookie"], "Origin": self.hub}
-        request = HTTPRequest("ws" + address.removeprefix("http"), headers=head, request_timeout=SECONDS)
+        head = {
+            "Cookie": self.client.build_request("GET", address).headers["cookie"],
+            "Origin": self.hub,
+        }
+        request = HTTPRequest(
+            "ws" + address.removeprefix("http"), headers=head, request_timeout=SECONDS
+        )
         self.socket = await websocket_connect(request, subprotocols=[PROTOCOL])
         self.tabs.append((self.socket, asyncio.create_task(self.listen(self.socket))))
         await self.ask("kernel_info_request", {})
@@ -89,7 +104,11 @@ class Learner:
         address = f"{self.hub}/hub/api/users/{self.name}/server/progress?_xsrf={self.xsrf('/hub/')}"
         async with self.client.stream("GET", address) as told:
             async for text in told.aiter_lines():
-                progress = json.loads(text.removeprefix("data:")) if text.startswith("data:") else {}
+                progress = (
+                    json.loads(text.removeprefix("data:"))
+                    if text.startswith("data:")
+                    else {}
+                )
                 if progress.get("failed"):
                     raise RuntimeError(progress.get("message", "the server did not start"))
                 if progress.get("ready"):
@@ -108,16 +127,30 @@ class Learner:
         """Send a message to the kernel, and return its number."""
         from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_v1
 
-        header = {"msg_id": uuid4().hex, "msg_type": kind, "username": self.name, "session": self.name}
+        header = {
+            "msg_id": uuid4().hex,
+            "msg_type": kind,
+            "username": self.name,
+            "session": self.name,
+        }
         header |= {"version": "5.3", "date": "2000-01-01T00:00:00Z"}
-        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content}
-        packed = serialize_msg_to_ws_v1(message, "shell", lambda part: json.dumps(part).encode())
+        message = {
+            "header": header,
+            "parent_header": {},
+            "metadata": {},
+            "content": content,
+        }
+        packed = serialize_msg_to_ws_v1(
+            message, "shell", lambda part: json.dumps(part).encode()
+        )
         await self.socket.write_message(packed, binary=True)
         return header["msg_id"]
 
     async def listen(self, socket: Any) -> None:
         """Hear all that the kernel at this *socket* says."""
-        from jupyter_server.services.kernels.connection.base import deserialize_msg_from_ws_v1
+        from jupyter_server.services.kernels.connection.base import (
+            deserialize_msg_from_ws_v1,
+        )
 
         while isinstance(message := await socket.read_message(), bytes):
             _, (head, parent, _, body, *_) = deserialize_msg_from_ws_v1(message)
@@ -129,7 +162,9 @@ class Learner:
                 if state.get("role") == "explore":
                     self.widgets[content["comm_id"]] = json.loads(state["state"])
             elif kind == "comm_msg" and content["data"].get("method") == "custom":
-                self.answer(content["data"]["content"].get("id"), content["data"]["content"])
+                self.answer(
+                    content["data"]["content"].get("id"), content["data"]["content"]
+                )
             elif kind == "stream" and content["name"] == "stderr":
                 self.failures.append(f"a cell says {content['text'].strip()}")
 
@@ -144,14 +179,25 @@ class Learner:
 
     async def run(self, cell: str) -> None:
         """Run a *cell*."""
-        run = {"silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
-        reply = await self.ask("execute_request", run | {"code": cell, "stop_on_error": True})
+        run = {
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": False,
+        }
+        reply = await self.ask(
+            "execute_request", run | {"code": cell, "stop_on_error": True}
+        )
         if reply["status"] != "ok":
-            self.failures.append(f"{reply.get('ename', reply['status'])} in the cell {cell[:40]!r}")
+            self.failures.append(
+                f"{reply.get('ename', reply['status'])} in the cell {cell[:40]!r}"
+            )
 
     async def slide(self) -> None:
         """Move the first slider of the first picture to and fro."""
-        comm, state = next((comm, state) for comm, state in self.widgets.items() if state["controls"])
+        comm, state = next(
+            (comm, state) for comm, state in self.widgets.items() if state["controls"]
+        )
         values = {control["name"]: control["value"] for control in state["controls"]}
         moved = next(control for control in state["controls"] if control["kind"] == "range")
         await asyncio.sleep(PAUSE * random.random())  # a class does not move in step
@@ -161,7 +207,10 @@ class Learner:
             self.waiting[number] = picture
             question = {"do": "show", "id": number, "values": values}
             began = perf_counter()
-            await self.send("comm_msg", {"comm_id": comm, "data": {"method": "custom", "content": question}})
+            await self.send(
+                "comm_msg",
+                {"comm_id": comm, "data": {"method": "custom", "content": question}},
+            )
             try:
                 await asyncio.wait_for(picture, ANSWER)
                 self.took.append(perf_counter() - began)

@@ -50,7 +50,9 @@ def simpys(size: int) -> int:
         def send() -> None:
             nonlocal sent
             if sent < BATCHES:
-                queues[sent % WORKERS].put((sent, list(range(sent * size, (sent + 1) * size))))
+                queues[sent % WORKERS].put(
+                    (sent, list(range(sent * size, (sent + 1) * size)))
+                )
                 sent += 1
 
         for _ in range(WORKERS * FACTOR):
@@ -93,10 +95,19 @@ def loader(spec: dict[str, Any], **start: Any) -> DataLoader:
         is_slow = sample % slow["every"] == slow.get("offset", 0)
         return float(slow["cost"] if is_slow else costs[sample % len(costs)])
 
-    names = ("batch_size", "num_workers", "prefetch_factor", "persistent_workers", "drop_last")
+    names = (
+        "batch_size",
+        "num_workers",
+        "prefetch_factor",
+        "persistent_workers",
+        "drop_last",
+    )
     samples = Dataset.range(data["n"]).map(cost=cost)
     return DataLoader(
-        samples, collate=spec.get("collate", 0), **{name: said[name] for name in names}, **start
+        samples,
+        collate=spec.get("collate", 0),
+        **{name: said[name] for name in names},
+        **start,
     )
 
 
@@ -104,7 +115,9 @@ def trained(spec: dict[str, Any], dataset: DataLoader, clock: str) -> Trace:
     """Run it with the loop's own work."""
     times = spec["train"] if isinstance(spec["train"], list) else [spec["train"]]
     turn = count()
-    return benchmark(dataset, spec["epochs"], lambda _: times[next(turn) % len(times)], clock=clock)
+    return benchmark(
+        dataset, spec["epochs"], lambda _: times[next(turn) % len(times)], clock=clock
+    )
 
 
 def own_start(trace: Trace) -> tuple[Any, Any]:
@@ -115,7 +128,9 @@ def own_start(trace: Trace) -> tuple[Any, Any]:
     def forked(epoch: int, worker: int) -> Any:
         ends = [*begins[epoch + 1 :], trace.duration * 1e9]
         return next(
-            span for span in starts if span.lane == worker and begins[epoch] <= span.start_ns < ends[0]
+            span
+            for span in starts
+            if span.lane == worker and begins[epoch] <= span.start_ns < ends[0]
         )
 
     def fork(epoch: int, worker: int) -> float:
@@ -124,7 +139,9 @@ def own_start(trace: Trace) -> tuple[Any, Any]:
     def ready(epoch: int, worker: int) -> float:
         begun: float = forked(epoch, worker).end
         work: list[float] = [
-            span.start for span in trace.work if span.lane == worker and span.stage in ("Map", "Collate")
+            span.start
+            for span in trace.work
+            if span.lane == worker and span.stage in ("Map", "Collate")
         ]
         first: float = min((start for start in work if start >= begun), default=begun)
         return max(0.0, first - begun)
@@ -137,8 +154,12 @@ def ending(workers: int) -> float:
     samples = Dataset.range(8 * workers).map(cost=0.002)
     gaps = []
     for _ in range(9):
-        real = benchmark(DataLoader(samples, 1, num_workers=workers), 1, 0.005, clock="real")
-        gaps.append(real.duration - max(span.end for span in real.work if span.stage == "Train"))
+        real = benchmark(
+            DataLoader(samples, 1, num_workers=workers), 1, 0.005, clock="real"
+        )
+        gaps.append(
+            real.duration - max(span.end for span in real.work if span.stage == "Train")
+        )
     return median(gaps)
 
 
@@ -155,12 +176,20 @@ def processes(quick: bool) -> Iterator[str]:
     handling = own_handling()
     for spec in list(cases())[: 12 if quick else None]:
         real = trained(spec, loader(spec), "real")
-        told = trained(spec, loader(spec, start=own_start(real), handling=handling), "virtual")
+        told = trained(
+            spec, loader(spec, start=own_start(real), handling=handling), "virtual"
+        )
         pairs_of = zip(real.epochs, told.epochs, strict=True)
-        errors += [100 * abs(ours.duration / theirs.duration - 1) for theirs, ours in pairs_of]
+        errors += [
+            100 * abs(ours.duration / theirs.duration - 1) for theirs, ours in pairs_of
+        ]
     errors.sort()
-    yield limited(f"real processes, {len(errors)} epochs: median error", median(errors), MEDIAN, "%")
-    yield limited("the same, 90th percentile", errors[int(0.9 * len(errors))], NINE_IN_TEN, "%")
+    yield limited(
+        f"real processes, {len(errors)} epochs: median error", median(errors), MEDIAN, "%"
+    )
+    yield limited(
+        "the same, 90th percentile", errors[int(0.9 * len(errors))], NINE_IN_TEN, "%"
+    )
 
 
 def abandoned(loops: int) -> str:
@@ -170,7 +199,9 @@ def abandoned(loops: int) -> str:
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(loops):
         next(iter(dataset))
-    left = len(multiprocessing.active_children()) + max(0, len(os.listdir("/proc/self/fd")) - before)
+    left = len(multiprocessing.active_children()) + max(
+        0, len(os.listdir("/proc/self/fd")) - before
+    )
     return limited(f"left of {loops:,} abandoned loops", left, 1, "")
 
 
@@ -179,10 +210,17 @@ def rows(quick: bool) -> Iterator[str]:
     for size in (1, 8):
         assert round(ours(size).duration * 1e9) == simpys(size)
         took = pairs(partial(ours, size), partial(simpys, size), 3 if quick else 9)
-        mine, theirs = (number(BATCHES / time / 1e3, "k/s") for time in (took.ours, took.peer))
+        mine, theirs = (
+            number(BATCHES / time / 1e3, "k/s") for time in (took.ours, took.peer)
+        )
         ratio = 1 / took.ratio
         yield compared(
-            f"batches of {size}, {WORKERS} workers / SimPy", mine, theirs, ratio, f">= {RATE}", ratio >= RATE
+            f"batches of {size}, {WORKERS} workers / SimPy",
+            mine,
+            theirs,
+            ratio,
+            f">= {RATE}",
+            ratio >= RATE,
         )
     yield from processes(quick)
     yield abandoned(LOOPS // 10 if quick else LOOPS)

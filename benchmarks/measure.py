@@ -47,7 +47,9 @@ def number(value: float, unit: str) -> str:
 def line(*cells: str) -> str:
     """A line of the table."""
     what, *others = zip(cells, WIDTHS, strict=True)
-    return what[0][: what[1]].ljust(what[1]) + "".join(cell.rjust(width) for cell, width in others)
+    return what[0][: what[1]].ljust(what[1]) + "".join(
+        cell.rjust(width) for cell, width in others
+    )
 
 
 def compared(what: str, ours: str, peer: str, ratio: float, goal: str, met: bool) -> str:
@@ -56,10 +58,22 @@ def compared(what: str, ours: str, peer: str, ratio: float, goal: str, met: bool
 
 
 def limited(
-    what: str, ours: float, limit: float, unit: str, took: Pairs | None = None, scale: float = 1
+    what: str,
+    ours: float,
+    limit: float,
+    unit: str,
+    took: Pairs | None = None,
+    scale: float = 1,
 ) -> str:
     """A line whose goal is a limit for our figure; *took* and *scale* give that of the peer."""
-    peer, ratio = (number(took.peer * scale, unit), f"{took.ratio:.2f}") if took else ("-", "-")
+    peer, ratio = (
+        (number(took.peer * scale, unit), f"{took.ratio:.2f}") if took else ("-", "-")
+    )
     return line(
-        what, number(ours, unit), peer, ratio, f"< {limit} {unit}", "met" if ours < limit else "missed"
+        what,
+        number(ours, unit),
+        peer,
+        ratio,
+        f"< {limit} {unit}",
+        "met" if ours < limit else "missed",
     )

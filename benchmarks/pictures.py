@@ -17,5 +17,8 @@ def rows(quick: bool) -> Iterator[str]:
     dataset = ArtificialDataset(SAMPLES).map(cost=0.02, num_parallel_calls=3).prefetch(2)
     trace = benchmark(dataset, 1)
     png(plot_timeline(trace))  # fonts are looked up once
-    took = median(seconds(lambda: png(plot_timeline(trace, path=True))) for _ in range(5 if quick else 15))
+    took = median(
+        seconds(lambda: png(plot_timeline(trace, path=True)))
+        for _ in range(5 if quick else 15)
+    )
     yield limited(f"timeline of {len(trace.spans)} spans, as a PNG", took * 1e3, MS, "ms")

@@ -29,12 +29,14 @@ def question(samples):
 SIZES = 3, 12  # samples: of a question as in a lesson, and of a large one
 QUESTIONS = 8  # each gives its answer once
 MOVES, MOVES_A_SECOND = 120, 60  # of the pointer while it drags
-FRAME_MS, ANSWER_MS = 20, 150  # from one frame to the next, of 60 a second; until the answer is seen
+# From one frame to the next, of 60 a second; until the answer is seen
+FRAME_MS, ANSWER_MS = 20, 150
 
 
 def drag(page: Page, asked: Locator) -> list[float]:
     """Drag the first bar to and fro; return how many ms each frame took."""
-    bar = asked.locator("svg g[role=button]").first.element_handle()  # held, it comes to the end of them all
+    # Held, it comes to the end of them all
+    bar = asked.locator("svg g[role=button]").first.element_handle()
     box = bar.bounding_box()
     assert box
     x, y = box["x"] + 5, box["y"] + 5
@@ -99,5 +101,10 @@ def rows(quick: bool) -> Iterator[str]:
         what = f"placing {2 * size + 1} bars: a frame while dragging, median"
         yield limited(what, median(frames), FRAME_MS, "ms")
         yield limited("  95th percentile", quantiles(frames, n=20)[-1], FRAME_MS, "ms")
-        yield limited("  from asking for the answer until it is seen", median(answers), ANSWER_MS, "ms")
+        yield limited(
+            "  from asking for the answer until it is seen",
+            median(answers),
+            ANSWER_MS,
+            "ms",
+        )
         yield limited("  the slowest", max(answers), ANSWER_MS, "ms")

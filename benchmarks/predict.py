@@ -15,7 +15,8 @@ from lessonkit.analysis import knobs, measure, turned
 ELEMENTS = 40  # in a run
 TRAIN = 0.002  # s
 MACHINE = Machine(cores=2)
-OFF, OFF_MOST = 8, 20  # %; the prediction off the real time, in the median, and of nine settings in ten
+# %; the prediction off the real time, in the median, and of nine settings in ten
+OFF, OFF_MOST = 8, 20
 
 
 # ---- real functions, of each kind ----
@@ -73,7 +74,9 @@ FILES = Dataset.range(8)
 Settings = dict[str, int]  # of the knobs of these names
 
 CALLS: list[Settings] = [{"num_parallel_calls": calls} for calls in (1, 2, 4)]
-LANES: list[Settings] = [{"cycle_length": lanes, "num_parallel_calls": lanes} for lanes in (2, 4)]
+LANES: list[Settings] = [
+    {"cycle_length": lanes, "num_parallel_calls": lanes} for lanes in (2, 4)
+]
 DEPTHS: list[Settings] = [{"buffer_size": depth} for depth in (0, 2, 8)]
 
 PIPELINES: list[tuple[Dataset, list[Settings]]] = [
@@ -105,7 +108,9 @@ def ratios() -> Iterator[float]:
         priced = measure(dataset).dataset
         for settings in others:
             predicted = benchmark(turned_all(priced, settings), 1, TRAIN, machine=MACHINE)
-            real = benchmark(turned_all(dataset, settings), 1, TRAIN, clock="real", machine=MACHINE)
+            real = benchmark(
+                turned_all(dataset, settings), 1, TRAIN, clock="real", machine=MACHINE
+            )
             yield predicted.duration / real.duration
 
 
@@ -115,4 +120,6 @@ def rows(quick: bool) -> Iterator[str]:
     off = [abs(median(of_one) - 1) * 100 for of_one in zip(*passes, strict=True)]
     what = f"measure: of {len(off)} other settings, off by: median"
     yield limited(what, median(off), OFF, "%")
-    yield limited("measure: ... the 90th percentile", quantiles(off, n=10)[-1], OFF_MOST, "%")
+    yield limited(
+        "measure: ... the 90th percentile", quantiles(off, n=10)[-1], OFF_MOST, "%"
+    )

@@ -95,7 +95,13 @@ def processes(work: Callable[[float], float], ms: float, workers: int) -> Iterat
 
 def late() -> Dataset:
     """Batches of four made and taken apart, and only two of their parts ahead."""
-    return Dataset.range(99).batch(4).map(lambda batch: nap(40) and batch).unbatch().prefetch(2)
+    return (
+        Dataset.range(99)
+        .batch(4)
+        .map(lambda batch: nap(40) and batch)
+        .unbatch()
+        .prefetch(2)
+    )
 
 
 disk = threading.Lock()
@@ -117,17 +123,38 @@ def to_disk(ms: float) -> float:
 CASES = [
     Case("a generator that waits", lambda: each(nap, 10), 6, "no overlap"),
     Case("a generator that computes", lambda: each(compute, 8), 8, "no overlap"),
-    Case("one of ours, without prefetch", lambda: Dataset.range(99).map(lambda x: nap(8)), 12, "no overlap"),
+    Case(
+        "one of ours, without prefetch",
+        lambda: Dataset.range(99).map(lambda x: nap(8)),
+        12,
+        "no overlap",
+    ),
     Case("a slow thread ahead", lambda: ahead(each(nap, 15), 2), 8, "data-bound"),
     Case("four threads, and still slow", lambda: threads(nap, 60, 4), 6, "data-bound"),
     Case("two processes, and still slow", lambda: processes(nap, 40, 2), 10, "data-bound"),
     Case("a list in memory", lambda: [*range(30)], 8, "compute-bound"),
     Case("a quick thread ahead", lambda: ahead(each(nap, 6), 2), 12, "compute-bound"),
     Case("two quick processes", lambda: processes(nap, 16, 2), 20, "compute-bound"),
-    Case("bursts of four behind a shallow buffer", lambda: ahead(each(nap, 40, 0, 0, 0), 1), 10, BURSTS),
-    Case("bursts of five behind a buffer of two", lambda: ahead(each(nap, 60, 0, 0, 0, 0), 2), 12, BURSTS),
+    Case(
+        "bursts of four behind a shallow buffer",
+        lambda: ahead(each(nap, 40, 0, 0, 0), 1),
+        10,
+        BURSTS,
+    ),
+    Case(
+        "bursts of five behind a buffer of two",
+        lambda: ahead(each(nap, 60, 0, 0, 0, 0), 2),
+        12,
+        BURSTS,
+    ),
     Case("one of ours, unbatched late", late, 10, BURSTS),
-    Case("a thread ahead on the same disk", lambda: ahead(each(from_disk, 8), 1), 10, BURSTS, to_disk),
+    Case(
+        "a thread ahead on the same disk",
+        lambda: ahead(each(from_disk, 8), 1),
+        10,
+        BURSTS,
+        to_disk,
+    ),
 ]
 
 
@@ -146,9 +173,17 @@ def rows(quick: bool) -> Iterator[str]:
     repeats = 1 if quick else 4
     with burning():
         right = [
-            probe(case.loader, lambda batch, case=case: case.step(case.ms)).kind == case.kind  # type: ignore[misc]
+            probe(case.loader, lambda batch, case=case: case.step(case.ms)).kind
+            == case.kind  # type: ignore[misc]
             for case in CASES * repeats
         ]
     share = 100 * sum(right) / len(right)
     what = f"probe: of {len(right)} verdicts beside a busy core, right"
-    yield line(what, f"{share:.0f} %", "-", "-", f">= {RIGHT} %", "met" if share >= RIGHT else "missed")
+    yield line(
+        what,
+        f"{share:.0f} %",
+        "-",
+        "-",
+        f">= {RIGHT} %",
+        "met" if share >= RIGHT else "missed",
+    )

@@ -35,7 +35,11 @@ def run(ranks: int) -> Any:
 
 def strip(places: int = 4) -> Any:
     """Return what the page shows of many ranks."""
-    return lambda rank: machine(rank, places), {"ranks": MANY, "num_epochs": 1, "train": 0.010}
+    return lambda rank: machine(rank, places), {
+        "ranks": MANY,
+        "num_epochs": 1,
+        "train": 0.010,
+    }
 
 
 # How long it takes from a key until the words below the strip are those of its picture, in ms.
@@ -101,7 +105,9 @@ def rows(quick: bool) -> Iterator[str]:
     yield compared(what, mine, theirs, ratio, f"< {RATIO}", ratio < RATIO)
     page = explore(strip, places=(0, 16))
     times = [seconds(partial(page.picture, {"places": places})) for places in range(1, 4)]
-    yield limited(f"strip of {MANY} ranks, the kernel's part", 1e3 * sorted(times)[1], STRIP, "ms")
+    yield limited(
+        f"strip of {MANY} ranks, the kernel's part", 1e3 * sorted(times)[1], STRIP, "ms"
+    )
     if str(TESTS) not in sys.path:
         sys.path.append(str(TESTS))
     from browser import missing

@@ -26,11 +26,18 @@ ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "build" / "site"
 LESSON = "notebooks/index.html?path=00_start_here.ipynb"
 SECONDS, FRESH = 900, 3  # for all; browsers that have never been there
-HEADING = "#lessons-opening h1, .jp-RenderedMarkdown h1"  # before the lesson itself is there, and after
+# Before the lesson itself is there, and after
+HEADING = "#lessons-opening h1, .jp-RenderedMarkdown h1"
 STEPS = 30
 LATENCY = 50  # ms, of a slow line
-SLOW = {"offline": False, "latency": LATENCY, "downloadThroughput": 3e6 / 8, "uploadThroughput": 3e6 / 8}
-RATE, PART = 3e6 / 8, 8192  # of a line that a page and Python share, bytes a second; what it sends at once
+SLOW = {
+    "offline": False,
+    "latency": LATENCY,
+    "downloadThroughput": 3e6 / 8,
+    "uploadThroughput": 3e6 / 8,
+}
+# Of a line that a page and Python share, bytes a second; what it sends at once
+RATE, PART = 3e6 / 8, 8192
 SERVERS = (("compressed", True, 30), ("not compressed", False, 75))  # what a server does; s
 # From a value that the slider gets until the picture has changed, as the page itself sees it.
 STEP = """async ({steps, pause}) => {
@@ -67,7 +74,16 @@ def rows(quick: bool) -> Iterator[str]:
     with TemporaryDirectory() as folder:
         (Path(folder) / "lessons").symlink_to(SITE)
         port = free_port()
-        command = [sys.executable, "-m", "http.server", str(port), "--bind", HOST, "--directory", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "http.server",
+            str(port),
+            "--bind",
+            HOST,
+            "--directory",
+            folder,
+        ]
         address = f"http://{HOST}:{port}/lessons/"
         with process(command, {}, Path(folder, "log")):
             yield from first_page(address, 1 if quick else FRESH)
@@ -82,24 +98,43 @@ def rows(quick: bool) -> Iterator[str]:
                             visit.page.goto(address + LESSON)
                             visit.page.locator(HEADING).first.wait_for()
                             read = perf_counter() - began
-                            visit.page.locator("rect.lk-bar").first.wait_for(timeout=SECONDS * 1e3)
+                            visit.page.locator("rect.lk-bar").first.wait_for(
+                                timeout=SECONDS * 1e3
+                            )
                             took.append((read, perf_counter() - began))
-                            visit.page.wait_for_timeout(25_000)  # the worker keeps what was fetched
+                            # The worker keeps what was fetched
+                            visit.page.wait_for_timeout(25_000)
                             if took is first:
                                 fetched, elsewhere = {*visit.requests}, visit.elsewhere()
                             else:
                                 run_all(visit.page, SECONDS)
-                                steps = visit.page.evaluate(STEP, {"steps": STEPS, "pause": 400})
+                                steps = visit.page.evaluate(
+                                    STEP, {"steps": STEPS, "pause": 400}
+                                )
             reads, bars = zip(*first, strict=True)
             yield limited("text and stored pictures visible", median(reads), 3, "s")
             yield limited("first live bar", median(bars), 8, "s")
-            yield limited("first live bar, second visit", median(bar for _, bar in again), 7, "s")
-            yield limited("first lesson over the wire, compressed", compressed(fetched) / 1e6, 16, "MB")
+            yield limited(
+                "first live bar, second visit", median(bar for _, bar in again), 7, "s"
+            )
+            yield limited(
+                "first lesson over the wire, compressed",
+                compressed(fetched) / 1e6,
+                16,
+                "MB",
+            )
             yield limited("slider step until seen, median", median(steps), 20, "ms")
-            yield limited("slider step until seen, 95th percentile", quantiles(steps, n=20)[-1], 40, "ms")
+            yield limited(
+                "slider step until seen, 95th percentile",
+                quantiles(steps, n=20)[-1],
+                40,
+                "ms",
+            )
             yield limited("requests to other hosts", len(elsewhere), 1, "")
     for what, compresses, limit in () if quick else SERVERS:
-        yield limited(f"first live bar, 3 Mbit/s, {what}", over_a_slow_line(compresses), limit, "s")
+        yield limited(
+            f"first live bar, 3 Mbit/s, {what}", over_a_slow_line(compresses), limit, "s"
+        )
 
 
 class Line(Files):
@@ -135,7 +170,9 @@ def over_a_slow_line(compresses: bool) -> float:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with closing(Browser()) as browser, browser.visit(SECONDS) as visit:
             began = perf_counter()
-            visit.page.goto(f"http://{HOST}:{server.server_port}/{LESSON}", wait_until="commit")
+            visit.page.goto(
+                f"http://{HOST}:{server.server_port}/{LESSON}", wait_until="commit"
+            )
             visit.page.locator("rect.lk-bar").first.wait_for(timeout=SECONDS * 1e3)
             took = perf_counter() - began
         server.shutdown()
@@ -152,7 +189,8 @@ def first_page(address: str, times: int) -> Iterator[str]:
             sizes: list[float] = []
             line_of = visit.page.context.new_cdp_session(visit.page)
             line_of.on(
-                "Network.loadingFinished", lambda told, sizes=sizes: sizes.append(told["encodedDataLength"])
+                "Network.loadingFinished",
+                lambda told, sizes=sizes: sizes.append(told["encodedDataLength"]),
             )
             line_of.send("Network.enable")
             line_of.send("Network.emulateNetworkConditions", SLOW)
@@ -172,7 +210,9 @@ def saved_picture(path: Path) -> Iterator[str]:
 
     def workers(workers: int = 4, prefetch_factor: int = 2) -> Any:
         images = Dataset.range(48).map(cost=0.020, stage="Decode")
-        more: dict[str, Any] = {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
+        more: dict[str, Any] = (
+            {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
+        )
         return DataLoader(images, batch_size=4, **more), {"num_epochs": 1, "train": 0.010}
 
     explore(workers, workers=slider(0, 9), prefetch_factor=slider(1, 10)).save(path)
@@ -194,7 +234,12 @@ def building() -> Iterator[str]:
         for what, limit in (("first time", 60), ("again", 15)):
             shutil.rmtree(SITE, ignore_errors=True)
             began = perf_counter()
-            subprocess.run([sys.executable, "-m", "tools.site"], cwd=ROOT, check=True, capture_output=True)
+            subprocess.run(
+                [sys.executable, "-m", "tools.site"],
+                cwd=ROOT,
+                check=True,
+                capture_output=True,
+            )
             yield limited(f"make site, {what}", perf_counter() - began, limit, "s")
     finally:
         shutil.rmtree(aside, ignore_errors=True)
@@ -202,7 +247,10 @@ def building() -> Iterator[str]:
 
 def compressed(addresses: set[str]) -> int:
     """Return how many bytes the files of the site among *addresses* are, as a server compresses them."""
-    paths = {SITE / unquote(urlsplit(one).path).removeprefix("/lessons/") for one in addresses}
+    paths = {
+        SITE / unquote(urlsplit(one).path).removeprefix("/lessons/") for one in addresses
+    }
     paths |= {*SITE.glob("python-*/*")}  # what Python's own thread asks for
-    paths -= {*SITE.glob("python-*/more.zip")}  # but this, which is for what no lesson imports
+    # But this, which is for what no lesson imports
+    paths -= {*SITE.glob("python-*/more.zip")}
     return sum(len(gzip.compress(path.read_bytes())) for path in paths if path.is_file())

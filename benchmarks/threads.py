@@ -15,7 +15,8 @@ from lessonkit import Dataset
 ELEMENTS = 20_000
 CALLS = 4  # of a parallel map, at once
 
-MEDIAN_OFF, NINTH_OFF = 0.5, 2  # %; real time off virtual time: the median, and the 90th percentile
+# %; real time off virtual time: the median, and the 90th percentile
+MEDIAN_OFF, NINTH_OFF = 0.5, 2
 MAP_US, PREFETCH_16_US, PREFETCH_1_US, PARALLEL_US = 2, 10, 90, 60  # for each element
 
 
@@ -25,8 +26,12 @@ def accuracy(passes: int) -> Iterator[str]:
     for case in pipelines() * passes:
         expected = case.run().duration
         off.append(abs(seconds(partial(case.run, "real")) / expected - 1) * 100)
-    yield limited("guide in real time, off the virtual clock: median", median(off), MEDIAN_OFF, "%")
-    yield limited("guide in real time: 90th percentile", quantiles(off, n=10)[-1], NINTH_OFF, "%")
+    yield limited(
+        "guide in real time, off the virtual clock: median", median(off), MEDIAN_OFF, "%"
+    )
+    yield limited(
+        "guide in real time: 90th percentile", quantiles(off, n=10)[-1], NINTH_OFF, "%"
+    )
 
 
 def increment(x: int) -> int:
@@ -77,9 +82,24 @@ def iteration(repeats: int) -> Iterator[str]:
     parallel = numbers.map(increment, num_parallel_calls=CALLS)
     loops: list[tuple[str, Dataset, Callable[[], Iterable[int]], float]] = [
         ("map / Python's map", numbers.map(increment), mapped, MAP_US),
-        ("prefetch(16) / queue.Queue(16)", numbers.prefetch(16), partial(queued, 16), PREFETCH_16_US),
-        ("prefetch(1) / queue.Queue(1)", numbers.prefetch(1), partial(queued, 1), PREFETCH_1_US),
-        (f"map, {CALLS} calls / ThreadPoolExecutor({CALLS})", parallel, pooled, PARALLEL_US),
+        (
+            "prefetch(16) / queue.Queue(16)",
+            numbers.prefetch(16),
+            partial(queued, 16),
+            PREFETCH_16_US,
+        ),
+        (
+            "prefetch(1) / queue.Queue(1)",
+            numbers.prefetch(1),
+            partial(queued, 1),
+            PREFETCH_1_US,
+        ),
+        (
+            f"map, {CALLS} calls / ThreadPoolExecutor({CALLS})",
+            parallel,
+            pooled,
+            PARALLEL_US,
+        ),
     ]
     scale = 1e6 / ELEMENTS  # from seconds a loop to microseconds an element
     for what, dataset, peer, goal in loops:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 WATCH = Path(__file__).with_name("view.js").read_text()
 
-ROUNDS, STEPS = 4, 14  # the peer and ours are stepped by turns: so many turns, of so many steps
+# The peer and ours are stepped by turns: so many turns, of so many steps
+ROUNDS, STEPS = 4, 14
 MOVES, MOVES_A_SECOND = 180, 60  # of the pointer while it drags
 GRIP = 6  # pixels from the end of a slider, where its handle is
 REST = 1.5  # s
@@ -121,7 +122,9 @@ class Output:
     def seen(self, steps: int) -> list[float]:
         """Steps to and fro between the last two values."""
         self.step(0, "ArrowLeft")
-        return [self.step(0, ("ArrowRight", "ArrowLeft")[step % 2]) for step in range(steps)]
+        return [
+            self.step(0, ("ArrowRight", "ArrowLeft")[step % 2]) for step in range(steps)
+        ]
 
     def drag(self, back: bool = False) -> Film:
         """Drag the first slider once over its whole length, or *back* again."""
@@ -169,8 +172,12 @@ class Wire:
             if isinstance(frame, str):
                 continue
             # A number that says how many offsets follow, the offsets, then the parts.
-            places = [int.from_bytes(frame[at : at + 8], "little") for at in range(8, 64, 8)]
-            header, parent, _, content = (frame[start:end] for start, end in pairwise(places[1:6]))
+            places = [
+                int.from_bytes(frame[at : at + 8], "little") for at in range(8, 64, 8)
+            ]
+            header, parent, _, content = (
+                frame[start:end] for start, end in pairwise(places[1:6])
+            )
             told, asked = json.loads(header), json.loads(parent)
             if asked.get("msg_type") != "comm_msg":
                 continue
@@ -184,7 +191,11 @@ class Wire:
                 size[question] += len(frame)
         self.frames.clear()
         # What answers less than a picture is only an acknowledgement.
-        return [(took[question], size[question] / 1e3) for question in took if size[question] > 1_000]
+        return [
+            (took[question], size[question] / 1e3)
+            for question in took
+            if size[question] > 1_000
+        ]
 
 
 def ninety_fifth(times: list[float]) -> float:
@@ -246,10 +257,24 @@ def in_browser(rounds: int) -> tuple[list[Figures], list[int]]:
         page.add_script_tag(content=WATCH)
         outputs = [
             Output(page, 1, "image", ".noUi-handle", ".noUi-base"),
-            Output(page, 2, "bars", ".lk-controls input[type=range]", ".lk-controls input[type=range]"),
-            Output(page, 3, "bars", ".lk-controls input[type=range]", ".lk-controls input[type=range]"),
+            Output(
+                page,
+                2,
+                "bars",
+                ".lk-controls input[type=range]",
+                ".lk-controls input[type=range]",
+            ),
+            Output(
+                page,
+                3,
+                "bars",
+                ".lk-controls input[type=range]",
+                ".lk-controls input[type=range]",
+            ),
         ]
-        bars = [output.root.locator("rect.lk-bar:visible").count() for output in outputs[1:]]
+        bars = [
+            output.root.locator("rect.lk-bar:visible").count() for output in outputs[1:]
+        ]
         return measured(outputs, wire, rounds), bars
 
 
@@ -258,18 +283,24 @@ def times(one: float, other: float) -> float:
     return one / other if other else inf
 
 
-def faster(what: str, ours: float, peer: float, goal: float | None = None, unit: str = "ms") -> str:
+def faster(
+    what: str, ours: float, peer: float, goal: float | None = None, unit: str = "ms"
+) -> str:
     """A line that compares times, or pictures a second."""
     ratio = times(ours, peer) if unit == "/s" else times(peer, ours)
     if goal is None:
         return line(what, number(ours, unit), number(peer, unit), f"{ratio:.2f}", "-", "-")
-    return compared(what, number(ours, unit), number(peer, unit), ratio, f">= {goal}", ratio >= goal)
+    return compared(
+        what, number(ours, unit), number(peer, unit), ratio, f">= {goal}", ratio >= goal
+    )
 
 
 def slower(what: str, many: float, few: float, unit: str) -> str:
     """A line on what more bars cost."""
     ratio = times(few, many) if unit == "/s" else times(many, few)
-    return compared(what, number(many, unit), number(few, unit), ratio, f"<= {SLOWER}", ratio <= SLOWER)
+    return compared(
+        what, number(many, unit), number(few, unit), ratio, f"<= {SLOWER}", ratio <= SLOWER
+    )
 
 
 def rows(quick: bool) -> Iterator[str]:
@@ -284,7 +315,9 @@ def rows(quick: bool) -> Iterator[str]:
     (peer, ours, many), (few_bars, many_bars) = in_browser(1 if quick else ROUNDS)
     what = f"{few_bars} bars, a step until seen"
     yield faster(f"{what} / interact: median", median(ours.new), median(peer.new), MEDIAN)
-    yield faster("  95th percentile", ninety_fifth(ours.new), ninety_fifth(peer.new), NINETY_FIFTH)
+    yield faster(
+        "  95th percentile", ninety_fifth(ours.new), ninety_fifth(peer.new), NINETY_FIFTH
+    )
     yield faster("  to values seen before: median", median(ours.seen), median(peer.seen))
     p95 = "  to values seen before: 95th percentile"
     yield faster(p95, ninety_fifth(ours.seen), ninety_fifth(peer.seen))
@@ -294,7 +327,13 @@ def rows(quick: bool) -> Iterator[str]:
     yield limited("message with a picture", ours.message, MESSAGE_KB, "kB")
     films = ours.films + ours.again
     heights = [height for film in films for height in film.heights]
-    yield limited("while dragging, the height changes by", max(heights) - min(heights), JUMP, "px")
-    yield limited("while dragging, frames without a picture", sum(film.blank for film in films), 1, "")
-    yield slower(f"{many_bars:,} bars / {few_bars}: a step", median(many.new), median(ours.new), "ms")
+    yield limited(
+        "while dragging, the height changes by", max(heights) - min(heights), JUMP, "px"
+    )
+    yield limited(
+        "while dragging, frames without a picture", sum(film.blank for film in films), 1, ""
+    )
+    yield slower(
+        f"{many_bars:,} bars / {few_bars}: a step", median(many.new), median(ours.new), "ms"
+    )
     yield slower("  pictures while dragging", many.rate, ours.rate, "/s")

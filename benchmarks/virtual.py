@@ -23,7 +23,8 @@ OPEN, READ, MAP, TRAIN = 30_000_000, 15_000_000, 5_000_000, 10_000_000  # ns, si
 
 MODES = {"unrecorded": False, "recorded": True}
 RATES = {"unrecorded": 2.5, "recorded": 1.3}  # times SimPy's rate, at least
-GROWTH = {"unrecorded": 1.2, "recorded": 1.5}  # an element's cost among many to that among few, at most
+# An element's cost among many to that among few, at most
+GROWTH = {"unrecorded": 1.2, "recorded": 1.5}
 GUIDE_MS = 1  # for each of the guide's pipelines
 SPAN_BYTES = 400
 IMPORT_MS = 100
@@ -69,16 +70,25 @@ def rates(repeats: int) -> Iterator[str]:
     for mode, record in MODES.items():
         assert round(ours(ELEMENTS, record).duration * 1e9) == simpys(ELEMENTS)
         took = pairs(partial(ours, ELEMENTS, record), partial(simpys, ELEMENTS), repeats)
-        mine, theirs = (number(ELEMENTS / time / 1e3, "k/s") for time in (took.ours, took.peer))
+        mine, theirs = (
+            number(ELEMENTS / time / 1e3, "k/s") for time in (took.ours, took.peer)
+        )
         ratio, goal = 1 / took.ratio, RATES[mode]
-        yield compared(f"elements, {mode} / SimPy", mine, theirs, ratio, f">= {goal}", ratio >= goal)
+        yield compared(
+            f"elements, {mode} / SimPy", mine, theirs, ratio, f">= {goal}", ratio >= goal
+        )
 
 
 def growth(repeats: int) -> Iterator[str]:
     """The cost of an element in a long run beside that in a short one."""
     for mode, record in MODES.items():
-        took = pairs(partial(ours, MANY, record), partial(ours, FEW, record), repeats, peer_calls=20)
-        mine, theirs = number(took.ours / MANY * 1e6, "us"), number(took.peer / FEW * 1e6, "us")
+        took = pairs(
+            partial(ours, MANY, record), partial(ours, FEW, record), repeats, peer_calls=20
+        )
+        mine, theirs = (
+            number(took.ours / MANY * 1e6, "us"),
+            number(took.peer / FEW * 1e6, "us"),
+        )
         ratio, goal = took.ratio * FEW / MANY, GROWTH[mode]
         what = f"one element of {MANY:,}, {mode} / of {FEW:,}"
         yield compared(what, mine, theirs, ratio, f"<= {goal}", ratio <= goal)
@@ -86,9 +96,14 @@ def growth(repeats: int) -> Iterator[str]:
 
 def guide(repeats: int) -> str:
     """The slowest of the guide's pipelines."""
-    times = [(median(seconds(case.run) for _ in range(repeats)), case.name) for case in pipelines()]
+    times = [
+        (median(seconds(case.run) for _ in range(repeats)), case.name)
+        for case in pipelines()
+    ]
     slowest, name = max(times)
-    return limited(f"guide's slowest of {len(times)}: {name}", slowest * 1e3, GUIDE_MS, "ms")
+    return limited(
+        f"guide's slowest of {len(times)}: {name}", slowest * 1e3, GUIDE_MS, "ms"
+    )
 
 
 def weight() -> str:

@@ -25,7 +25,9 @@ def check_installation() -> int:
     """Print what was found; return 1 if something is not good."""
     found = [*install_check.findings(), install_check.find_kernel()]
     print(install_check.in_words(found))
-    print("The first cell of 00_start_here.ipynb shows whether a page and its kernel hear each other.")
+    print(
+        "The first cell of 00_start_here.ipynb shows whether a page and its kernel hear each other."
+    )
     return int(not all(finding.good for finding in found))
 
 
@@ -47,8 +49,8 @@ def copy_into(folder: Path) -> int:
 def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -> int:
     """Print what to change in the job of *loader* and *step*, written as module:name.
 
-    *page* is written as HTML; *as_json* prints numbers in place of words. Return 1 if there is something to
-    change, 0 if there is not, and 2 if the job could not be measured.
+    *page* is written as HTML; *as_json* prints numbers in place of words. Return 1 if there
+    is something to change, 0 if there is not, and 2 if the job could not be measured.
     """
     sys.path.insert(0, "")
     try:
@@ -73,12 +75,20 @@ def main() -> int:
     """Run the command that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m lessonkit", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("check", help="look at this installation, and say what to do about it")
-    commands.add_parser("copy", help="copy the lessons into a folder").add_argument("folder", type=Path)
-    job = commands.add_parser("recommend", help="measure a training job, and say what to change")
+    commands.add_parser(
+        "check", help="look at this installation, and say what to do about it"
+    )
+    commands.add_parser("copy", help="copy the lessons into a folder").add_argument(
+        "folder", type=Path
+    )
+    job = commands.add_parser(
+        "recommend", help="measure a training job, and say what to change"
+    )
     for name in ("loader", "step"):
         job.add_argument(name, metavar=f"MODULE:{name}", help=f"where the {name} is")
-    job.add_argument("--html", type=Path, metavar="FILE", help="write the page to a file, too")
+    job.add_argument(
+        "--html", type=Path, metavar="FILE", help="write the page to a file, too"
+    )
     job.add_argument("--json", action="store_true", help="print numbers instead of words")
     given = parser.parse_args()
     if given.command == "recommend":

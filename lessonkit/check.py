@@ -26,7 +26,9 @@ class Of(NamedTuple):
         return f"{self.name} of {self.element!r}"
 
 
-def integer(name: str | Of, value: Any, *, least: int | None = None, auto: bool = False) -> int:
+def integer(
+    name: str | Of, value: Any, *, least: int | None = None, auto: bool = False
+) -> int:
     """Return *value* as an int of at least *least*; with *auto*, AUTOTUNE is allowed too.
 
     >>> integer("cycle_length", 0, least=1, auto=True)
@@ -105,7 +107,9 @@ def function_of_rank(name: str, value: Any) -> Any:
         try:
             signature(function(name, value)).bind(0)
         except TypeError as error:
-            raise TypeError(f"{name}={value!r}: must be a function of the number of a rank") from error
+            raise TypeError(
+                f"{name}={value!r}: must be a function of the number of a rank"
+            ) from error
     return value
 
 
@@ -132,7 +136,9 @@ def bytes_of(name: str, value: Any) -> Any:
 def start_of_worker(name: str, value: Any) -> tuple[Any, Any]:
     """`value` as two times: in `iter`, and from then until a worker is ready."""
     if not isinstance(value, tuple) or len(value) != 2:
-        raise TypeError(f"{name}={value!r}: must be two times, in iter() and from then until it is ready")
+        raise TypeError(
+            f"{name}={value!r}: must be two times, in iter() and from then until it is ready"
+        )
     cost(name, value[0]), cost(name, value[1])
     return value
 
@@ -140,7 +146,10 @@ def start_of_worker(name: str, value: Any) -> tuple[Any, Any]:
 one_or_more, any_number = partial(integer, least=1), partial(integer, least=0)
 open_number = unsaid(partial(integer, least=1, auto=True))
 BY_CHECK = (  # a name alone, or one that means something else in this method
-    (flag, "batches drop_last drop_remainder getitems in_order persistent_workers pin_memory random"),
+    (
+        flag,
+        "batches drop_last drop_remainder getitems in_order persistent_workers pin_memory random",
+    ),
     (unsaid(flag), "shuffle"),
     (unsaid(flag, True), "deterministic reshuffle_each_iteration"),
     (function, "flat_map.map_func generator interleave.map_func predicate"),
@@ -162,10 +171,14 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (duration, "timeout"),
     (start_of_worker, "DataLoader.start"),
 )
-ARGUMENTS: dict[str, Check] = {name: check for check, names in BY_CHECK for name in names.split()}
+ARGUMENTS: dict[str, Check] = {
+    name: check for check, names in BY_CHECK for name in names.split()
+}
 
 
 def arguments(method: str, given: dict[str, Any]) -> dict[str, Any]:
     """Check the arguments of *method* among what is *given*, each by the rule of its name."""
-    checks = {name: ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name) for name in given}
+    checks = {
+        name: ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name) for name in given
+    }
     return {name: check(name, given[name]) for name, check in checks.items() if check}

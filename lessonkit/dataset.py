@@ -23,7 +23,14 @@ from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes, leaves, split
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.node import METHODS, SCALARS, Description, Node, cardinality, element_type
+from lessonkit.engine.node import (
+    METHODS,
+    SCALARS,
+    Description,
+    Node,
+    cardinality,
+    element_type,
+)
 from lessonkit.engine.signature import signature
 from lessonkit.engine.training import benchmark
 
@@ -33,8 +40,9 @@ LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 class Dataset(Description):
     """A pipeline. Iterate over it to run it; give it to `benchmark` to see it run.
 
-    Each method returns a new one, with a step more. It checks its arguments at once: TypeError for one of a
-    wrong type, ValueError for a value that is not allowed, each with name, value and what is allowed.
+    Each method returns a new one, with a step more. It checks its arguments at once:
+    TypeError for one of a wrong type, ValueError for a value that is not allowed, each with
+    name, value and what is allowed.
 
     >>> numbers = Dataset.range(4).map(lambda number: number * number).batch(2)
     >>> list(numbers)
@@ -43,7 +51,9 @@ class Dataset(Description):
 
     def __init__(self, node: Node) -> None:
         if not isinstance(node, Node):
-            raise TypeError(f"node={node!r}: begin with Dataset.range, from_list or from_generator")
+            raise TypeError(
+                f"node={node!r}: begin with Dataset.range, from_list or from_generator"
+            )
         super().__init__(node)
 
     def __iter__(self) -> Iterator:
@@ -56,7 +66,9 @@ class Dataset(Description):
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise AttributeError, suggesting the closest method."""
-            near = [] if name.startswith("_") else get_close_matches(name, dir(type(self)), 1)
+            near = (
+                [] if name.startswith("_") else get_close_matches(name, dir(type(self)), 1)
+            )
             meant = f"; do you mean {near[0]}?" if near else ""
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
@@ -71,13 +83,15 @@ class Dataset(Description):
     ) -> str:
         """Write the program as text, in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
 
-        *train*, *num_epochs* and *options* are those of `benchmark`; a program has *step*, *load*, *machine*,
-        *max_elements*, *ahead* and *queue*, and a comment says which of them has no counterpart. A pipeline
-        that never ends gets a *max_elements* of 100 if none is given. If not *whole*, the text is that of the
-        pipeline. Of the model of a measured job, whose program the learner has, it has only the arguments.
+        *train*, *num_epochs* and *options* are those of `benchmark`; a program has *step*,
+        *load*, *machine*, *max_elements*, *ahead* and *queue*, and a comment says which of
+        them has no counterpart. A pipeline that never ends gets a *max_elements* of 100 if
+        none is given. If not *whole*, the text is that of the pipeline. Of the model of a
+        measured job, whose program the learner has, it has only the arguments.
 
-        For real libraries functions are called on a few elements, to see what they give. Raises TypeError or
-        ValueError for arguments that `benchmark` refuses, and where tf.data has no such elements or operator.
+        For real libraries functions are called on a few elements, to see what they give.
+        Raises TypeError or ValueError for arguments that `benchmark` refuses, and where
+        tf.data has no such elements or operator.
 
         >>> print(Dataset.range(3).prefetch(1).code())
         from lessonkit import Dataset, benchmark
@@ -94,9 +108,16 @@ class Dataset(Description):
         checked = benchmark(self, 0, train, **options)  # of no epochs
         others = {"num_epochs": num_epochs, "machine": options.get("machine")}
         said = {"num_epochs": 0, "train": None} | checked.options | others  # in this order
-        numbers = ("num_epochs", "train", "max_elements")  # that are said also if they are 0
-        said = {name: value for name, value in said.items() if value or (value == 0 and name in numbers)}
-        chain, text = (measured if checked.machine.sharing else LANGUAGES[language])(self.node, said)
+        # That are said also if they are 0
+        numbers = ("num_epochs", "train", "max_elements")
+        said = {
+            name: value
+            for name, value in said.items()
+            if value or (value == 0 and name in numbers)
+        }
+        chain, text = (measured if checked.machine.sharing else LANGUAGES[language])(
+            self.node, said
+        )
         return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
@@ -114,16 +135,21 @@ class Dataset(Description):
         """
         numbers = tuple(check.integer("range", value) for value in args)
         try:
-            values = range(*numbers)  # raises what is wrong with their number, or with a step of 0
+            # Raises what is wrong with their number, or with a step of 0
+            values = range(*numbers)
             len(values)
         except OverflowError:
-            raise ValueError(f"range={args!r}: must have fewer numbers than {sys.maxsize}") from None
+            raise ValueError(
+                f"range={args!r}: must have fewer numbers than {sys.maxsize}"
+            ) from None
         return Dataset(Node("range", (), {"args": numbers, "values": values}))
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
         """Give each of *values*, as it is; *nbytes* says how large one is, if it does not know itself."""
-        arguments = {"values": [*check.values("values", values)]} | check.arguments("from_list", locals())
+        arguments = {"values": [*check.values("values", values)]} | check.arguments(
+            "from_list", locals()
+        )
         return Dataset(Node("from_list", (), arguments))
 
     @staticmethod
@@ -148,10 +174,10 @@ class Dataset(Description):
     ) -> Dataset:
         """Give what `generator(*args)` yields; it is called anew for each pass.
 
-        TensorFlow has to be told types and shapes, here they may be left out. If types are given, by
-        *output_signature* or by *output_types*, what is a list or tuple where they say one tensor becomes one
-        array. An element with other parts, or that is not of its type, is an error in its place. Shapes are
-        taken, and not looked at.
+        TensorFlow has to be told types and shapes, here they may be left out. If types are
+        given, by *output_signature* or by *output_types*, what is a list or tuple where
+        they say one tensor becomes one array. An element with other parts, or that is not
+        of its type, is an error in its place. Shapes are taken, and not looked at.
 
         >>> def count(stop):
         ...     yield from range(stop)
@@ -159,10 +185,14 @@ class Dataset(Description):
         [0, 1, 2]
         """
         if args is not None and not isinstance(args, (tuple, list)):
-            raise TypeError(f"args={args!r}: must be a tuple of what the generator is called with")
+            raise TypeError(
+                f"args={args!r}: must be a tuple of what the generator is called with"
+            )
         arguments = check.arguments("from_generator", locals())
         arguments["args"] = tuple(args) if args else None
-        arguments["output_signature"] = signature(output_types, output_shapes, output_signature)
+        arguments["output_signature"] = signature(
+            output_types, output_shapes, output_signature
+        )
         return Dataset(Node("from_generator", (), arguments))
 
     @staticmethod
@@ -218,9 +248,12 @@ class Dataset(Description):
         [0, 1, 4, 9]
         """
         if fn is not None and map_func is not None:
-            raise TypeError("fn: must not be given beside map_func, which is the same argument")
+            raise TypeError(
+                "fn: must not be given beside map_func, which is the same argument"
+            )
         function = fn if map_func is None else map_func
-        first = {"map_func": function, "cost": cost, "kind": kind}  # in the order in which they are printed
+        # In the order in which they are printed
+        first = {"map_func": function, "cost": cost, "kind": kind}
         return self._then("map", first | locals() | first)
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
@@ -257,7 +290,9 @@ class Dataset(Description):
         [1, 2, 1, 2]
         """
         if cycle_length not in (None, AUTOTUNE) and num_parallel_calls is not None:
-            calls = check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
+            calls = check.integer(
+                "num_parallel_calls", num_parallel_calls, least=1, auto=True
+            )
             if calls > check.integer("cycle_length", cycle_length, least=1):
                 most = f"must be {cycle_length} or less, as cycle_length is"
                 raise ValueError(f"num_parallel_calls={num_parallel_calls}: {most}")
@@ -281,7 +316,10 @@ class Dataset(Description):
         return self._then("cache", locals())
 
     def shuffle(
-        self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool | None = True
+        self,
+        buffer_size: int,
+        seed: int | None = None,
+        reshuffle_each_iteration: bool | None = True,
     ) -> Dataset:
         """Give a random one of *buffer_size* elements at a time.
 
@@ -341,7 +379,9 @@ class Dataset(Description):
         tf.data makes this one operator of the two; so does `rewrite`.
         """
         check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
-        return self._then("map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals())
+        return self._then(
+            "map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals()
+        )
 
     def unbatch(self) -> Dataset:
         """Give the parts of each batch one by one; ValueError if the elements are known to be single.
@@ -350,7 +390,9 @@ class Dataset(Description):
         [1, 2, 3]
         """
         if element_type(self.node) in SCALARS:
-            raise ValueError(f"unbatch: the elements of {self!r} are single values, not batches")
+            raise ValueError(
+                f"unbatch: the elements of {self!r} are single values, not batches"
+            )
         return self._then("unbatch", {})
 
     # ---- which elements, and how often ----
@@ -375,7 +417,9 @@ class Dataset(Description):
         """
         shards = check.integer("num_shards", num_shards, least=1)
         if not 0 <= check.integer("index", index) < shards:
-            raise ValueError(f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}")
+            raise ValueError(
+                f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}"
+            )
         return self._then("shard", locals())
 
     def enumerate(self, start: int = 0) -> Dataset:
@@ -394,9 +438,14 @@ class Dataset(Description):
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
         [0, 1, 7, 8]
         """
-        ours, theirs = element_type(self.node), element_type(check.instance("dataset", dataset, Dataset).node)
+        ours, theirs = (
+            element_type(self.node),
+            element_type(check.instance("dataset", dataset, Dataset).node),
+        )
         if ours and theirs and ours is not theirs:
-            raise TypeError(f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it")
+            raise TypeError(
+                f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it"
+            )
         return self._then("concatenate", {}, dataset.node)
 
 
@@ -408,10 +457,19 @@ class ArtificialDataset(Dataset):
     """
 
     def __init__(
-        self, num_samples: int = 3, *, open: Cost = 0.030, read: Cost = 0.015, nbytes: Bytes = None
+        self,
+        num_samples: int = 3,
+        *,
+        open: Cost = 0.030,
+        read: Cost = 0.015,
+        nbytes: Bytes = None,
     ) -> None:
-        super().__init__(Node("ArtificialDataset", (), check.arguments("ArtificialDataset", locals())))
+        super().__init__(
+            Node("ArtificialDataset", (), check.arguments("ArtificialDataset", locals()))
+        )
 
 
-METHODS.update({name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")})
+METHODS.update(
+    {name: getattr(Dataset, name) for name in vars(Dataset) if not name.startswith("_")}
+)
 METHODS["ArtificialDataset"] = ArtificialDataset

@@ -7,7 +7,8 @@ from subprocess import DEVNULL
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
-NAP, NAPS, LATE_NAP = 0.010, 20, 0.012  # s, and how many; one that takes longer shows in every real run
+# S, and how many; one that takes longer shows in every real run
+NAP, NAPS, LATE_NAP = 0.010, 20, 0.012
 ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
@@ -41,10 +42,19 @@ def find_widgets() -> Finding:
         from jupyter_core.paths import jupyter_path
 
         places = jupyter_path("labextensions")
-    there = [name for name, folder in MANAGERS.items() if any(Path(at, folder).is_dir() for at in places)]
+    there = [
+        name
+        for name, folder in MANAGERS.items()
+        if any(Path(at, folder).is_dir() for at in places)
+    ]
     lacking = [name for name in MANAGERS if name not in there]
     found = f"none for {' and '.join(lacking)}" if lacking else "installed"
-    return Finding("widget manager", found, not lacking, f"JupyterLab would show no sliders: {INSTALL}.")
+    return Finding(
+        "widget manager",
+        found,
+        not lacking,
+        f"JupyterLab would show no sliders: {INSTALL}.",
+    )
 
 
 def find_naps() -> Finding:

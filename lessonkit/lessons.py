@@ -10,7 +10,8 @@ from typing import Any
 
 CLONE = Path(__file__).parent.parent / "notebooks"
 INSTALLED_LESSONS = "share/lessonkit/notebooks/*.ipynb"  # as in pyproject.toml
-RECORD = ".lessonkit.json"  # beside the copies: for each, which version of its lesson it is a copy of
+# Beside the copies: for each, which version of its lesson it is a copy of
+RECORD = ".lessonkit.json"
 
 
 def lessons() -> list[Path]:
@@ -18,7 +19,11 @@ def lessons() -> list[Path]:
     files: list[metadata.PackagePath] = []
     with suppress(metadata.PackageNotFoundError):
         files = metadata.files("lessonkit") or []
-    installed = [Path(str(path.locate())).resolve() for path in files if path.match(INSTALLED_LESSONS)]
+    installed = [
+        Path(str(path.locate())).resolve()
+        for path in files
+        if path.match(INSTALLED_LESSONS)
+    ]
     return sorted(installed or CLONE.glob("*.ipynb"))
 
 
@@ -38,7 +43,8 @@ def copy_lessons(folder: Path) -> list[str]:
             if renewed or not (folder / file.name).exists():
                 put(folder / file.name, file.read_bytes())
         if renewed:
-            put(copy, lesson.read_bytes())  # without its mode: an installation may be read-only
+            # Without its mode: an installation may be read-only
+            put(copy, lesson.read_bytes())
         elif there != ours:
             newer += [lesson.name] if known != ours else []
             continue
@@ -56,14 +62,15 @@ def put(path: Path, content: bytes) -> None:
 
 def beside(notebook: Path) -> list[Path]:
     """List what belongs to a *notebook*: the answers to its questions, what it measured."""
-    return sorted(notebook.parent.glob(f"[!.]*_{notebook.name[:2]}.*"))  # not the halves that `put` writes
+    # Not the halves that `put` writes
+    return sorted(notebook.parent.glob(f"[!.]*_{notebook.name[:2]}.*"))
 
 
 def version(notebook: Path) -> str:
     """Return a digest of what is written in the cells of a *notebook*; of a file that is none, nothing.
 
-    What is beside it belongs to it. JupyterLab saves outputs, counts and widgets even if nobody wrote
-    anything, and an empty cell after the last one that was run.
+    What is beside it belongs to it. JupyterLab saves outputs, counts and widgets even if
+    nobody wrote anything, and an empty cell after the last one that was run.
     """
     cells = read(notebook).get("cells", [])
     written = [(cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in cells]

@@ -19,9 +19,10 @@ Start = float | Callable[[int, int], float]
 class DataLoader(Dataset):
     """Batches of *dataset*, made by worker processes as PyTorch's `DataLoader` makes them.
 
-    If *dataset* is a `range` or a list, or ends in a `cache`, and has nothing but sequential maps after it,
-    its samples can be asked for by number: it is map-style. A cache is filled before the workers start. Any
-    other *dataset* is iterable: each worker runs all of it, unless a function in it asks `get_worker_info`.
+    If *dataset* is a `range` or a list, or ends in a `cache`, and has nothing but
+    sequential maps after it, its samples can be asked for by number: it is map-style. A
+    cache is filled before the workers start. Any other *dataset* is iterable: each worker
+    runs all of it, unless a function in it asks `get_worker_info`.
 
     What makes batches, and in which order:
 
@@ -52,10 +53,11 @@ class DataLoader(Dataset):
       bytes.
     - *handling*, a `Handling`, says what it takes to handle processes.
 
-    Raises TypeError for an argument of a wrong type, and ValueError where PyTorch raises it: for a number
-    that is too small, for *prefetch_factor*, *persistent_workers* or *multiprocessing_context* without
-    workers, for *shuffle*, *sampler* or *batch_sampler* with an iterable or with each other, for
-    *drop_last* without batches, and for *shuffle* without samples.
+    Raises TypeError for an argument of a wrong type, and ValueError where PyTorch raises
+    it: for a number that is too small, for *prefetch_factor*, *persistent_workers* or
+    *multiprocessing_context* without workers, for *shuffle*, *sampler* or *batch_sampler*
+    with an iterable or with each other, for *drop_last* without batches, and for *shuffle*
+    without samples.
 
     >>> from lessonkit import benchmark
     >>> images = Dataset.range(8).map(cost=0.010)
@@ -92,15 +94,25 @@ class DataLoader(Dataset):
         handling: Handling = FREE,
     ) -> None:
         check.instance("dataset", dataset, Dataset)
-        super().__init__(Node("DataLoader", (dataset.node,), checked(dataset.node, locals())))
+        super().__init__(
+            Node("DataLoader", (dataset.node,), checked(dataset.node, locals()))
+        )
 
     def __len__(self) -> int:
         """How many batches there are; for an iterable as PyTorch says, whatever the workers give."""
         options = self.node.arguments
         many = cardinality(self.node)
         sampled = options["sampler"] is not None or options["batch_sampler"] is not None
-        if many is None and not sampled and (samples := cardinality(self.node.inputs[0])) is not None:
-            many = inf if samples == inf else batches(samples, options["batch_size"], options["drop_last"])
+        if (
+            many is None
+            and not sampled
+            and (samples := cardinality(self.node.inputs[0])) is not None
+        ):
+            many = (
+                inf
+                if samples == inf
+                else batches(samples, options["batch_size"], options["drop_last"])
+            )
         if many in (None, inf):
             raise TypeError(f"{self!r}: has no length that is known")
         return int(many)
@@ -108,7 +120,9 @@ class DataLoader(Dataset):
 
 def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     """Check the arguments of a loader over *node*; ValueError if PyTorch does not allow them together."""
-    given = {name: given[name] for name in signature(DataLoader).parameters if name != "dataset"}
+    given = {
+        name: given[name] for name in signature(DataLoader).parameters if name != "dataset"
+    }
     options = given | check.arguments("DataLoader", given)
     alone, apart = not options["num_workers"], base_of(node) is None
     shuffle, size, last = options["shuffle"], options["batch_size"], options["drop_last"]
@@ -116,7 +130,8 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     ahead, sampler, batch, context = (options[name] is not None for name in names)
     refused = {
         "prefetch_factor: without workers nothing is made ahead": alone and ahead,
-        "persistent_workers: there are no workers to keep": alone and options["persistent_workers"],
+        "persistent_workers: there are no workers to keep": alone
+        and options["persistent_workers"],
         "multiprocessing_context: there are no workers to start": alone and context,
         "shuffle: an iterable can only be read in its own order": apart and shuffle,
         "sampler: an iterable cannot be asked for a sample": apart and (sampler or batch),

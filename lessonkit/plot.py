@@ -4,7 +4,14 @@ from lessonkit.pictures import curve, search, timeline, waterfall
 from lessonkit.pictures.kitchen import Kitchen as kitchen  # noqa: N813 - used like a function
 from lessonkit.widgets.picture import live
 
-__all__ = ["kitchen", "plot_curve", "plot_search", "plot_timeline", "plot_timelines", "plot_waterfall"]
+__all__ = [
+    "kitchen",
+    "plot_curve",
+    "plot_search",
+    "plot_timeline",
+    "plot_timelines",
+    "plot_waterfall",
+]
 
 plot_curve = live(curve.plot_curve)
 plot_search = live(search.plot_search)

@@ -19,19 +19,24 @@ from PIL import Image
 
 from lessonkit import check
 
-SMALLEST, LARGEST = 96, 320  # pixels of a side: what it takes to decode an image varies as in real data
-WORDS = 2000  # in the language of the text; the n-th of them is n times as rare as the first
+# Pixels of a side: what it takes to decode an image varies as in real data
+SMALLEST, LARGEST = 96, 320
+# In the language of the text; the n-th of them is n times as rare as the first
+WORDS = 2000
 LENGTH = struct.Struct("<I")  # of a record, before it
 CHUNK = 16_384  # bytes that are sent at once
-SHORT = 0.005  # s; a shorter wait is left for the next chunk, since a sleep takes longer than it should
+# S; a shorter wait is left for the next chunk, since a sleep takes longer than it should
+SHORT = 0.005
 
 
-def write_small_data(folder: str | Path, images: int = 300, shards: int = 4, lines: int = 3000) -> Path:
+def write_small_data(
+    folder: str | Path, images: int = 300, shards: int = 4, lines: int = 3000
+) -> Path:
     """Write real data into *folder*, the same on every call, and return the folder as a path.
 
-    There are so many *images* as JPEGs, `images/0000.jpg` and so on; the same bytes in *shards* record
-    files, `records/0.rec` and so on, for `read_records`; and a text of so many *lines*, `text.txt`.
-    Files that are there already are written again.
+    There are so many *images* as JPEGs, `images/0000.jpg` and so on; the same bytes in
+    *shards* record files, `records/0.rec` and so on, for `read_records`; and a text of so
+    many *lines*, `text.txt`. Files that are there already are written again.
 
     Raises TypeError or ValueError for numbers that are no counts.
 
@@ -54,9 +59,14 @@ def write_small_data(folder: str | Path, images: int = 300, shards: int = 4, lin
     for shard in range(shards):
         records = (LENGTH.pack(len(one)) + one for one in pictures[shard::shards])
         (folder / "records" / f"{shard}.rec").write_bytes(b"".join(records))
-    words = ["".join(drawn.choices(string.ascii_lowercase, k=drawn.randint(2, 9))) for _ in range(WORDS)]
+    words = [
+        "".join(drawn.choices(string.ascii_lowercase, k=drawn.randint(2, 9)))
+        for _ in range(WORDS)
+    ]
     rare = [1 / number for number in range(1, WORDS + 1)]
-    text = (" ".join(drawn.choices(words, rare, k=drawn.randint(5, 60))) for _ in range(lines))
+    text = (
+        " ".join(drawn.choices(words, rare, k=drawn.randint(5, 60))) for _ in range(lines)
+    )
     (folder / "text.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
     return folder
 
@@ -64,7 +74,9 @@ def write_small_data(folder: str | Path, images: int = 300, shards: int = 4, lin
 def jpeg(draw: numpy.random.Generator) -> bytes:
     """Make an image of soft spots with a little noise, of a size that *draw* chooses, as a JPEG."""
     sides = draw.integers(SMALLEST, LARGEST, 2)
-    spots = Image.fromarray(draw.integers(0, 256, (8, 8, 3), "uint8")).resize(sides, Image.Resampling.BICUBIC)
+    spots = Image.fromarray(draw.integers(0, 256, (8, 8, 3), "uint8")).resize(
+        sides, Image.Resampling.BICUBIC
+    )
     pixels = numpy.asarray(spots) + draw.normal(0, 12, (*sides[::-1], 1))
     file = io.BytesIO()
     Image.fromarray(pixels.clip(0, 255).astype("uint8")).save(file, "JPEG", quality=85)
@@ -83,15 +95,20 @@ def read_records(path: str | Path) -> Iterator[bytes]:
 
 
 @contextmanager
-def served(folder: str | Path, bandwidth: float = inf, first_byte: float = 0) -> Iterator[str]:
+def served(
+    folder: str | Path, bandwidth: float = inf, first_byte: float = 0
+) -> Iterator[str]:
     """Serve *folder* over HTTP on this machine, as slowly as a storage far away; the block gets its address.
 
-    All answers together take at most *bandwidth* bytes a second; each begins after *first_byte* seconds.
-    Raises TypeError or ValueError for a bandwidth that is not above 0, a time that is none, a missing folder.
+    All answers together take at most *bandwidth* bytes a second; each begins after
+    *first_byte* seconds. Raises TypeError or ValueError for a bandwidth that is not above
+    0, a time that is none, a missing folder.
     """
     check.duration("first_byte", first_byte)
     if not bandwidth > 0:
-        raise ValueError(f"bandwidth={bandwidth!r}: must be a number of bytes a second above 0")
+        raise ValueError(
+            f"bandwidth={bandwidth!r}: must be a number of bytes a second above 0"
+        )
     if not Path(folder).is_dir():
         raise ValueError(f"folder={str(folder)!r}: must be a folder")
     server = SlowServer(("127.0.0.1", 0), partial(SlowAnswer, directory=str(folder)))
@@ -124,7 +141,8 @@ class SlowAnswer(SimpleHTTPRequestHandler):
     """Answers as slowly as its server says."""
 
     server: SlowServer
-    protocol_version = "HTTP/1.1"  # a connection serves many requests, as those of a real storage do
+    # A connection serves many requests, as those of a real storage do
+    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         time.sleep(self.server.first_byte)

@@ -3,7 +3,9 @@
 from typing import Any
 
 
-def total(open: float, read: float, train: float, samples: int, epochs: int) -> dict[str, Any]:
+def total(
+    open: float, read: float, train: float, samples: int, epochs: int
+) -> dict[str, Any]:
     """Explain how long a plain loop takes."""
     wrong = [
         (

@@ -27,7 +27,9 @@ def overlap(naive: Dataset, once: Mapping[str, Any]) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def two_epochs(open: float, read: float, train: float, samples: int, epochs: int) -> dict[str, Any]:
+def two_epochs(
+    open: float, read: float, train: float, samples: int, epochs: int
+) -> dict[str, Any]:
     """Explain how long several epochs take with a prefetch."""
     wrong = [
         (
@@ -112,7 +114,10 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
             "You expected no change, since all samples cost the same. But they come three at a time, with a "
             "long pause before the next three. More places save the first ones for the pause.",
         ),
-        (30 * 0.015, "You counted the training alone. The wait for the very first sample remains."),
+        (
+            30 * 0.015,
+            "You counted the training alone. The wait for the very first sample remains.",
+        ),
         (
             one_place / 3,
             "You divided by three, for three places. But the model takes 30 steps of 15 ms in any case.",

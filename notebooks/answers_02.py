@@ -79,7 +79,10 @@ def turns(one_file: Dataset, by_turns: Dataset) -> dict[str, Any]:
 def opened_early() -> dict[str, Any]:
     """Explain how many files one lane has open."""
     wrong = [
-        (1, "You counted the file whose turn it is. In tf.data two more are opened ahead of it."),
+        (
+            1,
+            "You counted the file whose turn it is. In tf.data two more are opened ahead of it.",
+        ),
         (2, "You counted one file ahead. There are two: 2 x cycle_length."),
         (8, "You let every file be opened ahead. There is a bound: 2 x cycle_length."),
     ]
@@ -93,11 +96,17 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
     """Explain what a cycle of eight with four calls takes."""
     before = benchmark(four_of_four, num_epochs=1).per_sample
     wrong = [
-        (before / 2, "You took twice the files for twice the readers. There still are four calls."),
+        (
+            before / 2,
+            "You took twice the files for twice the readers. There still are four calls.",
+        ),
         (
             before,
             "You let the other four files be opened ahead. But they are in the cycle too, so they are no "
             "future files, and nobody opens them until a call is free.",
         ),
     ]
-    return {"wrong": wrong, "why": "Files 4 to 7 are opened only when files 0 to 3 are done: a second wave."}
+    return {
+        "wrong": wrong,
+        "why": "Files 4 to 7 are opened only when files 0 to 3 are done: a second wave.",
+    }

@@ -109,13 +109,17 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
             "ms.",
         ),
     ]
-    why = "Two calls map a sample every 15 ms, and meanwhile the helper reads the next ones."
+    why = (
+        "Two calls map a sample every 15 ms, and meanwhile the helper reads the next ones."
+    )
     return {"wrong": wrong, "why": why}
 
 
 def straggler(four: Any, unordered: Any) -> dict[str, Any]:
     """Explain how long eight calls take where one sample is slow."""
-    durations = [benchmark(dataset, **options).duration for dataset, options in (four, unordered)]
+    durations = [
+        benchmark(dataset, **options).duration for dataset, options in (four, unordered)
+    ]
     wrong = [
         (
             durations[1],

@@ -5,7 +5,9 @@ from typing import Any
 from lessonkit import Dataset
 
 
-def after_the_map(open: float, read: float, map: float, train: float, epochs: int) -> dict[str, Any]:
+def after_the_map(
+    open: float, read: float, map: float, train: float, epochs: int
+) -> dict[str, Any]:
     """Explain how long epochs of 3 samples take with a cache after the map."""
     once, every = open + 3 * (read + map), 3 * train
     wrong = [
@@ -35,7 +37,9 @@ def after_the_map(open: float, read: float, map: float, train: float, epochs: in
     return {"wrong": wrong, "why": f"{why}training."}
 
 
-def before_the_map(open: float, read: float, map: float, train: float, epochs: int) -> dict[str, Any]:
+def before_the_map(
+    open: float, read: float, map: float, train: float, epochs: int
+) -> dict[str, Any]:
     """Explain how long epochs of 3 samples take with a cache before the map."""
     once, every = open + 3 * (read + map), 3 * train
     right = open + 3 * read + epochs * 3 * (map + train)
@@ -76,7 +80,9 @@ def prefetched(mapped: Dataset, two: dict[str, Any]) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def ahead(open: float, read: float, map: float, train: float, epochs: int) -> dict[str, Any]:
+def ahead(
+    open: float, read: float, map: float, train: float, epochs: int
+) -> dict[str, Any]:
     """Explain how long it takes with a cache and a prefetch after it."""
     without = open + 3 * (read + map) + epochs * 3 * train
     overlap = 2 * min(read + map, train)  # hidden in an epoch that reads and maps
@@ -91,4 +97,7 @@ def ahead(open: float, read: float, map: float, train: float, epochs: int) -> di
             "You saved nothing. The first epoch still reads and maps, and the model could train meanwhile.",
         ),
     ]
-    return {"wrong": wrong, "why": f"Only the first epoch overlaps: {overlap * 1e3:g} ms less in all."}
+    return {
+        "wrong": wrong,
+        "why": f"Only the first epoch overlaps: {overlap * 1e3:g} ms less in all.",
+    }

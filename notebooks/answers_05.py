@@ -26,7 +26,10 @@ def sizes(call: float, item: float, train: float, batches: Sequence[int]) -> dic
             "You made large batches expensive. They only delay the first item, by a few ms in all.",
         ),
     ]
-    return {"wrong": wrong, "why": "Items share the call, until the map is faster than training."}
+    return {
+        "wrong": wrong,
+        "why": "Items share the call, until the map is faster than training.",
+    }
 
 
 def parallel(apart: float) -> dict[str, Any]:
@@ -45,11 +48,15 @@ def parallel(apart: float) -> dict[str, Any]:
             "You divided everything by three calls. An epoch is one batch, so two calls have nothing to do.",
         ),
     ]
-    why = "One call does the whole batch, as long as a map without parallel calls would take."
+    why = (
+        "One call does the whole batch, as long as a map without parallel calls would take."
+    )
     return {"wrong": wrong, "why": why}
 
 
-def at_work(items: int, size: int, call: float, item: float, train: float) -> dict[str, Any]:
+def at_work(
+    items: int, size: int, call: float, item: float, train: float
+) -> dict[str, Any]:
     """Explain how long the map works in all, in batches of this size."""
     wrong = [
         (

@@ -7,7 +7,9 @@ HALVES = "the first ten, each twice"
 ORDERS = [EACH_ONCE, MIXED, HALVES]
 
 
-def filter_first(open: float, read: float, work: float, train: float, images: int) -> dict[str, Any]:
+def filter_first(
+    open: float, read: float, work: float, train: float, images: int
+) -> dict[str, Any]:
     """Explain a filter that drops half of the images before a map works on them."""
     kept = images // 2
     wrong = [
@@ -28,7 +30,10 @@ def filter_first(open: float, read: float, work: float, train: float, images: in
             "You divided by all images that are read. Only half of them reach the model.",
         ),
     ]
-    return {"wrong": wrong, "why": f"All {images} images are read; {kept} are mapped and trained on."}
+    return {
+        "wrong": wrong,
+        "why": f"All {images} images are read; {kept} are mapped and trained on.",
+    }
 
 
 def first_twenty() -> dict[str, Any]:
@@ -69,7 +74,13 @@ def repeat_first(hidden: float, stall: float) -> dict[str, Any]:
 def distinct() -> dict[str, Any]:
     """Explain how many of the first 20 samples are different ones."""
     wrong = [
-        (20, "You expected a whole epoch. When the file ends, the buffer fills up with the next pass."),
-        (10, "You counted the places. But the buffer is refilled all the time, so most samples get through."),
+        (
+            20,
+            "You expected a whole epoch. When the file ends, the buffer fills up with the next pass.",
+        ),
+        (
+            10,
+            "You counted the places. But the buffer is refilled all the time, so most samples get through.",
+        ),
     ]
     return {"wrong": wrong, "why": "Some come twice before others have come once."}

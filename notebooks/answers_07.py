@@ -35,7 +35,10 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
             one / 2,
             "You halved everything. But Augment still has one call, and hands on one sample every 30 ms.",
         ),
-        (two, "You gave both maps a second call. Augment has one, and hands on one sample every 30 ms."),
+        (
+            two,
+            "You gave both maps a second call. Augment has one, and hands on one sample every 30 ms.",
+        ),
         (
             one - work / 2,
             "You took half a map off a sum. But the two maps work side by side, and the slower one decides.",

@@ -21,8 +21,14 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
             "You let the loading of the first epoch and training take turns. But the parallel maps work "
             "while training does.",
         ),
-        (first, "That is what it saves as the first tool. Here other tools came before it."),
-        (everything, "That is what all tools save. Lanes, parallel maps and the cache are still there."),
+        (
+            first,
+            "That is what it saves as the first tool. Here other tools came before it.",
+        ),
+        (
+            everything,
+            "That is what all tools save. Lanes, parallel maps and the cache are still there.",
+        ),
     ]
     why = "The parallel maps already work ahead of training: nothing was left for the last tool to save."
     return {"choices": choices, "wrong": wrong, "why": why}

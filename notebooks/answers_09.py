@@ -54,29 +54,44 @@ def late(trace: Trace) -> str:
     """Say which batches after the first the loop has to wait for."""
     train = 10  # milliseconds
     arrivals = [round(seconds * 1e3) for seconds in trace.epochs[0].arrivals]
-    waits = tuple(n for n in range(1, len(arrivals)) if arrivals[n] > arrivals[n - 1] + train)
+    waits = tuple(
+        n for n in range(1, len(arrivals)) if arrivals[n] > arrivals[n - 1] + train
+    )
     return {(): NONE, tuple(range(1, 12)): EACH, (4, 8): FOURTH, (8,): EIGHTH}[waits]
 
 
 def every() -> dict[str, Any]:
     """Explain which batches the loop waits for."""
     wrong = [
-        (NONE, "You took tickets for trays. Eight tickets are out, but four of them lie in a queue."),
+        (
+            NONE,
+            "You took tickets for trays. Eight tickets are out, but four of them lie in a queue.",
+        ),
         (
             EACH,
             "You spread the waits evenly, and on average that is so. But all four kitchens begin together, "
             "so four trays are ready together.",
         ),
-        (EIGHTH, "You counted tickets. A kitchen has two of them, but cooks one tray at a time."),
+        (
+            EIGHTH,
+            "You counted tickets. A kitchen has two of them, but cooks one tray at a time.",
+        ),
     ]
     why = (
         "Four kitchens begin together, and are done together. The loop eats their trays in 40 ms, but the "
         "next four take 80."
     )
-    return {"answer": late, "choices": [NONE, EACH, FOURTH, EIGHTH], "wrong": wrong, "why": why}
+    return {
+        "answer": late,
+        "choices": [NONE, EACH, FOURTH, EIGHTH],
+        "wrong": wrong,
+        "why": why,
+    }
 
 
-def stay(three: Mapping[str, int], start: Sequence[float], batch: float, workers: int) -> dict[str, Any]:
+def stay(
+    three: Mapping[str, int], start: Sequence[float], batch: float, workers: int
+) -> dict[str, Any]:
     """Explain what workers that stay save in several epochs."""
     epochs = three["num_epochs"]
     wrong = [

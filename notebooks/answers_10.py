@@ -67,7 +67,10 @@ def together() -> dict[str, Any]:
             SAME,
             "You gave each machine only its own bad luck. But a step ends for all when the last has ended.",
         ),
-        (TENTH, "You took the average of the loads. A step takes as long as the slowest of eight."),
+        (
+            TENTH,
+            "You took the average of the loads. A step takes as long as the slowest of eight.",
+        ),
         (
             EIGHT,
             "You let the slow loads add up. But slow loads of the same step go on at the same time.",
@@ -83,7 +86,10 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
     wrong = [
         (step, "You gave each machine a storage of its own. All read from the same one."),
         (read, "You forgot the others: each gets an eighth of the bandwidth."),
-        (machines * read + step, "You added reading and training. A prefetch lets them go on at once."),
+        (
+            machines * read + step,
+            "You added reading and training. A prefetch lets them go on at once.",
+        ),
         (read + step, "You added reading and training, for one machine alone."),
     ]
     why = "Eight times 2 MB from 400 MB a second are 40 ms, and the prefetch hides the 20 ms of training."
@@ -110,14 +116,31 @@ def late(step: float, goal: float) -> dict[str, Any]:
 
     def answer(soon: Trace, delayed: Trace) -> str:
         share = working(delayed, step)
-        return NONE if share < goal else FEWER if share < working(soon, step) - 0.01 else AS_WITHOUT
+        return (
+            NONE
+            if share < goal
+            else FEWER
+            if share < working(soon, step) - 0.01
+            else AS_WITHOUT
+        )
 
     wrong = [
-        (AS_WITHOUT, "You counted bytes. But before a byte comes, each of four readers waits 20 ms."),
-        (FEWER, "You shared out the delay. But each accelerator waits by itself, even a single one."),
+        (
+            AS_WITHOUT,
+            "You counted bytes. But before a byte comes, each of four readers waits 20 ms.",
+        ),
+        (
+            FEWER,
+            "You shared out the delay. But each accelerator waits by itself, even a single one.",
+        ),
     ]
     why = "Four readers that wait 20 ms each fetch less than 200 files a second, and to be busy it needs 200."
-    return {"answer": answer, "choices": [AS_WITHOUT, FEWER, NONE], "wrong": wrong, "why": why}
+    return {
+        "answer": answer,
+        "choices": [AS_WITHOUT, FEWER, NONE],
+        "wrong": wrong,
+        "why": why,
+    }
 
 
 def around(rank: int, mean: float, spread: float) -> Callable[[int], float]:

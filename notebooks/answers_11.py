@@ -11,23 +11,41 @@ from lessonkit import Trace, benchmark
 from lessonkit.analysis import load_job, recommend
 from lessonkit.loops.probe import Verdict
 
-__all__ = ["Profile", "epoch", "mean", "measured", "probed", "stored", "together", "tried", "workers"]
+__all__ = [
+    "Profile",
+    "epoch",
+    "mean",
+    "measured",
+    "probed",
+    "stored",
+    "together",
+    "tried",
+    "workers",
+]
 
 
 @lru_cache
 def stored(room: str) -> Any:
     """Return the job of a *room*, as it was measured."""
-    return load_job(BytesIO(get_data(__name__, f"{room}_11.json") or b""))  # on the site it is in an archive
+    # On the site it is in an archive
+    return load_job(BytesIO(get_data(__name__, f"{room}_11.json") or b""))
 
 
 def probed(job: Any, **changes: Any) -> Verdict:
     """Return what `probe` says of a stored *job*: its loader alone, its step alone, both."""
     threads = job.setting(**changes)["threads"]
     loader, options = job.model(**changes)
-    alone = benchmark(loader, num_epochs=1, **(options | {"step": None, "train": 0})).epochs[0]
+    alone = benchmark(
+        loader, num_epochs=1, **(options | {"step": None, "train": 0})
+    ).epochs[0]
     both = job.run(1, **changes).epochs[0]
     step = mean(job.numbers.threads[threads].steps)
-    return Verdict(alone.duration / alone.count, step, both.duration / both.count, job.said["batch_size"])
+    return Verdict(
+        alone.duration / alone.count,
+        step,
+        both.duration / both.count,
+        job.said["batch_size"],
+    )
 
 
 def tried(room: str) -> str:
@@ -40,8 +58,12 @@ def tried(room: str) -> str:
     for settings in [{}, *(change.settings for change in recommend(job).changes)]:
         wanted = job.setting(**settings)
         taken = [epochs[1] for said, epochs in runs if said.items() <= wanted.items()]
-        words = ", ".join(f"{name}={value}" for name, value in settings.items()) or "as it is"
-        lines += [f"{words:58}{job.forecast(**settings)[1]:8.3f}{each:8.3f}" for each in taken]
+        words = (
+            ", ".join(f"{name}={value}" for name, value in settings.items()) or "as it is"
+        )
+        lines += [
+            f"{words:58}{job.forecast(**settings)[1]:8.3f}{each:8.3f}" for each in taken
+        ]
     return "\n".join(lines)
 
 
@@ -74,7 +96,9 @@ class Profile:
             drawn.append(
                 f'<g><title>{name}</title><rect {box} fill="{"#8bbf7c" if name == "step" else "#f0c36d"}"/>'
             )
-            drawn.append(f'<text x="{place + 3:.1f}" y="{self.high - 8}">{short}</text></g>')
+            drawn.append(
+                f'<text x="{place + 3:.1f}" y="{self.high - 8}">{short}</text></g>'
+            )
         head = f'viewBox="0 0 {self.wide} {self.high}" width="100%" role="img" aria-label="{self!r}"'
         style = "background:#fff;font:12px sans-serif"
         return f'<svg xmlns="http://www.w3.org/2000/svg" {head} style="{style}">{"".join(drawn)}</svg>'
@@ -98,13 +122,18 @@ CHOICES = [HALF, SOME, SAME, LONGER]
 def answer(before: Trace, after: Trace) -> str:
     """Say in words how long an epoch takes, over what it took before."""
     share = after.duration / before.duration
-    return LONGER if share > 1.04 else SAME if share > 0.96 else SOME if share > 0.65 else HALF
+    return (
+        LONGER if share > 1.04 else SAME if share > 0.96 else SOME if share > 0.65 else HALF
+    )
 
 
 def workers() -> dict[str, Any]:
     """Explain what workers do on cores that the step has already."""
     wrong = [
-        (HALF, "You gave each worker a core of its own. But the step already computes on both cores."),
+        (
+            HALF,
+            "You gave each worker a core of its own. But the step already computes on both cores.",
+        ),
         (
             SOME,
             "You let workers and step go on at once. They do, but on the same two cores.",
@@ -126,8 +155,14 @@ def together() -> dict[str, Any]:
             HALF,
             "You let loader and step go on as fast as alone. But a step with one thread takes 21 ms, not 12.",
         ),
-        (SAME, "You let one harm cancel the other. But each was harmful because of the other."),
-        (LONGER, "You added two harms. But with one thread the step leaves a core to the workers."),
+        (
+            SAME,
+            "You let one harm cancel the other. But each was harmful because of the other.",
+        ),
+        (
+            LONGER,
+            "You added two harms. But with one thread the step leaves a core to the workers.",
+        ),
     ]
     why = "The step has one core, the workers the other: both go on at once, and nobody takes a core away."
     return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}

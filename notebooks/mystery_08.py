@@ -19,7 +19,8 @@ from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds, percent
 
 COUNT = 5  # loaders
-AS_GOOD, CLEAR = 1.02, 1.05  # times the best: a change that takes less is as good; none takes between the two
+# Times the best: a change that takes less is as good; none takes between the two
+AS_GOOD, CLEAR = 1.02, 1.05
 CULPRITS = {  # by what the model calls them
     "no overlap": "loading and training take turns",
     "compute-bound": "training itself",
@@ -30,12 +31,36 @@ CULPRITS = {  # by what the model calls them
     "interpreter lock": "decoding: the interpreter lock",
 }
 # A cost is drawn between two numbers of ms; each culprit has some of its own.
-TYPICAL: dict[str, Any] = {"open": (5, 15), "read": (1, 4), "decode": (1, 4), "train": (3, 12), "slow": 0}
-TYPICAL |= {"kind": "native", "lanes": 1, "calls": 1, "cached": False, "places": 1, "speed": 1}
+TYPICAL: dict[str, Any] = {
+    "open": (5, 15),
+    "read": (1, 4),
+    "decode": (1, 4),
+    "train": (3, 12),
+    "slow": 0,
+}
+TYPICAL |= {
+    "kind": "native",
+    "lanes": 1,
+    "calls": 1,
+    "cached": False,
+    "places": 1,
+    "speed": 1,
+}
 MADE: dict[str, dict[str, Any]] = {
-    "no overlap": {"open": (3, 8), "read": (3, 5), "train": (10, 14), "calls": None, "places": 0},
+    "no overlap": {
+        "open": (3, 8),
+        "read": (3, 5),
+        "train": (10, 14),
+        "calls": None,
+        "places": 0,
+    },
     "compute-bound": {"train": (12, 28)},
-    "bursts or contention": {"slow": (60, 90), "read": (1, 2), "decode": (1, 2), "train": (11, 14)},
+    "bursts or contention": {
+        "slow": (60, 90),
+        "read": (1, 2),
+        "decode": (1, 2),
+        "train": (11, 14),
+    },
     "Open": {"open": (300, 450), "train": (3, 6)},
     "Read": {"read": (25, 40)},
     "Decode": {"decode": (30, 50)},
@@ -49,11 +74,18 @@ CHANGES: dict[str, dict[str, Any]] = {
     "cache what was decoded": {"cached": True},
     "an accelerator 1.25 times as fast": {"speed": 1.25},
 }
-STAGES, FOUR = MEASURES = ("the time of each stage", "the loader alone, with four calls to decode")
+STAGES, FOUR = MEASURES = (
+    "the time of each stage",
+    "the loader alone, with four calls to decode",
+)
 
 # What the page says by number, and what that stands for.
 CHOOSE = {"choose": None}
-CULPRIT = chosen("culprit", "what holds it back", CHOOSE | {text: name for name, text in CULPRITS.items()})
+CULPRIT = chosen(
+    "culprit",
+    "what holds it back",
+    CHOOSE | {text: name for name, text in CULPRITS.items()},
+)
 CHANGE = chosen("change", "one change", CHOOSE | {change: change for change in CHANGES})
 MEASURE = chosen("which", "measurement", MEASURES)
 
@@ -65,11 +97,19 @@ def run(costs: dict[str, Any]) -> Trace:
         return ArtificialDataset(12, open=costs["open"], read=costs["read"])
 
     lanes = costs["lanes"]
-    dataset = Dataset.range(4).interleave(file, lanes, num_parallel_calls=lanes if lanes > 1 else None)
+    dataset = Dataset.range(4).interleave(
+        file, lanes, num_parallel_calls=lanes if lanes > 1 else None
+    )
     decode = straggler(costs["decode"], every=12, slow=costs["slow"] or costs["decode"])
-    dataset = dataset.map(cost=decode, kind=costs["kind"], num_parallel_calls=costs["calls"], stage="Decode")
+    dataset = dataset.map(
+        cost=decode, kind=costs["kind"], num_parallel_calls=costs["calls"], stage="Decode"
+    )
     dataset = dataset.cache() if costs["cached"] else dataset
-    return benchmark(dataset.prefetch(costs["places"]), num_epochs=2, train=costs["train"] / costs["speed"])
+    return benchmark(
+        dataset.prefetch(costs["places"]),
+        num_epochs=2,
+        train=costs["train"] / costs["speed"],
+    )
 
 
 class MysteryLoader:
@@ -78,9 +118,13 @@ class MysteryLoader:
     def __init__(self, culprit: str, random: Random) -> None:
         settings = TYPICAL | MADE[culprit]
         ranges = {name: ends for name, ends in settings.items() if isinstance(ends, tuple)}
-        self.costs = settings | {name: random.randint(*ends) / 1e3 for name, ends in ranges.items()}
+        self.costs = settings | {
+            name: random.randint(*ends) / 1e3 for name, ends in ranges.items()
+        }
         self.trace, alone = run(self.costs), run(self.costs | {"train": 0})
-        self.probe = Verdict(alone.per_sample, self.costs["train"], self.trace.per_sample, 1)
+        self.probe = Verdict(
+            alone.per_sample, self.costs["train"], self.trace.per_sample, 1
+        )
         self.after = {name: run(self.costs | change) for name, change in CHANGES.items()}
         self.best = min(self.after, key=lambda name: self.after[name].per_sample)
 
@@ -88,7 +132,9 @@ class MysteryLoader:
     def culprit(self) -> str:
         """What holds it back: by the three numbers, or else by what decides its time."""
         limit = limits(self.trace).bounds[0].name
-        decides = limit if limit in CULPRITS else next(iter(critical_path(self.trace).shares))
+        decides = (
+            limit if limit in CULPRITS else next(iter(critical_path(self.trace).shares))
+        )
         return decides if self.probe.kind == "data-bound" else self.probe.kind
 
     def worse(self, change: str) -> float:
@@ -105,13 +151,19 @@ class MysteryLoader:
         if which == FOUR:
             return f"{milliseconds(run(self.costs | FOUR_CALLS | {'train': 0}).per_sample)} a sample"
         each = [(stage, self.trace.times(stage)) for stage in self.trace.stages]
-        return ", ".join(f"{stage} {milliseconds(fmean(ns) / 1e9)} ({len(ns)} times)" for stage, ns in each)
+        return ", ".join(
+            f"{stage} {milliseconds(fmean(ns) / 1e9)} ({len(ns)} times)"
+            for stage, ns in each
+        )
 
     def verdict(self, culprit: str, change: str) -> str:
         """Say whether *culprit* is right, and how far *change* is from the best."""
         times = self.trace, self.after[change], self.after[self.best]
         before, after, best = (milliseconds(trace.per_sample) for trace in times)
-        kind, begin = self.probe.kind, "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}"
+        kind, begin = (
+            self.probe.kind,
+            "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}",
+        )
         text = f"{begin}: it is {CULPRITS[self.culprit]}. {kind.capitalize()}: {ADVICE[kind]}. "
         text += f"Your change: {after} a sample instead of {before}. "
         if self.worse(change) <= AS_GOOD:
@@ -132,15 +184,18 @@ def drawn(culprit: str, random: Random) -> MysteryLoader:
 class Mystery(Page):
     """Show five loaders; name what holds each back, and one change that would help most.
 
-    The *number*, a whole one of 0 or more, says which five: it gives the same loaders everywhere. The page
-    knows three times of each, and asks for the rest. Raise TypeError or ValueError for any other *number*.
+    The *number*, a whole one of 0 or more, says which five: it gives the same loaders
+    everywhere. The page knows three times of each, and asks for the rest. Raise TypeError
+    or ValueError for any other *number*.
     """
 
     questions = ("measure", "commit")
 
     def __init__(self, number: int) -> None:
         self.number, random = check.integer("number", number, least=0), Random(number)
-        self.loaders = [drawn(culprit, random) for culprit in random.sample(list(MADE), COUNT)]
+        self.loaders = [
+            drawn(culprit, random) for culprit in random.sample(list(MADE), COUNT)
+        ]
         self.place = chosen("loader", "loader", list(enumerate(self.loaders, 1)))
         state: dict[str, Any] = {"number": str(number)}
         state |= {"told": [loader.told() for loader in self.loaders], "measures": MEASURES}
@@ -155,17 +210,29 @@ class Mystery(Page):
 
     def commit(self, loader: Any, culprit: Any, change: Any) -> None:
         """Judge what was named, and show the run after the change over the one before."""
-        judge, culprit, change = self.place.value(loader), CULPRIT.value(culprit), CHANGE.value(change)
+        judge, culprit, change = (
+            self.place.value(loader),
+            CULPRIT.value(culprit),
+            CHANGE.value(change),
+        )
         if culprit is None or change is None:
             raise RefusedError("Choose what holds it back, and one change.")
         answer = {"text": judge.verdict(culprit, change), "right": culprit == judge.culprit}
-        answer |= {"scene": page_data(judge.after[change]), "pinned": page_data(judge.trace)}
+        answer |= {
+            "scene": page_data(judge.after[change]),
+            "pinned": page_data(judge.trace),
+        }
         self.tell("told", answer, loader=loader)
 
     def in_words(self) -> str:
         """The three numbers of each loader."""
-        told = [f"- Loader {place}. {loader.told()}" for place, loader in enumerate(self.loaders, 1)]
-        return "\n".join([f"Mystery loaders of number {self.number}. What holds each back?", *told])
+        told = [
+            f"- Loader {place}. {loader.told()}"
+            for place, loader in enumerate(self.loaders, 1)
+        ]
+        return "\n".join(
+            [f"Mystery loaders of number {self.number}. What holds each back?", *told]
+        )
 
 
 mystery = Mystery

@@ -27,7 +27,9 @@ BATCH = 8
 
 def decoded(content: Any) -> Any:
     """Decode a JPEG, and make it an array of one size."""
-    image = Image.open(content).convert("RGB").resize((2 * SIDE, 2 * SIDE)).resize((SIDE, SIDE))
+    image = (
+        Image.open(content).convert("RGB").resize((2 * SIDE, 2 * SIDE)).resize((SIDE, SIDE))
+    )
     return np.asarray(image, dtype="float32").transpose(2, 0, 1) / 255
 
 
@@ -75,7 +77,9 @@ def trains(batch: Any) -> None:
     if network is None:
         layers = torch.nn
         network = layers.Sequential(
-            layers.Conv2d(3, 32, 5, stride=2), layers.ReLU(), layers.Conv2d(32, 64, 3, stride=2)
+            layers.Conv2d(3, 32, 5, stride=2),
+            layers.ReLU(),
+            layers.Conv2d(32, 64, 3, stride=2),
         )
     network(batch).square().mean().backward()
 
@@ -121,5 +125,8 @@ def rooms(**said: Any) -> Iterator[dict[str, tuple[Any, Callable[[Any], None]]]]
             yield {
                 "images": (loader_of(images, decoded, **said), trains),
                 "http": (loader_of(remote, fetched, **said), accelerates),
-                "text": (loader_of(lines, tokenised, **(said | {"batch_size": 160})), accelerates),
+                "text": (
+                    loader_of(lines, tokenised, **(said | {"batch_size": 160})),
+                    accelerates,
+                ),
             }

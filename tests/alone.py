@@ -34,7 +34,8 @@ SHOW = """async ([place, esm, css, role, state]) => {
 ANSWERED = """() => { window.ask = async (place, question) => {
     for (const [content, text] of await hear(place, question)) answer(place, content, text);
 }; }"""
-DRAWN = "() => new Promise(requestAnimationFrame)"  # a page draws once a frame, and has by then
+# A page draws once a frame, and has by then
+DRAWN = "() => new Promise(requestAnimationFrame)"
 HELD = "() => { window.asked = []; window.ask = (_, question) => asked.push(question); }"
 
 
@@ -82,7 +83,9 @@ def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> 
     def hear(place: int, question: Any) -> list[Any]:
         said: list[Any] = []
         widget = widgets[place]
-        widget.send = lambda content, buffers=None: said.append((content, buffers and buffers[0].decode()))
+        widget.send = lambda content, buffers=None: said.append(
+            (content, buffers and buffers[0].decode())
+        )
         widget.hear(widget, question, [])
         return said
 
@@ -103,4 +106,6 @@ def html_of(cell: Any) -> str:
         if heading:
             level = len(heading[1])
             inside = f"<h{level}>{escape(heading[2])}</h{level}>"
-    return f'<div class="jp-Cell{tags}"><div class="jp-RenderedMarkdown">{inside}</div></div>'
+    return (
+        f'<div class="jp-Cell{tags}"><div class="jp-RenderedMarkdown">{inside}</div></div>'
+    )

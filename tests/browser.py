@@ -37,13 +37,15 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
     "--no-default-browser-check",
-    "--js-flags=--liftoff-only",  # no page lives long enough to compile its Python a second time, and better
+    # No page lives long enough to compile its Python a second time, and better
+    "--js-flags=--liftoff-only",
     "--remote-debugging-port=0",  # any that is free; a file then says which
     # What a page asks of another server is seen by us and goes no further.
     f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {HOST}",
 )
 
-COMPLAINTS = "[data-mime-type='application/vnd.jupyter.stderr']"  # errors and warnings alike
+# Errors and warnings alike
+COMPLAINTS = "[data-mime-type='application/vnd.jupyter.stderr']"
 # The prompt of a cell whose source is hidden is empty.
 ALL_RUN = """(complaints) => {
     const prompts = [...document.querySelectorAll(".jp-CodeCell .jp-InputPrompt")];
@@ -135,14 +137,25 @@ class Browser:
             TemporaryDirectory(prefix="lessonkit-browser-", ignore_cleanup_errors=True)
         )
         told, log = Path(profile, "DevToolsActivePort"), Path(profile, "log")
-        command = [find_browser(), *self._flags, f"--user-data-dir={profile}", "about:blank"]
+        command = [
+            find_browser(),
+            *self._flags,
+            f"--user-data-dir={profile}",
+            "about:blank",
+        ]
         # What it keeps elsewhere stays if it is killed.
-        child = self._open.enter_context(process(command, {**os.environ, "TMPDIR": profile}, log))
-        await_start("the browser", child, log, lambda: told.exists() and "\n" in told.read_text())
+        child = self._open.enter_context(
+            process(command, {**os.environ, "TMPDIR": profile}, log)
+        )
+        await_start(
+            "the browser", child, log, lambda: told.exists() and "\n" in told.read_text()
+        )
         self._end = child.kill
         playwright = self._open.enter_context(sync_playwright())
         address = f"http://{HOST}:{told.read_text().split()[0]}"
-        context = playwright.chromium.connect_over_cdp(address, timeout=STEP * 1e3).contexts[0]
+        context = playwright.chromium.connect_over_cdp(
+            address, timeout=STEP * 1e3
+        ).contexts[0]
         context.set_default_timeout(STEP * 1e3)
         return context
 
@@ -187,7 +200,9 @@ class Browser:
                 raise
             with suppress(Exception):
                 self.close()
-            raise HungError(f"the page at {page.url} was not done after {seconds} s") from error
+            raise HungError(
+                f"the page at {page.url} was not done after {seconds} s"
+            ) from error
         finally:
             timer.cancel()
 

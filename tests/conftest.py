@@ -27,9 +27,12 @@ WATCHED = "browser"  # the fixture that every test in a browser uses, directly o
 LEFT_OUT = pytest.StashKey[int]()
 
 # A computer that is slow for a moment is no fault in what is tested.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("patient")
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs us with `&` has it ignored
+# A shell that runs us with `&` has it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
 FOR_LEARNERS, sandbox.MOST_SECONDS = sandbox.MOST_SECONDS, 60.0
 
 
@@ -55,7 +58,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=missing()))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Say at the end, where nobody overlooks it, what was not tested."""
     if count := config.stash.get(LEFT_OUT, 0):
         terminalreporter.section("NOT TESTED", sep="!", red=True)
@@ -65,7 +70,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture(autouse=True)
 def nobody_hears_instead() -> None:
     """Hypothesis times the clearing of memory by a function of Python, where an interrupt would be lost."""
-    theirs = [one for one in gc.callbacks if getattr(one, "__module__", "").startswith("hypothesis")]
+    theirs = [
+        one
+        for one in gc.callbacks
+        if getattr(one, "__module__", "").startswith("hypothesis")
+    ]
     for one in theirs:
         gc.callbacks.remove(one)
 
@@ -147,7 +156,9 @@ def cancelled() -> Trace:
     return benchmark(dataset, 1, 0.005, clock="real", cancel=stop, progress=stop_at_once)
 
 
-NO_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+NO_TORCH = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"
+)
 
 
 @pytest.fixture(params=["stand-in", pytest.param("PyTorch", marks=NO_TORCH)])

@@ -43,7 +43,9 @@ class Firefox:
         self.errors: list[str] = []
         self.requests: list[str] = []
         self.ask("session.new", capabilities={})
-        self.ask("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
+        self.ask(
+            "session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"]
+        )
         self.context = self.ask("browsingContext.getTree")["contexts"][0]["context"]
 
     def ask(self, method: str, **params: Any) -> Any:
@@ -65,12 +67,16 @@ class Firefox:
 
     def open(self, address: str) -> None:
         """Go to a page and wait until it is loaded."""
-        self.ask("browsingContext.navigate", context=self.context, url=address, wait="complete")
+        self.ask(
+            "browsingContext.navigate", context=self.context, url=address, wait="complete"
+        )
 
     def evaluate(self, expression: str) -> Any:
         """The value of an expression, also a promised one: a text, a number or a truth value."""
         target = {"context": self.context}
-        told = self.ask("script.evaluate", expression=expression, target=target, awaitPromise=True)
+        told = self.ask(
+            "script.evaluate", expression=expression, target=target, awaitPromise=True
+        )
         if told["type"] == "exception":
             raise RuntimeError(told["exceptionDetails"]["text"])
         return told["result"].get("value")
@@ -90,9 +96,14 @@ class Firefox:
 @contextmanager
 def firefox() -> Iterator[Firefox]:
     """A Firefox with a profile of its own, and nobody in front of it."""
-    with TemporaryDirectory(prefix="lessonkit-firefox-", ignore_cleanup_errors=True) as profile:
+    with TemporaryDirectory(
+        prefix="lessonkit-firefox-", ignore_cleanup_errors=True
+    ) as profile:
         log = Path(profile, "log")
-        chosen = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in QUIET.items())
+        chosen = (
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});"
+            for name, value in QUIET.items()
+        )
         Path(profile, "user.js").write_text("\n".join(chosen))
         command = [
             find_firefox(),
@@ -103,7 +114,9 @@ def firefox() -> Iterator[Firefox]:
             "--remote-debugging-port=0",
         ]
         with process(command, {**os.environ, "HOME": profile}, log) as child:
-            await_start("Firefox", child, log, lambda: bool(LISTENS.search(log.read_text())))
+            await_start(
+                "Firefox", child, log, lambda: bool(LISTENS.search(log.read_text()))
+            )
             (address,) = LISTENS.findall(log.read_text())
             with closing(
                 create_connection(f"{address}/session", timeout=STEP, suppress_origin=True)

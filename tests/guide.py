@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 BENCHMARKS = ("benchmark", "fast_benchmark", "timelined_benchmark")
-SHORT = 12  # elements of an epoch; of a longer one the first and the last, and a sum over all
+# Elements of an epoch; of a longer one the first and the last, and a sum over all
+SHORT = 12
 
 
 def run() -> dict[str, list[Any]]:
@@ -24,7 +25,10 @@ def run() -> dict[str, list[Any]]:
             if name in namespace and not isinstance(namespace[name], Watching):
                 namespace[name] = Watching(namespace[name])
             if name in namespace and namespace[name].epochs:
-                seen[title], namespace[name].epochs = [*map(summary, namespace[name].epochs)], []
+                seen[title], namespace[name].epochs = (
+                    [*map(summary, namespace[name].epochs)],
+                    [],
+                )
     return seen
 
 

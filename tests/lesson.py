@@ -40,7 +40,8 @@ SERIES = (
 WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]
 
 
-sys.path.insert(0, str(NOTEBOOKS))  # where a notebook's kernel finds the answers to its questions
+# Where a notebook's kernel finds the answers to its questions
+sys.path.insert(0, str(NOTEBOOKS))
 
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
@@ -74,8 +75,9 @@ class Shown(NamedTuple):
 class Lesson:
     """The cells of a notebook, what each gave, and the names that they left.
 
-    Cells on the real clock are left out: nothing after them may need what they make. So are all cells
-    of *Further* in a lesson that *ends_there*: some take longer than the others together.
+    Cells on the real clock are left out: nothing after them may need what they make. So are
+    all cells of *Further* in a lesson that *ends_there*: some take longer than the others
+    together.
     """
 
     def __init__(self, name: str, *, ends_there: bool = False) -> None:
@@ -87,7 +89,9 @@ class Lesson:
         for cell in self.cells:
             if ends_there and cell.source.startswith("## Further"):
                 break
-            if cell.cell_type == "code" and "real-clock" not in cell.metadata.get("tags", ()):
+            if cell.cell_type == "code" and "real-clock" not in cell.metadata.get(
+                "tags", ()
+            ):
                 self.shown[cell.id] = run(cell.source, self.names, f"<{name} {cell.id}>")
         self.values = {cell: shown.value for cell, shown in self.shown.items()}
         self.took = process_time() - began
@@ -124,7 +128,11 @@ class Lesson:
             value = self.values.get(cell.id)
             if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):
                 tasks.append(value)
-            elif tasks and cell.cell_type == "markdown" and "<summary>A solution</summary>" in cell.source:
+            elif (
+                tasks
+                and cell.cell_type == "markdown"
+                and "<summary>A solution</summary>" in cell.source
+            ):
                 code = SOLUTION.search(cell.source)
                 assert code, f"{cell.id}: there is no code in the solution"
                 found.append(Solved(tasks.pop(), code["typed"] or code["moved"]))
@@ -134,7 +142,8 @@ class Lesson:
 
 def run(source: str, names: dict[str, Any], file: str) -> Shown:
     """Run a cell; it has a value if its last line is an expression."""
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)  # for inspect
+    # For inspect
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     body = ast.parse(source).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
     value = None
@@ -149,7 +158,9 @@ def run(source: str, names: dict[str, Any], file: str) -> Shown:
 def passing(task: Explore) -> list[dict[str, Any]]:
     """Every setting of a challenge's controls that passes it."""
     choices = [control.values for control in task.controls.values()]
-    settings = [dict(zip(task.controls, values, strict=True)) for values in product(*choices)]
+    settings = [
+        dict(zip(task.controls, values, strict=True)) for values in product(*choices)
+    ]
     return [values for values in settings if task.picture(values)[1]["verdict"]["passed"]]
 
 

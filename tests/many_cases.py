@@ -17,5 +17,7 @@ def cases(name: str) -> list[dict[str, Any]]:
 def within(errors: list[float], usual: float, ninety: float) -> bool:
     """Whether errors have at most this median, and this 90th percentile."""
     ordered = sorted(map(abs, errors))
-    print(f"median {median(ordered):.2%}, 90th percentile {ordered[int(0.9 * len(ordered))]:.2%}")
+    print(
+        f"median {median(ordered):.2%}, 90th percentile {ordered[int(0.9 * len(ordered))]:.2%}"
+    )
     return median(ordered) <= usual and ordered[int(0.9 * len(ordered))] <= ninety

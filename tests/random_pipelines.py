@@ -10,7 +10,9 @@ from lessonkit.engine.node import base_of, cardinality
 TINY = (0, 1e-5, 3e-5, 1e-4)  # seconds
 
 
-def pipeline(seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False) -> Dataset:
+def pipeline(
+    seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False
+) -> Dataset:
     """A pipeline of up to five operators whose order is defined; if asked, with functions that fail."""
     draw = random.Random(seed)
     dataset = source(draw, costs)
@@ -42,12 +44,16 @@ def some(draw: random.Random, most: int) -> int:
 
 def source(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
     if draw.random() < 0.5:
-        return ArtificialDataset(some(draw, 12), open=draw.choice(costs), read=draw.choice(costs))
+        return ArtificialDataset(
+            some(draw, 12), open=draw.choice(costs), read=draw.choice(costs)
+        )
     files, samples = some(draw, 5), some(draw, 5)
     opening, reading = draw.choice(costs), draw.choice(costs)
     cycle = draw.randint(1, 4)
     return Dataset.range(files).interleave(
-        lambda x: ArtificialDataset(samples, open=opening, read=reading).map(lambda i: 10 * x + i),
+        lambda x: ArtificialDataset(samples, open=opening, read=reading).map(
+            lambda i: 10 * x + i
+        ),
         cycle_length=cycle,
         block_length=draw.randint(1, 3),
         num_parallel_calls=draw.choice([None, draw.randint(1, cycle)]),
@@ -76,7 +82,9 @@ STEPS: list[Callable[[random.Random, Dataset, tuple[float, ...]], Any]] = [
     lambda draw, dataset, costs: dataset.prefetch(draw.randint(0, 4)),
     lambda draw, dataset, costs: dataset.prefetch(draw.randint(0, 4)),
     lambda draw, dataset, costs: dataset.cache(),
-    lambda draw, dataset, costs: dataset.shuffle(draw.randint(1, 5), seed=draw.randint(0, 9)),
+    lambda draw, dataset, costs: dataset.shuffle(
+        draw.randint(1, 5), seed=draw.randint(0, 9)
+    ),
     lambda draw, dataset, costs: dataset.repeat(some(draw, 3)),
     lambda draw, dataset, costs: dataset.take(draw.choice([-1, some(draw, 9)])),
     lambda draw, dataset, costs: dataset.skip(draw.choice([0, 1, 2, 3, 3, -1])),
@@ -94,9 +102,15 @@ STEPS: list[Callable[[random.Random, Dataset, tuple[float, ...]], Any]] = [
 def loaded(seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False) -> Dataset:
     """A pipeline with a loader of 0 to 3 workers, map-style or iterable, and up to two operators after it."""
     draw = random.Random(-1 - seed)
-    samples = with_random_access(draw, costs) if draw.random() < 0.6 else pipeline(seed, costs)
+    samples = (
+        with_random_access(draw, costs) if draw.random() < 0.6 else pipeline(seed, costs)
+    )
     if failing and draw.random() < 0.7:
-        samples = failed(draw, samples, costs) if base_of(samples.node) is None else one_by_one(draw, samples)
+        samples = (
+            failed(draw, samples, costs)
+            if base_of(samples.node) is None
+            else one_by_one(draw, samples)
+        )
     dataset: Dataset = loader(draw, samples, costs)
     for _ in range(draw.choice([0, 0, 0, 1, 2])):
         dataset = draw.choice(STEPS)(draw, dataset, costs)
@@ -105,12 +119,22 @@ def loaded(seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False)
 
 def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> DataLoader:
     """A loader over *samples*, with arguments that PyTorch allows together."""
-    workers, size, count = draw.randint(0, 3), draw.choice([None, 1, 2, 3, 4]), cardinality(samples.node)
+    workers, size, count = (
+        draw.randint(0, 3),
+        draw.choice([None, 1, 2, 3, 4]),
+        cardinality(samples.node),
+    )
     given: dict[str, Any] = {"batch_size": size, "num_workers": workers}
     given["drop_last"] = size is not None and draw.random() < 0.3
     if workers:
-        given |= {"prefetch_factor": draw.choice([None, 1, 2, 3]), "persistent_workers": draw.random() < 0.3}
-        given |= {"in_order": draw.random() < 0.8, "start": (draw.choice(costs), draw.choice(costs))}
+        given |= {
+            "prefetch_factor": draw.choice([None, 1, 2, 3]),
+            "persistent_workers": draw.random() < 0.3,
+        }
+        given |= {
+            "in_order": draw.random() < 0.8,
+            "start": (draw.choice(costs), draw.choice(costs)),
+        }
     given["pin_memory"] = draw.random() < 0.3
     given |= {name: draw.choice((0, *costs)) for name in ("collate", "transfer", "pin")}
     if draw.random() < 0.2:
@@ -131,7 +155,8 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
                 "way_busy",
             ]
         ]
-        times = {name: draw.choice(costs) for name in names}  # what the loop works must not hang on the order
+        # What the loop works must not hang on the order
+        times = {name: draw.choice(costs) for name in names}
         given["handling"] = Handling(**times | {"take_busy": times["take"]})
     if count and base_of(samples.node) is not None:
         order = draw.sample(range(count), draw.randint(1, count))
@@ -152,7 +177,11 @@ READ = Storage(1e6, first_byte=0.002, streams=2, cap=7e5).read(3000)
 
 def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
     """A list or a range, or a rank's share of one, and up to three maps; now and then a cache among them."""
-    dataset = Dataset.range(some(draw, 12)) if draw.random() < 0.7 else Dataset.from_list([*"abcdefgh"])
+    dataset = (
+        Dataset.range(some(draw, 12))
+        if draw.random() < 0.7
+        else Dataset.from_list([*"abcdefgh"])
+    )
     if draw.random() < 0.2:
         dataset = dataset.shard(ranks := draw.randint(1, 3), draw.randrange(ranks))
     for _ in range(draw.randint(0, 3)):
@@ -160,7 +189,9 @@ def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset
             dataset = dataset.cache()
         dataset = dataset.map(
             draw.choice([None, first_part]),
-            cost=by_value(draw.choice(costs), draw.choice(costs)) if draw.random() < 0.8 else READ,
+            cost=by_value(draw.choice(costs), draw.choice(costs))
+            if draw.random() < 0.8
+            else READ,
             kind=draw.choice(["wait", "native", "python"]),
         )
     return dataset

@@ -21,7 +21,11 @@ def rewritable(seed: int) -> Dataset:
 def increased(*parts: Any) -> Any:
     """Each number in an element, or in a batch of them, plus one."""
     value = parts[0] if len(parts) == 1 else parts
-    return type(value)(map(increased, value)) if isinstance(value, (list, tuple)) else value + 1
+    return (
+        type(value)(map(increased, value))
+        if isinstance(value, (list, tuple))
+        else value + 1
+    )
 
 
 def map_twice(draw: random.Random, dataset: Dataset) -> Dataset:
@@ -32,7 +36,11 @@ def map_twice(draw: random.Random, dataset: Dataset) -> Dataset:
         dataset = dataset.map(
             draw.choice([None, increased]),
             cost=draw.choice(
-                [cost, per_sample(cost), lambda value, cost=cost: cost * (len(repr(value)) % 3)]
+                [
+                    cost,
+                    per_sample(cost),
+                    lambda value, cost=cost: cost * (len(repr(value)) % 3),
+                ]
             ),
             kind=draw.choice(["wait", "native"]),
             num_parallel_calls=calls,
@@ -45,14 +53,20 @@ def map_twice(draw: random.Random, dataset: Dataset) -> Dataset:
 def map_batches(draw: random.Random, dataset: Dataset) -> Dataset:
     """A map that takes batches, and a batch."""
     calls, size = draw.choice([None, 1, 2, 5]), draw.randint(1, 4)
-    done = dataset.map(increased, cost=draw.choice(TINY), num_parallel_calls=calls, nbytes=7, batches=True)
+    done = dataset.map(
+        increased, cost=draw.choice(TINY), num_parallel_calls=calls, nbytes=7, batches=True
+    )
     return done.batch(size, drop_remainder=draw.random() < 0.3)
 
 
 def endless(draw: random.Random, dataset: Dataset) -> Dataset:
     """An endless repetition cut short; reading ahead would ask a shuffle before it for one more order."""
     fixed = "shuffle" not in repr(dataset)
-    return dataset.shuffle(draw.randint(1, 9), seed=1).repeat().take(some(draw, 20)) if fixed else dataset
+    return (
+        dataset.shuffle(draw.randint(1, 9), seed=1).repeat().take(some(draw, 20))
+        if fixed
+        else dataset
+    )
 
 
 def any_step(draw: random.Random, dataset: Dataset) -> Dataset:
@@ -67,7 +81,9 @@ PARTS: list[Callable[[random.Random, Dataset], Any]] = [
     any_step,
     map_twice,
     map_batches,
-    lambda draw, dataset: mapped(draw, dataset, TINY).filter(lambda *value: len(repr(value)) % 3),
+    lambda draw, dataset: mapped(draw, dataset, TINY).filter(
+        lambda *value: len(repr(value)) % 3
+    ),
     lambda draw, dataset: mapped(draw, dataset, TINY).batch(draw.randint(1, 4)),
     lambda draw, dataset: dataset.shuffle(draw.randint(1, 9)).repeat(some(draw, 5)),
     endless,

@@ -51,13 +51,21 @@ LAB = Program(
     "/lab/tree/{}?reset",  # reset: forget how the last page was left
 )
 VOILA = Program(
-    targets.VOILA[0], ("--Voila.port_retries=0", *targets.VOILA[1:-1]), "/", "/voila/render/{}"
+    targets.VOILA[0],
+    ("--Voila.port_retries=0", *targets.VOILA[1:-1]),
+    "/",
+    "/voila/render/{}",
 )  # of `make demo`, less its folder
 
-# A server chooses free ports for a kernel, which takes them a second later. Of two servers that start kernels
-# side by side both may choose the same one; Voilà then shows an empty page for ever. A socket that is a file
-# in the server's own folder is nobody else's; its path may have 107 characters, of which ours takes 77.
-SOCKETS = ("--KernelManager.transport=ipc",) if sys.platform == "linux" and len(gettempdir()) <= 30 else ()
+# A server chooses free ports for a kernel, which takes them a second later. Of two servers
+# that start kernels side by side both may choose the same one; Voilà then shows an empty
+# page for ever. A socket that is a file in the server's own folder is nobody else's; its
+# path may have 107 characters, of which ours takes 77.
+SOCKETS = (
+    ("--KernelManager.transport=ipc",)
+    if sys.platform == "linux" and len(gettempdir()) <= 30
+    else ()
+)
 
 
 def interrupt(*_: object) -> NoReturn:
@@ -74,7 +82,9 @@ def interrupt(*_: object) -> NoReturn:
 def undisturbed() -> Iterator[None]:
     """Put off until this is done that somebody ends us."""
     asked: list[int] = []
-    before = {sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in ENDING}
+    before = {
+        sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in ENDING
+    }
     try:
         yield
     finally:
@@ -98,7 +108,9 @@ def kill_group(pid: int) -> None:
 
 
 @contextmanager
-def process(command: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def process(
+    command: list[str], environment: dict[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """A program in a group of its own; when we are done with it the whole group ends."""
     # Who ends us interrupts us: then what was started is stopped, as after Ctrl+C.
     before = signal.getsignal(signal.SIGTERM)
@@ -113,7 +125,8 @@ def process(command: list[str], environment: dict[str, str], log: Path) -> Itera
         yield child
     finally:
         with undisturbed():
-            child.terminate()  # a server then stops its kernels, which are groups of their own
+            # A server then stops its kernels, which are groups of their own
+            child.terminate()
             with suppress(subprocess.TimeoutExpired):
                 child.wait(STOP)
             kill_group(child.pid)
@@ -123,7 +136,9 @@ def process(command: list[str], environment: dict[str, str], log: Path) -> Itera
             signal.signal(signal.SIGTERM, before)
 
 
-def await_start(name: str, child: subprocess.Popen[bytes], log: Path, started: Callable[[], bool]) -> None:
+def await_start(
+    name: str, child: subprocess.Popen[bytes], log: Path, started: Callable[[], bool]
+) -> None:
     """Wait until it has *started*, or say why it has not."""
     deadline = monotonic() + START
     while not started():
@@ -151,8 +166,11 @@ class Server:
         kept = json.loads(path.read_text(encoding="utf-8"))
         for cell in kept["cells"]:
             if cell["cell_type"] == "code":
-                cell["execution_count"] = None  # so that a page shows which cells were run in it
-        (self.folder / "notebooks" / path.name).write_text(json.dumps(kept), encoding="utf-8")
+                # So that a page shows which cells were run in it
+                cell["execution_count"] = None
+        (self.folder / "notebooks" / path.name).write_text(
+            json.dumps(kept), encoding="utf-8"
+        )
         for file in beside(path):
             shutil.copy(file, self.folder / "notebooks")
         return self.url + self.program.page.format(path.name)
@@ -180,10 +198,18 @@ class Server:
 def notebook(cells: tuple[str, ...]) -> str:
     """A notebook that has not been run, as it is stored."""
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    code: dict[str, Any] = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+    code: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+    }
     return json.dumps(
         {
-            "cells": [code | {"id": f"cell-{place}", "source": cell} for place, cell in enumerate(cells)],
+            "cells": [
+                code | {"id": f"cell-{place}", "source": cell}
+                for place, cell in enumerate(cells)
+            ],
             "metadata": {"kernelspec": kernel},
             "nbformat": 4,
             "nbformat_minor": 5,
@@ -193,7 +219,9 @@ def notebook(cells: tuple[str, ...]) -> str:
 
 def environment(folder: Path) -> dict[str, str]:
     """Nothing of what this user has set up for Jupyter, and nothing left in his folders."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")
+    }
     return kept | {
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),

@@ -1,7 +1,7 @@
 """A stand-in for what we use of PyTorch: its loader with real worker processes, its states, a device.
 
-`tests/test_stand_in_torch.py` holds it against PyTorch itself where that is installed. Whatever is tested
-with it asks for the fixture `library`, and so is tested with both.
+`tests/test_stand_in_torch.py` holds it against PyTorch itself where that is installed.
+Whatever is tested with it asks for the fixture `library`, and so is tested with both.
 """
 
 import multiprocessing
@@ -124,22 +124,43 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        if not num_workers and (prefetch_factor is not None or multiprocessing_context is not None):
+        if not num_workers and (
+            prefetch_factor is not None or multiprocessing_context is not None
+        ):
             raise ValueError("prefetch_factor and multiprocessing_context are for workers")
         if not num_workers and persistent_workers:
             raise ValueError("persistent_workers option needs num_workers > 0")
-        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-            raise ValueError("batch_sampler option is mutually exclusive with batch_size and others")
+        if batch_sampler is not None and (
+            batch_size != 1 or shuffle or sampler is not None or drop_last
+        ):
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with batch_size and others"
+            )
         if batch_size is None and (shuffle or drop_last):
             raise ValueError("batch_size=None option disables auto-batching")
         self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
-        self.pin_memory, self.pin_memory_device, self.in_order = pin_memory, pin_memory_device, in_order
-        self.drop_last, self.worker_init_fn, self.generator = drop_last, worker_init_fn, generator
-        self.prefetch_factor = (2 if prefetch_factor is None else prefetch_factor) if num_workers else None
-        self.persistent_workers, self.multiprocessing_context = persistent_workers, multiprocessing_context
+        self.pin_memory, self.pin_memory_device, self.in_order = (
+            pin_memory,
+            pin_memory_device,
+            in_order,
+        )
+        self.drop_last, self.worker_init_fn, self.generator = (
+            drop_last,
+            worker_init_fn,
+            generator,
+        )
+        self.prefetch_factor = (
+            (2 if prefetch_factor is None else prefetch_factor) if num_workers else None
+        )
+        self.persistent_workers, self.multiprocessing_context = (
+            persistent_workers,
+            multiprocessing_context,
+        )
         self.is_stream = isinstance(dataset, IterableDataset)
         if sampler is None:
-            sampler = RandomSampler(dataset, generator) if shuffle else SequentialSampler(dataset)
+            sampler = (
+                RandomSampler(dataset, generator) if shuffle else SequentialSampler(dataset)
+            )
             sampler = Endless() if self.is_stream else sampler
         self.sampler = sampler
         self.batch_size = batch_size = None if batch_sampler is not None else batch_size
@@ -179,7 +200,9 @@ class Fetching:
         """Make the batch of a *task*; StopIteration at the end of an iterable."""
         loader, data = self.loader, self.loader.dataset
         if loader.batch_sampler is None:
-            return loader.collate_fn(data[task] if self.source is None else next(self.source))
+            return loader.collate_fn(
+                data[task] if self.source is None else next(self.source)
+            )
         if self.source is not None:
             samples = list(islice(self.source, len(task)))
             if not samples or (loader.drop_last and len(samples) < len(task)):
@@ -212,7 +235,9 @@ class ByWorkers(Iterator[Any]):
         context: Any = multiprocessing.get_context("fork")
         for number in range(loader.num_workers):
             ours, theirs = context.Pipe()
-            process = context.Process(target=serve, args=(theirs, loader, number, [*self.pipes, ours]))
+            process = context.Process(
+                target=serve, args=(theirs, loader, number, [*self.pipes, ours])
+            )
             process.daemon = True
             with warnings.catch_warnings():
                 warnings.simplefilter(
@@ -277,7 +302,9 @@ class ByWorkers(Iterator[Any]):
                 number, kind, value = pipe.recv()
             except (EOFError, OSError):
                 pid = self.processes[self.pipes.index(pipe)].pid
-                raise RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly") from None
+                raise RuntimeError(
+                    f"DataLoader worker (pid(s) {pid}) exited unexpectedly"
+                ) from None
             self.answers[number] = (kind, value)
 
     def _shutdown_workers(self) -> None:
@@ -330,7 +357,9 @@ def serve(pipe: Any, loader: DataLoader, number: int, others: list[Any]) -> None
                 pass
             except Exception as error:
                 text = "".join(traceback.format_exception(error))
-                name = f"Caught {type(error).__name__} in DataLoader worker process {number}."
+                name = (
+                    f"Caught {type(error).__name__} in DataLoader worker process {number}."
+                )
                 told = ERROR, (type(error), f"{name}\nOriginal {text}")
             pipe.send((asked[0], *told))
         except (EOFError, OSError, KeyboardInterrupt):
@@ -355,12 +384,14 @@ class Clock:
 class Device:
     """A stand-in for an accelerator: what is launched waits in its queue, and is done one after the other.
 
-    Launching takes the host *launch* seconds, and the device *busy*. At most *depth* launches wait or are at
-    work; who launches one more waits for the first of them. A *clock* can be called for the time, and has
-    `spend`.
+    Launching takes the host *launch* seconds, and the device *busy*. At most *depth*
+    launches wait or are at work; who launches one more waits for the first of them. A
+    *clock* can be called for the time, and has `spend`.
     """
 
-    def __init__(self, launch: float, busy: float, depth: int = 1000, clock: Clock | None = None) -> None:
+    def __init__(
+        self, launch: float, busy: float, depth: int = 1000, clock: Clock | None = None
+    ) -> None:
         self.launching, self.busy, self.depth = launch, busy, depth
         self.clock: Callable[[], float] = clock or time.perf_counter
         self.sleep: Callable[[float], None] = clock.spend if clock else time.sleep
@@ -388,7 +419,14 @@ def library(device: Device | None = None) -> types.ModuleType:
     torch: Any = types.ModuleType("torch")
     torch.utils = types.ModuleType("torch.utils")
     torch.utils.data = types.ModuleType("torch.utils.data")
-    for kind in (DataLoader, Dataset, IterableDataset, BatchSampler, RandomSampler, SequentialSampler):
+    for kind in (
+        DataLoader,
+        Dataset,
+        IterableDataset,
+        BatchSampler,
+        RandomSampler,
+        SequentialSampler,
+    ):
         setattr(torch.utils.data, kind.__name__, kind)
     torch.utils.data.get_worker_info = get_worker_info
     torch.Generator = Generator

@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 from random_pipelines import loaded
 
-from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, benchmark, per_sample
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    benchmark,
+    per_sample,
+)
 from lessonkit.improve.advise import Advice, advise
 
 
@@ -38,11 +45,17 @@ CALL = per_sample(0.0001, per_call=0.002)
     ("maps", "train", "by_hand"),
     [
         ((0.0011,), 0.010, LANES.map(cost=0.0011).cache().prefetch(1)),
-        ((0.001, 0.0001), 0.010, LANES.map(cost=0.001).cache().map(cost=0.0001).prefetch(1)),
+        (
+            (0.001, 0.0001),
+            0.010,
+            LANES.map(cost=0.001).cache().map(cost=0.0001).prefetch(1),
+        ),
         (
             (0.004, 0.004),
             0.001,
-            LANES.map(cost=0.004, num_parallel_calls=2).map(cost=0.004, num_parallel_calls=2).cache(),
+            LANES.map(cost=0.004, num_parallel_calls=2)
+            .map(cost=0.004, num_parallel_calls=2)
+            .cache(),
         ),
         ((CALL,), 0.001, LANES.map(cost=CALL, num_parallel_calls=2).cache()),
     ],
@@ -58,7 +71,9 @@ def test_advice_applied_until_nothing_helps_is_as_good_as_the_best_by_hand(
 def test_the_guides_naive_pipeline_comes_down_to_what_is_possible() -> None:
     options: dict[str, Any] = {"num_epochs": 5}
     assert benchmark(guide(0.001, 0.0001), **options).duration == pytest.approx(13.35)
-    assert benchmark(improved(guide(0.001, 0.0001), **options), **options).duration <= 5.0465
+    assert (
+        benchmark(improved(guide(0.001, 0.0001), **options), **options).duration <= 5.0465
+    )
 
 
 def named(found: list[Advice], words: str) -> Advice:
@@ -77,25 +92,42 @@ def test_a_prefetch_before_a_map_frees_its_window() -> None:
     dataset = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=2)
     before = named(advise(dataset), "prefetch(1) after ArtificialDataset")
     assert before.per_sample == pytest.approx(0.0185)
-    assert named(advise(dataset), "prefetch(1) after map").per_sample == pytest.approx(0.02525)
+    assert named(advise(dataset), "prefetch(1) after map").per_sample == pytest.approx(
+        0.02525
+    )
 
 
 def test_a_cache_behind_random_augmentation_is_said_to_freeze_it() -> None:
     dataset = ArtificialDataset().map(cost=0.010).map(cost=0.001, random=True)
     found = advise(dataset)
     frozen = [advice.effects for advice in found if advice.change == "cache after map"]
-    assert sorted(frozen) == [(), ("freezes the augmentation: every epoch sees what the first one saw",)]
+    assert sorted(frozen) == [
+        (),
+        ("freezes the augmentation: every epoch sees what the first one saw",),
+    ]
 
 
 def test_batch_before_map_is_no_advice_where_a_call_costs_nothing() -> None:
-    dataset = ArtificialDataset().map(cost=per_sample(0.030), num_parallel_calls=3, batches=True).batch(3)
+    dataset = (
+        ArtificialDataset()
+        .map(cost=per_sample(0.030), num_parallel_calls=3, batches=True)
+        .batch(3)
+    )
     assert named(advise(dataset), "batch before map").saved < 0
-    dear = ArtificialDataset(30).map(cost=per_sample(0.001, per_call=0.030), batches=True).batch(10)
+    dear = (
+        ArtificialDataset(30)
+        .map(cost=per_sample(0.001, per_call=0.030), batches=True)
+        .batch(10)
+    )
     assert named(advise(dear), "batch before map").saved > 0.020
 
 
 def test_a_filter_is_advised_to_come_early() -> None:
-    dataset = ArtificialDataset(12, open=0.03, read=0.005).map(cost=0.020).filter(lambda x: x % 2 == 0)
+    dataset = (
+        ArtificialDataset(12, open=0.03, read=0.005)
+        .map(cost=0.020)
+        .filter(lambda x: x % 2 == 0)
+    )
     best = named(advise(dataset), "filter before map")
     assert best.effects == ()
     assert best.saved == pytest.approx(0.020)
@@ -114,7 +146,9 @@ def test_what_changes_the_order_says_so() -> None:
 
 def test_repeat_before_shuffle_blurs_epochs() -> None:
     dataset = ArtificialDataset(20).shuffle(10).repeat(3)
-    assert named(advise(dataset, num_epochs=1), "repeat before shuffle").effects == ("epochs blur",)
+    assert named(advise(dataset, num_epochs=1), "repeat before shuffle").effects == (
+        "epochs blur",
+    )
 
 
 def test_advice_without_a_stated_effect_leaves_the_elements_as_they_are() -> None:
@@ -141,7 +175,11 @@ def test_advice_for_a_pipeline_that_never_ends_asks_for_a_limit() -> None:
 
 
 def test_a_change_after_which_a_function_fails_is_no_advice() -> None:
-    wrapped = ArtificialDataset(6).map(lambda x: {"v": x}, cost=0.010).filter(lambda d: d["v"] > 1)
+    wrapped = (
+        ArtificialDataset(6)
+        .map(lambda x: {"v": x}, cost=0.010)
+        .filter(lambda d: d["v"] > 1)
+    )
     found = {advice.change for advice in advise(wrapped)}
     assert "prefetch(1) after filter" in found
     assert "filter before map" not in found
@@ -156,7 +194,9 @@ def test_samples_that_come_again_for_each_worker_are_no_gain() -> None:
     iterable = DataLoader(Dataset.range(32).map(cost=0.01).prefetch(1), 4, num_workers=2)
     found = advise(iterable, num_epochs=1)
     (more,) = [advice for advice in found if advice.change == "8 workers"]
-    assert more.effects == ("every worker gives every sample, unless the workers share them out",)
+    assert more.effects == (
+        "every worker gives every sample, unless the workers share them out",
+    )
     assert more.saved < 0  # the epoch takes longer
     assert named(found, "cache before the workers").effects == (
         "every sample comes once, not once for each worker",
@@ -170,4 +210,7 @@ def test_every_change_to_a_loader_runs_and_says_if_it_changes_the_samples() -> N
             continue
         samples = benchmark(loader, 1).samples
         for advice in advise(loader, num_epochs=1) if samples else ():
-            assert advice.effects or benchmark(advice.dataset, 1).samples == samples, (seed, advice.change)
+            assert advice.effects or benchmark(advice.dataset, 1).samples == samples, (
+                seed,
+                advice.change,
+            )

@@ -28,7 +28,9 @@ def notebook(*tries: tuple[str, str, bool]) -> Any:
     return {"cells": [{}, *cells], "metadata": {"widgets": {STATE: {"state": widgets}}}}
 
 
-def test_first_answers_are_counted_over_archives_folders_and_notebooks(tmp_path: Path) -> None:
+def test_first_answers_are_counted_over_archives_folders_and_notebooks(
+    tmp_path: Path,
+) -> None:
     with ZipFile(tmp_path / "anna.zip", "w") as archive:
         tried = notebook(("210 ms", "certain", False), ("310 ms", "certain", True))
         archive.writestr("00_start_here.ipynb", json.dumps(tried))

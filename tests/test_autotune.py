@@ -21,7 +21,8 @@ def found(dataset: Dataset, **options: Any) -> list[int]:
         now.arguments[name]
         for old, now in zip(before, after, strict=True)
         for name, value in old.arguments.items()
-        if value == AUTOTUNE and name in ("num_parallel_calls", "cycle_length", "buffer_size")
+        if value == AUTOTUNE
+        and name in ("num_parallel_calls", "cycle_length", "buffer_size")
     ]
 
 
@@ -48,7 +49,9 @@ def test_calls_that_would_only_wait_for_the_lock_are_not_taken() -> None:
 
 
 def test_stragglers_get_a_deeper_buffer() -> None:
-    slow = ArtificialDataset(40, read=straggler(0.005, every=8, slow=0.040)).prefetch(AUTOTUNE)
+    slow = ArtificialDataset(40, read=straggler(0.005, every=8, slow=0.040)).prefetch(
+        AUTOTUNE
+    )
     (places,) = found(slow)
     assert places == 4
 
@@ -86,16 +89,22 @@ def test_memory_is_a_limit_and_the_reason_says_so() -> None:
     read = straggler(0.005, every=8, slow=0.040)
     slow = ArtificialDataset(40, read=read, nbytes=1000).prefetch(AUTOTUNE)
     assert (found(slow), found(slow, memory=2500)) == ([4], [2])
-    assert autotune(slow, memory=2500).reason.endswith("what is faster does not fit into 2500 bytes")
+    assert autotune(slow, memory=2500).reason.endswith(
+        "what is faster does not fit into 2500 bytes"
+    )
 
 
 def test_too_little_memory_for_anything_is_said() -> None:
     tuned = autotune(MAPPED.cache().prefetch(AUTOTUNE), memory=500)
-    assert tuned.reason == "nothing that was tried fits into 500 bytes; this is nearest to it"
+    assert (
+        tuned.reason == "nothing that was tried fits into 500 bytes; this is nearest to it"
+    )
 
 
 def test_prefetch_gets_no_more_places_than_allowed() -> None:
-    slow = ArtificialDataset(40, read=straggler(0.005, every=8, slow=0.040)).prefetch(AUTOTUNE)
+    slow = ArtificialDataset(40, read=straggler(0.005, every=8, slow=0.040)).prefetch(
+        AUTOTUNE
+    )
     assert found(slow, most_places=3) == [3]
 
 
@@ -105,9 +114,16 @@ def test_prefetch_gets_no_more_places_than_allowed() -> None:
 def test_only_numbers_change() -> None:
     for seed in range(20):
         case = tunable(seed)
-        before, after = case.dataset(), autotune(case.dataset(), case.machine, train=case.train).dataset
-        assert [node.method for node in walk(after.node)] == [node.method for node in walk(before.node)]
-        first, second = (benchmark(dataset, machine=case.machine).epochs for dataset in (before, after))
+        before, after = (
+            case.dataset(),
+            autotune(case.dataset(), case.machine, train=case.train).dataset,
+        )
+        assert [node.method for node in walk(after.node)] == [
+            node.method for node in walk(before.node)
+        ]
+        first, second = (
+            benchmark(dataset, machine=case.machine).epochs for dataset in (before, after)
+        )
         assert [epoch.elements for epoch in first] == [epoch.elements for epoch in second]
 
 
@@ -121,7 +137,10 @@ def test_interleave_keeps_the_cycle_that_the_engine_chooses(cycle: int | None) -
     tuned = autotune(files, machine).dataset
     assert tuned.node.arguments["cycle_length"] == 2
     assert tuned.node.arguments["num_parallel_calls"] == 2
-    first, second = (benchmark(dataset, 1, machine=machine).epochs[0].elements for dataset in (files, tuned))
+    first, second = (
+        benchmark(dataset, 1, machine=machine).epochs[0].elements
+        for dataset in (files, tuned)
+    )
     assert first == second
 
 
@@ -161,13 +180,19 @@ def test_steps_tell_what_was_turned_and_what_came_of_it() -> None:
         (("Map", "prefetch"), (1, 1), (1, 1)),
         (("Map",), (1,), (2,)),
     ]
-    assert str(accepted[0]) == "+ Map 1, prefetch 1: 1880.000 ms, 1000 bytes: where the search begins"
+    assert (
+        str(accepted[0])
+        == "+ Map 1, prefetch 1: 1880.000 ms, 1000 bytes: where the search begins"
+    )
     assert str(accepted[1]) == "+ Map 1 -> 2: 1010.000 ms, 1000 bytes: 46.3 % faster"
     assert "- prefetch 1 -> 2: 1010.000 ms, 1000 bytes: no faster" in map(str, steps)
 
 
 def test_search_is_the_same_each_time() -> None:
-    assert autotune(MAPPED.prefetch(AUTOTUNE)).steps == autotune(MAPPED.prefetch(AUTOTUNE)).steps
+    assert (
+        autotune(MAPPED.prefetch(AUTOTUNE)).steps
+        == autotune(MAPPED.prefetch(AUTOTUNE)).steps
+    )
 
 
 # ---- bad input ----
@@ -183,12 +208,18 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"clock": "real"}, TypeError, "clock='real': must be left out"),
     ({"record": False}, TypeError, "record=False: must be left out"),
     ({"dataset": MAPPED.repeat()}, ValueError, "the pipeline never ends: say max_elements"),
-    ({"dataset": MAPPED.take(3).repeat().skip(2)}, ValueError, "the pipeline never ends: say max_elements"),
+    (
+        {"dataset": MAPPED.take(3).repeat().skip(2)},
+        ValueError,
+        "the pipeline never ends: say max_elements",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "error", "message"), REFUSED, ids=str)
-def test_autotune_refuses(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_autotune_refuses(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         autotune(**{"dataset": MAPPED} | arguments)
 
@@ -198,4 +229,7 @@ def test_endless_pipeline_is_tuned_on_so_many_elements() -> None:
 
 
 def test_empty_pipeline_takes_the_least() -> None:
-    assert found(Dataset.range(0).map(num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)) == [1, 1]
+    assert found(Dataset.range(0).map(num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)) == [
+        1,
+        1,
+    ]

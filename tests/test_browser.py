@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from browser import Browser, HungError, Visit, open_next, open_notebook, run_all, serious_violations
+from browser import (
+    Browser,
+    HungError,
+    Visit,
+    open_next,
+    open_notebook,
+    run_all,
+    serious_violations,
+)
 from servers import Server
 from test_install_check import CELL, NAMES
 
@@ -40,7 +48,10 @@ def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
 
 @pytest.mark.long
 def test_a_page_that_hangs_ends_with_a_sentence(browser: Browser) -> None:
-    with pytest.raises(HungError, match="not done after 2 s"), browser.visit(seconds=2) as hanging:
+    with (
+        pytest.raises(HungError, match="not done after 2 s"),
+        browser.visit(seconds=2) as hanging,
+    ):
         hanging.page.evaluate(FOR_EVER)
     with browser.visit() as fresh:
         assert fresh.page.evaluate("1 + 1") == 2
@@ -53,17 +64,25 @@ def test_a_request_to_elsewhere_is_seen(browser: Browser) -> None:
 
 
 def test_a_slider_without_a_name_is_a_serious_violation(visit: Visit) -> None:
-    visit.page.set_content("<p><input type=range></p><div><input type=range aria-label=buffer></div>")
+    visit.page.set_content(
+        "<p><input type=range></p><div><input type=range aria-label=buffer></div>"
+    )
     assert [found["id"] for found in serious_violations(visit.page, "p")] == ["label"]
     assert not serious_violations(visit.page, "div")
 
 
 def test_jupyterlab_asks_nothing_and_looks_for_no_news(desk: Visit) -> None:
-    told = desk.page.evaluate("(name) => jupyterapp.serviceManager.settings.fetch(name)", NOTIFICATIONS)
-    chosen = {name: value["default"] for name, value in told["schema"]["properties"].items()}
+    told = desk.page.evaluate(
+        "(name) => jupyterapp.serviceManager.settings.fetch(name)", NOTIFICATIONS
+    )
+    chosen = {
+        name: value["default"] for name, value in told["schema"]["properties"].items()
+    }
     assert (chosen["fetchNews"], chosen["checkForUpdates"]) == ("false", False)
     assert not desk.page.locator(ON_TOP).all_inner_texts()
-    assert not [url for url in desk.requests if re.search("/lab/api/(news|update|build)", url)]
+    assert not [
+        url for url in desk.requests if re.search("/lab/api/(news|update|build)", url)
+    ]
 
 
 def test_a_cell_that_fails_is_told(desk: Visit, lab: Server) -> None:
@@ -76,7 +95,9 @@ def test_a_cell_that_fails_is_told(desk: Visit, lab: Server) -> None:
 def save(page: Any) -> None:
     """Save as a learner does, and wait until it is done; how the windows stand is stored by a PUT too."""
     with page.expect_response(
-        lambda response: response.request.method == "PUT" and "/api/contents/" in response.url
+        lambda response: (
+            response.request.method == "PUT" and "/api/contents/" in response.url
+        )
     ):
         page.get_by_role("button", name="Save and create checkpoint").first.click()
 
@@ -88,8 +109,9 @@ MISSED = ".jupyter-widgets:text('model not found')"
 def come_back(page: Any, opening: Callable[[], None]) -> None:
     """Open a lesson on another day, and once more where JupyterLab has missed its widgets.
 
-    An output looks for its widget for two seconds, every tenth of a second. One that comes after the last
-    look and before the end is not found for good: so it is where a kernel starts in just that time.
+    An output looks for its widget for two seconds, every tenth of a second. One that comes
+    after the last look and before the end is not found for good: so it is where a kernel
+    starts in just that time.
     """
     for _ in range(3):
         opening()
@@ -100,8 +122,14 @@ def come_back(page: Any, opening: Callable[[], None]) -> None:
 
 
 @pytest.mark.long
-def test_a_saved_lesson_shows_its_pictures_on_every_day_after(desk: Visit, lab: Server) -> None:
-    address, path, page = lab.write("saved", SHOWN), lab.folder / "notebooks" / "saved.ipynb", desk.page
+def test_a_saved_lesson_shows_its_pictures_on_every_day_after(
+    desk: Visit, lab: Server
+) -> None:
+    address, path, page = (
+        lab.write("saved", SHOWN),
+        lab.folder / "notebooks" / "saved.ipynb",
+        desk.page,
+    )
     bar, gone = page.locator("rect.lk-bar").first, page.locator(GONE)
     open_next(page, path)
     run_all(page)
@@ -117,10 +145,14 @@ def test_a_saved_lesson_shows_its_pictures_on_every_day_after(desk: Visit, lab: 
     bar.wait_for()
     save(page)
     states = json.loads(path.read_text())["metadata"]["widgets"].popitem()[1]["state"]
-    assert len(states) == 2, "what no output shows any more, beside the widget and its layout"
+    assert len(states) == 2, (
+        "what no output shows any more, beside the widget and its layout"
+    )
 
 
-def test_the_check_of_an_installation_shows_findings_and_that_it_is_heard(desk: Visit, lab: Server) -> None:
+def test_the_check_of_an_installation_shows_findings_and_that_it_is_heard(
+    desk: Visit, lab: Server
+) -> None:
     lab.write("check", CELL)
     open_next(desk.page, lab.folder / "notebooks" / "check.ipynb")
     run_all(desk.page)

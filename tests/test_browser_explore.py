@@ -133,7 +133,11 @@ class Shown:
     def is_picture_of(self, **values: int) -> None:
         laid = expected(**values)
         wanted = [
-            [laid.rows[bar.row].stage, micros(bar.start), micros(bar.end) - micros(bar.start)]
+            [
+                laid.rows[bar.row].stage,
+                micros(bar.start),
+                micros(bar.end) - micros(bar.start),
+            ]
             for bar in laid.bars
         ]
         from playwright.sync_api import Error
@@ -219,11 +223,15 @@ def test_pictures_that_were_not_seen_for_long_are_let_go(alone: Any) -> None:
     assert alone.evaluate(WANDER) == [1, False, False, False, True]
 
 
-def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(alone: Any) -> None:
+def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(
+    alone: Any,
+) -> None:
     assert alone.evaluate(REST) == [0.5, False, False]
 
 
-def test_of_slow_pictures_the_next_two_are_fetched_ahead_and_of_very_slow_ones_none(alone: Any) -> None:
+def test_of_slow_pictures_the_next_two_are_fetched_ahead_and_of_very_slow_ones_none(
+    alone: Any,
+) -> None:
     asked = [alone.evaluate(SLOWLY, took) for took in (10, 700, 5000)]
     assert asked == [[0, 5, 6, 4, 7, 3], [0, 5, 6, 4], [0, 5]]
 
@@ -232,7 +240,9 @@ def test_what_is_next_to_a_control_is_fetched_when_a_hand_comes_to_it(alone: Any
     assert alone.evaluate(REACHED) == [[6, 4], False]
 
 
-def test_what_a_hand_wanted_is_asked_for_also_when_it_comes_to_another_control(alone: Any) -> None:
+def test_what_a_hand_wanted_is_asked_for_also_when_it_comes_to_another_control(
+    alone: Any,
+) -> None:
     assert alone.evaluate(LEFT) == 2
 
 
@@ -292,7 +302,11 @@ def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
         shown.page.keyboard.press("ArrowRight")
         calls = ["", ""]  # each keeps its place
         for bar in laid.bars:
-            if laid.rows[bar.row].stage == "Map" and bar.kind == "work" and bar.start <= now < bar.end:
+            if (
+                laid.rows[bar.row].stage == "Map"
+                and bar.kind == "work"
+                and bar.start <= now < bar.end
+            ):
                 calls[bar.lane] = bar.label
         held = ""
         for event in trace.events:
@@ -307,14 +321,16 @@ def test_play_goes_to_the_end(shown: Shown) -> None:
     shown.button("Play").click()
     end = f"{expected(buffer=1, calls=2).duration / 1e6:g} ms"
     shown.page.locator(f".lk-timeline[aria-valuetext='{end}']").wait_for()
-    shown.button("Play").wait_for()  # it was called Pause, but a slow computer may not show that
+    # It was called Pause, but a slow computer may not show that
+    shown.button("Play").wait_for()
 
 
 def test_a_bar_says_what_it_is(shown: Shown) -> None:
     shown.page.locator("rect.lk-bar[data-stage=Map]").first.hover()
     said = shown.page.locator(".lk-said")
     assert (
-        said.inner_text() == "Map, sample 0: 45 ms, from 45 ms to 90 ms. It began when Read, sample 0 ended."
+        said.inner_text()
+        == "Map, sample 0: 45 ms, from 45 ms to 90 ms. It began when Read, sample 0 ended."
     )
     assert shown.page.locator("rect.lk-bar.lk-lit").count() == 3
     shown.page.mouse.move(0, 0)
@@ -333,7 +349,11 @@ def everybody_can_use(shown: Shown, pictures: Path) -> None:
     """Before and after all that can be turned on is pressed."""
     shown.page.screenshot(path=pictures / "begin.png")
     assert not serious_violations(shown.page)
-    for pressed in ("Show the critical path", "Show the memory", "Pin this run as the baseline"):
+    for pressed in (
+        "Show the critical path",
+        "Show the memory",
+        "Pin this run as the baseline",
+    ):
         shown.button(pressed).click()
     shown.page.locator("rect.lk-bar[data-stage=Map]").first.hover()
     shown.page.screenshot(path=pictures / "everything.png")
@@ -347,7 +367,9 @@ def test_everybody_can_use_it(shown: Shown, tmp_path: Path) -> None:
 # The last one in the page that all share, for afterwards it is dark.
 def test_everybody_can_use_it_in_the_dark(opened: Shown, tmp_path: Path) -> None:
     opened.page.evaluate(DARK)
-    opened.page.locator("body[data-jp-theme-name='JupyterLab Dark']").wait_for(state="attached")
+    opened.page.locator("body[data-jp-theme-name='JupyterLab Dark']").wait_for(
+        state="attached"
+    )
     everybody_can_use(opened, tmp_path)
 
 

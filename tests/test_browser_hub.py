@@ -26,7 +26,9 @@ def run_last(visit: Visit, output: str) -> None:
     """Run the last cell of the notebook in front, and wait for its *output*."""
     visit.page.locator(".jp-Notebook:visible .jp-CodeCell .cm-content").last.click()
     visit.page.keyboard.press("Shift+Enter")
-    visit.page.locator(".jp-OutputArea-output:visible").get_by_text(output, exact=True).wait_for()
+    visit.page.locator(".jp-OutputArea-output:visible").get_by_text(
+        output, exact=True
+    ).wait_for()
 
 
 def await_front(visit: Visit, name: str, also: str = "true") -> None:
@@ -53,7 +55,9 @@ def test_another_lesson_takes_the_place_of_the_kernel_and_the_first_goes_on_when
 
     visit.page.evaluate(OPEN, "first.ipynb")
     await_front(visit, "first")
-    visit.page.locator(".jp-OutputArea-output:visible").get_by_text("42", exact=True).wait_for()
+    visit.page.locator(".jp-OutputArea-output:visible").get_by_text(
+        "42", exact=True
+    ).wait_for()
     assert kernels() == [second]  # to look at a lesson again takes nothing from the other
     run_last(visit, "42")
     visit.page.wait_for_function("() => " + KERNEL)

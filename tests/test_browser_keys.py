@@ -11,10 +11,15 @@ from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
 from lessonkit.widgets.questions.prediction import SCALES, Question
 
-QUICK = "09_workers"  # a number, a choice; bars are placed by keys in `test_browser_questions.py`
-CHOSEN = "() => document.querySelector('.jp-Notebook .jp-mod-active').dataset.windowedListIndex"
+# A number, a choice; bars are placed by keys in `test_browser_questions.py`
+QUICK = "09_workers"
+CHOSEN = (
+    "() => document.querySelector('.jp-Notebook .jp-mod-active').dataset.windowedListIndex"
+)
 MOVED = f"(before) => ({CHOSEN})() !== before"
-IN_QUESTION = "() => Boolean(document.activeElement.closest('.lk-predict:not([data-answered])'))"
+IN_QUESTION = (
+    "() => Boolean(document.activeElement.closest('.lk-predict:not([data-answered])'))"
+)
 IS_ASKED = """(place) => {
   const cell = document.querySelector(`.jp-Cell[data-windowed-list-index="${place}"]`);
   return cell?.querySelector(".lk-predict")?.contains(document.activeElement);
@@ -31,7 +36,8 @@ GO_ON = "() => document.activeElement.textContent === 'go on'"
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name != QUICK)) for name in SERIES]
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name != QUICK)) for name in SERIES],
 )
 def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
     visit: Visit, lab: Server, name: str
@@ -46,7 +52,9 @@ def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
 
 def by_keys(page: Any, cells: list[Any], found: Lesson) -> None:
     """Go with keys alone through a lesson that was not run, to *Further*; the page has its *cells*."""
-    further = next(place for place, cell in enumerate(cells) if cell.source.startswith("## Further"))
+    further = next(
+        place for place, cell in enumerate(cells) if cell.source.startswith("## Further")
+    )
     asked, passed = questions(cells[:further], found), []
     page.locator(".jp-Notebook .jp-Cell").first.click()
     page.keyboard.press("Escape")
@@ -74,7 +82,12 @@ def answer(page: Any, asked: Question) -> None:
     if isinstance(asked, Placing):
         for place, last in zip(asked.right, asked.last, strict=True):
             to = round(min(place, last))
-            for key in ["Enter", *["Shift+ArrowRight"] * (to // 5), *["ArrowRight"] * (to % 5), "Enter"]:
+            for key in [
+                "Enter",
+                *["Shift+ArrowRight"] * (to // 5),
+                *["ArrowRight"] * (to % 5),
+                "Enter",
+            ]:
                 page.keyboard.press(key)
             page.keyboard.press("Tab")
     elif isinstance(asked, Drawing):

@@ -54,7 +54,9 @@ def test_outlines_of_placed_bars_follow_a_page_that_gets_narrower(visit: Visit) 
     page = visit.page
     page.set_viewport_size({"width": WIDE, "height": 1000})
     run = ArtificialDataset(2), {"num_epochs": 1}
-    alone = Alone(visit, predict("When does each begin?", run, place=["Open", "Read", "Train"]))
+    alone = Alone(
+        visit, predict("When does each begin?", run, place=["Open", "Read", "Train"])
+    )
     for bar, place in enumerate(alone.widget.right):
         named = alone.widget.names[bar]
         node = page.locator(f'.lk-placing g[role=button][aria-label^="{named},"]')
@@ -66,7 +68,9 @@ def test_outlines_of_placed_bars_follow_a_page_that_gets_narrower(visit: Visit) 
     before = page.evaluate(OUTLINES)
     assert len(before) == len(alone.widget.right)
     page.set_viewport_size({"width": 600, "height": 1000})
-    page.wait_for_function(f"(before) => ({OUTLINES})().at(-1) < before.at(-1) - 100", arg=before)
+    page.wait_for_function(
+        f"(before) => ({OUTLINES})().at(-1) < before.at(-1) - 100", arg=before
+    )
     # The true bars slide to where they belong.
     page.wait_for_function(f"""() => {{
         const sorted = (all) => all.sort((a, b) => a - b), mine = sorted(({OUTLINES})());

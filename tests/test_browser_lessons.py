@@ -1,8 +1,9 @@
 """The main path of every lesson, as a learner goes it; this process is the kernel.
 
-In JupyterLab that takes four times as long, and all that differs is the same in each lesson: there
-`test_browser_first_lesson.py` walks one. The walks through the site open all of them in Jupyter's own page.
-What all lessons have is tested by itself as well: so each time only those with a lab of their own are walked.
+In JupyterLab that takes four times as long, and all that differs is the same in each
+lesson: there `test_browser_first_lesson.py` walks one. The walks through the site open all
+of them in Jupyter's own page. What all lessons have is tested by itself as well: so each
+time only those with a lab of their own are walked.
 """
 
 import pytest
@@ -13,11 +14,16 @@ from walk import Walk, walk_through
 
 from lessonkit.widgets.widget import Page
 
-OF_ITS_OWN = ("07_optimisers", "08_put_it_together", "10_many_machines")  # a map, loaders to buy, ranks
+# A map, loaders to buy, ranks
+OF_ITS_OWN = ("07_optimisers", "08_put_it_together", "10_many_machines")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name not in OF_ITS_OWN)) for name in WRITTEN]
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (name not in OF_ITS_OWN))
+        for name in WRITTEN
+    ],
 )
 def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
     found = main_path(name)
@@ -25,5 +31,9 @@ def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
     walk = Walk(found, visit.page)
     shown = {places.index(cell): found.values.get(cell) for cell in walk.main}
     visit.page.emulate_media(reduced_motion="reduce")
-    show_cells(visit, found.cells, {place: one for place, one in shown.items() if isinstance(one, Page)})
+    show_cells(
+        visit,
+        found.cells,
+        {place: one for place, one in shown.items() if isinstance(one, Page)},
+    )
     walk_through(walk, visit)

@@ -21,14 +21,21 @@ LIT = """() => [...document.querySelectorAll("rect.lk-bar.lk-lit")]
     .map((bar) => bar.dataset.stage).filter((stage, place, all) => all.indexOf(stage) === place)"""
 
 
-def in_turn(samples: int = 3, open: float = 0.030, read: float = 0.015, train: float = 0.010) -> Any:
-    return ArtificialDataset(samples, open=open, read=read), {"num_epochs": 1, "train": train}
+def in_turn(
+    samples: int = 3, open: float = 0.030, read: float = 0.015, train: float = 0.010
+) -> Any:
+    return ArtificialDataset(samples, open=open, read=read), {
+        "num_epochs": 1,
+        "train": train,
+    }
 
 
 @pytest.fixture
 def formula(visit: Visit) -> Alone:
     cost = seconds(0.005, 0.040, 0.001)
-    shown = explore(in_turn, formula="open + samples * (read + train)", open=cost, read=cost, train=cost)
+    shown = explore(
+        in_turn, formula="open + samples * (read + train)", open=cost, read=cost, train=cost
+    )
     alone = Alone(visit, shown)
     alone.page.locator("rect.lk-bar").first.wait_for()
     return alone
@@ -60,7 +67,9 @@ def hand(visit: Visit) -> dict[str, Callable[..., None]]:
 
     mouse = visit.page.mouse
     return {
-        "mouse": lambda what, *at: {"down": mouse.down, "up": mouse.up}.get(what, lambda: mouse.move(*at))(),
+        "mouse": lambda what, *at: {"down": mouse.down, "up": mouse.up}.get(
+            what, lambda: mouse.move(*at)
+        )(),
         "finger": lambda what, *at: finger(
             {"down": "touchStart", "move": "touchMove", "up": "touchEnd"}[what], *at
         ),
@@ -73,7 +82,10 @@ def test_the_end_of_a_bar_follows_the_hand_while_no_kernel_answers(
     formula: Alone, hand: Any, which: str, place: int
 ) -> None:
     page, act = formula.page, hand[which]
-    bar, edge = page.locator("rect.lk-bar[data-stage=Read]").nth(place), page.locator(".lk-edge").nth(1)
+    bar, edge = (
+        page.locator("rect.lk-bar[data-stage=Read]").nth(place),
+        page.locator(".lk-edge").nth(1),
+    )
     bar.hover()
     x, y = middle(edge)
     if which == "mouse":
@@ -81,17 +93,21 @@ def test_the_end_of_a_bar_follows_the_hand_while_no_kernel_answers(
     act("down", x, y)
     for moved in (10, 40, 80, 30):
         act("move", x + moved, y)
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
         assert middle(edge)[0] == pytest.approx(x + moved, abs=1)
         widths = page.evaluate(LENGTHS, "Read")
         assert widths == pytest.approx([widths[0]] * 3, abs=0.3)  # all reads, not one
     term = page.locator(".lk-term", has_text="read").inner_text()
     assert (
-        term == f"read\n{page.get_by_role('slider', name='read', exact=True).get_attribute('aria-valuetext')}"
+        term
+        == f"read\n{page.get_by_role('slider', name='read', exact=True).get_attribute('aria-valuetext')}"
     )
     assert term != "read\n15 ms"
     act("up", *(() if which == "finger" else (x, y)))
-    assert page.locator(".lk-formula > b").inner_text() == "105 ms"  # of the last run that came
+    # Of the last run that came
+    assert page.locator(".lk-formula > b").inner_text() == "105 ms"
     formula.answer()
     numbers = page.locator(".lk-term b").all_inner_texts()
     opens, count, read, train = (float(text.split()[0]) for text in numbers)
@@ -106,18 +122,27 @@ def test_arrow_keys_at_the_end_of_a_bar_turn_the_cost(formula: Alone) -> None:
     page.get_by_role("button", name="read, 15 ms").press("Enter")  # a term leads to its bar
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="read, 16 ms").wait_for()
-    assert page.get_by_role("slider", name="read", exact=True).get_attribute("aria-valuetext") == "16 ms"
+    assert (
+        page.get_by_role("slider", name="read", exact=True).get_attribute("aria-valuetext")
+        == "16 ms"
+    )
     formula.answer()
     page.locator(".lk-formula > b", has_text="108 ms").wait_for()
     assert page.evaluate(LIT) == ["Read"]
-    page.get_by_role("button", name="samples, 3").press("Enter")  # one that has no control leads nowhere
+    # One that has no control leads nowhere
+    page.get_by_role("button", name="samples, 3").press("Enter")
     page.keyboard.press("ArrowRight")
     assert page.get_by_role("button", name="samples, 3").count() == 1
 
 
 def test_a_term_that_has_no_say_says_so(visit: Visit) -> None:
     cost = seconds(0.005, 0.040, 0.001)
-    alone = Alone(visit, explore(in_turn, formula="open + samples * max(read, train)", read=cost, train=cost))
+    alone = Alone(
+        visit,
+        explore(
+            in_turn, formula="open + samples * max(read, train)", read=cost, train=cost
+        ),
+    )
     page = alone.page
     page.get_by_role("button", name="train, 10 ms, has no say here").wait_for()
     page.get_by_role("button", name="read, 15 ms", exact=True).wait_for()
@@ -140,7 +165,12 @@ def test_a_cost_stays_within_its_slider(formula: Alone, hand: Any) -> None:
 
 def test_a_cost_of_nothing_takes_the_bar_out_of_the_hand(visit: Visit, hand: Any) -> None:
     alone = Alone(
-        visit, explore(in_turn, formula="open + samples * (read + train)", read=seconds(0, 0.020, 0.005))
+        visit,
+        explore(
+            in_turn,
+            formula="open + samples * (read + train)",
+            read=seconds(0, 0.020, 0.005),
+        ),
     )
     edge, act = alone.page.locator(".lk-edge"), hand["mouse"]
     x, y = middle(edge)
@@ -162,9 +192,15 @@ def test_during_a_real_run_bars_rest(formula: Alone) -> None:
     page = formula.page
     page.get_by_role("button", name="Run this pipeline").click()
     [question] = page.evaluate("() => asked.splice(0)")
-    assert page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)") == [True] * 3
+    assert (
+        page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)")
+        == [True] * 3
+    )
     formula.say({"about": "stopped", "id": question["id"], "text": "Enough."})
-    assert page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)") == [False] * 3
+    assert (
+        page.locator(".lk-edge").evaluate_all("(edges) => edges.map((edge) => edge.inert)")
+        == [False] * 3
+    )
 
 
 # ---- the playgrounds ----
@@ -172,7 +208,9 @@ def test_during_a_real_run_bars_rest(formula: Alone) -> None:
 
 def two_maps(decode: int = 1, augment: int = 1) -> Any:
     decoded = ArtificialDataset(20).prefetch(1).map(cost=0.030, num_parallel_calls=decode)
-    return decoded.map(cost=0.030, num_parallel_calls=augment).prefetch(1), {"num_epochs": 1}
+    return decoded.map(cost=0.030, num_parallel_calls=augment).prefetch(1), {
+        "num_epochs": 1
+    }
 
 
 def lit(page: Any) -> list[str]:
@@ -199,8 +237,12 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
         page.keyboard.press(key)
         alone.answer()
     assert lit(page) == ["20 ms", "34.2 ms", "34.2 ms"]
-    assert page.evaluate("() => document.activeElement.ariaLabel") == "decode 1, augment 1: 34.2 ms a sample"
-    page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")  # it strides without a rest
+    assert (
+        page.evaluate("() => document.activeElement.ariaLabel")
+        == "decode 1, augment 1: 34.2 ms a sample"
+    )
+    # It strides without a rest
+    page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")
     page.get_by_role("button", name="Let the tuner walk").click()
     alone.answer()
     here = page.locator(".lk-here")

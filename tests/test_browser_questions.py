@@ -61,7 +61,9 @@ SAVE = "() => jupyterapp.commands.execute('docmanager:save')"
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("questions") / "questions.ipynb"
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    kernel = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+    }
     path.write_text(json.dumps(new_notebook(cells=CELLS, metadata=kernel)))
     return path
 
@@ -72,7 +74,8 @@ def page(browser: Browser, lab: Server, notebook: Path) -> Iterator[Any]:
     with browser.visit() as visit:
         visit.page.emulate_media(reduced_motion="reduce")
         open_notebook(visit.page, lab.store(notebook))
-        assert not text(visit.page, "It takes 85 ms.").is_visible()  # before anything has run
+        # Before anything has run
+        assert not text(visit.page, "It takes 85 ms.").is_visible()
         run_all(visit.page)
         yield visit.page
     assert not visit.elsewhere()
@@ -96,7 +99,12 @@ def places(page: Any) -> list[str]:
 def place(page: Any, name: str, step: int) -> None:
     """Place a bar by keyboard, from the tray."""
     bar(page, name).focus()
-    for key in ["Enter", *["Shift+ArrowRight"] * (step // 5), *["ArrowRight"] * (step % 5), "Enter"]:
+    for key in [
+        "Enter",
+        *["Shift+ArrowRight"] * (step // 5),
+        *["ArrowRight"] * (step % 5),
+        "Enter",
+    ]:
         page.keyboard.press(key)
 
 
@@ -108,7 +116,9 @@ def drag(page: Any, name: str, to: tuple[float, float]) -> None:
     page.mouse.up()
 
 
-def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_covered(page: Any) -> None:
+def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_covered(
+    page: Any,
+) -> None:
     page.locator(".lk-predict").nth(1).wait_for()
     page.wait_for_function("document.activeElement.closest('.lk-placing')")
     assert bar(page, "Open").is_visible()
@@ -120,7 +130,9 @@ def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_cov
 
 def test_a_section_that_is_drawn_late_is_covered_too(page: Any) -> None:
     page.evaluate(DRAWN_LATE)
-    page.locator(".jp-Cell", has=page.get_by_role("heading", name="Look")).locator(".lk-note").wait_for()
+    page.locator(".jp-Cell", has=page.get_by_role("heading", name="Look")).locator(
+        ".lk-note"
+    ).wait_for()
 
 
 def test_a_bar_is_moved_by_keyboard(page: Any) -> None:
@@ -195,7 +207,9 @@ def test_a_page_that_is_loaded_again_and_a_second_one_go_on_where_the_first_was(
     assert not other.errors
 
 
-def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(page: Any) -> None:
+def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(
+    page: Any,
+) -> None:
     asked = page.locator(".lk-predict").first
     for name, step in zip(NAMES, BY_TURNS, strict=True):
         bar(page, name).focus()
@@ -206,7 +220,9 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(page
     assert not serious_violations(page)
     asked.get_by_role("button", name="Commit to this answer").click()
     verdict = asked.locator(".lk-verdict")
-    verdict.get_by_text("Read 1 does not begin at 55 ms. You let them take turns.").wait_for()
+    verdict.get_by_text(
+        "Read 1 does not begin at 55 ms. You let them take turns."
+    ).wait_for()
     assert places(page)[2] == "from 55 ms to 70 ms"  # to be corrected
     assert not asked.locator(".lk-theirs rect").count()
     page.get_by_text("Covered until you are right or ask.").first.wait_for()
@@ -227,7 +243,8 @@ def test_a_curve_is_drawn_and_then_all_is_uncovered(page: Any) -> None:
     points.first.focus()
     for key in ["ArrowDown", "PageDown", "ArrowRight", "ArrowUp"]:
         page.keyboard.press(key)
-    assert points.nth(0).get_attribute("aria-valuetext") == "40.5 ms"  # 47 ms are 80 of 100 steps
+    # 47 ms are 80 of 100 steps
+    assert points.nth(0).get_attribute("aria-valuetext") == "40.5 ms"
     assert points.nth(1).get_attribute("aria-valuetext") == "41.1 ms"
     assert points.nth(2).get_attribute("aria-valuetext") == "not drawn yet"
     plot = asked.locator("svg.lk-plot").bounding_box()
@@ -235,7 +252,9 @@ def test_a_curve_is_drawn_and_then_all_is_uncovered(page: Any) -> None:
     page.mouse.down()
     page.mouse.move(plot["x"] + plot["width"] - 5, plot["y"] + 60, steps=20)
     page.mouse.up()
-    assert len({points.nth(point).get_attribute("aria-valuetext") for point in range(4)}) == 1
+    assert (
+        len({points.nth(point).get_attribute("aria-valuetext") for point in range(4)}) == 1
+    )
     asked.get_by_label("certain").check()
     asked.get_by_role("button", name="Commit to this answer").click()
     asked.get_by_text("More calls do help.").wait_for()
@@ -260,7 +279,12 @@ def test_what_was_judged_is_still_there_when_the_page_is_loaded_again(page: Any)
 def touched(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
     """A finger that is is put down: moved and taken away."""
     session = page.context.new_cdp_session(page)
-    for kind, (x, y) in ("touchStart", start), ("touchMove", end), ("touchMove", end), ("touchEnd", end):
+    for kind, (x, y) in (
+        ("touchStart", start),
+        ("touchMove", end),
+        ("touchMove", end),
+        ("touchEnd", end),
+    ):
         points = [] if kind == "touchEnd" else [{"x": x, "y": y}]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
@@ -274,7 +298,10 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
         bar(page, "Open").wait_for()
         page.get_by_text("Covered until you are right or ask.").first.wait_for()
         assert not text(page, "It takes 85 ms.").is_visible()
-        box, axis = bar(page, "Open").bounding_box(), page.locator(".lk-placing svg").bounding_box()
+        box, axis = (
+            bar(page, "Open").bounding_box(),
+            page.locator(".lk-placing svg").bounding_box(),
+        )
         assert axis["x"] >= 0
         assert axis["x"] + axis["width"] <= 390
         touched(page, (box["x"] + 5, box["y"] + 5), (axis["x"] + 150, axis["y"] + 50))

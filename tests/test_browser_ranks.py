@@ -22,7 +22,10 @@ def pipeline(rank: int) -> Dataset:
 def lesson_of(visit: Visit, *texts: str) -> None:
     """A lesson of these texts, each a cell; one without a text is a picture."""
     new = nbformat.v4
-    cells = [new.new_markdown_cell(text) if text else new.new_code_cell("show()") for text in texts]
+    cells = [
+        new.new_markdown_cell(text) if text else new.new_code_cell("show()")
+        for text in texts
+    ]
     show_cells(visit, cells, {texts.index(""): show(Dataset.range(3), num_epochs=1)})
 
 
@@ -54,7 +57,16 @@ def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
 
 def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None:
     page = visit.page
-    lesson_of(visit, "# A lesson", "First", "## The situation", "Some words", "", "## Predict", "Others")
+    lesson_of(
+        visit,
+        "# A lesson",
+        "First",
+        "## The situation",
+        "Some words",
+        "",
+        "## Predict",
+        "Others",
+    )
     page.set_viewport_size({"width": NARROW, "height": 1000})
     page.locator(".lk-class summary").click()
     assert page.locator(".lk-class").count() == 1
@@ -70,7 +82,11 @@ def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None
     assert words.bounding_box() == small
 
     def seen() -> list[int]:
-        return [place for place, cell in enumerate(page.locator(".jp-Cell").all()) if cell.is_visible()]
+        return [
+            place
+            for place, cell in enumerate(page.locator(".jp-Cell").all())
+            if cell.is_visible()
+        ]
 
     page.get_by_role("button", name="Switch to one section").click()
     assert seen() == [0, 1]
@@ -84,9 +100,20 @@ def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None
     assert seen() == [*range(7)]
 
 
-def test_the_sections_of_further_are_folded_where_no_editor_folds_them(visit: Visit) -> None:
+def test_the_sections_of_further_are_folded_where_no_editor_folds_them(
+    visit: Visit,
+) -> None:
     page = visit.page
-    lesson_of(visit, "# A lesson", "", "## Further", "### First", "Some words", "### Second", "Other words")
+    lesson_of(
+        visit,
+        "# A lesson",
+        "",
+        "## Further",
+        "### First",
+        "Some words",
+        "### Second",
+        "Other words",
+    )
     words, others = page.get_by_text("Some words"), page.get_by_text("Other words")
     button = page.get_by_role("button", name="Show or hide First")
     button.wait_for()

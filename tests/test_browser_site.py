@@ -32,7 +32,8 @@ ROOT = Path(__file__).parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 KNOB = 'input[type=range]:not([aria-label="Time in the run"])'
 PHONE = 390
-MOST, PATIENT = 900, 300  # s, for all that is done with a page and for each part: this Python is slow
+# S, for all that is done with a page and for each part: this Python is slow
+MOST, PATIENT = 900, 300
 READY = "Python is ready. Your work is kept in this browser."
 SECOND = "This lesson is open in another tab, and only that one is kept: what you do here is lost."
 LAST_KEPT = "async () => Boolean(await caches.match(new URL('../files/text_11.json', location.href).href))"
@@ -140,13 +141,17 @@ class Site:
     def open(self, page: Page, lesson: str, said: str = READY) -> None:
         """Open a lesson and wait until its line has *said* this."""
         page.goto(self.lesson(lesson))
-        expect(page.locator("#lessons-line [role=status]")).to_have_text(said, timeout=PATIENT * 1e3)
+        expect(page.locator("#lessons-line [role=status]")).to_have_text(
+            said, timeout=PATIENT * 1e3
+        )
 
 
 @pytest.fixture(scope="session")
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The site, built if it is not there yet, in a folder of a school's server."""
-    built = subprocess.run([sys.executable, "-m", "tools.site"], cwd=ROOT, capture_output=True, text=True)
+    built = subprocess.run(
+        [sys.executable, "-m", "tools.site"], cwd=ROOT, capture_output=True, text=True
+    )
     if "cannot be reached" in built.stderr:
         pytest.skip(f"the site cannot be built: {built.stderr.strip()}")
     assert not built.returncode, built.stderr
@@ -160,7 +165,16 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def served(folder: Path) -> Iterator[Site]:
     """Serve the lessons in a folder, as a school's plain server does."""
     port = free_port()
-    command = [sys.executable, "-m", "http.server", str(port), "--bind", HOST, "--directory", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "http.server",
+        str(port),
+        "--bind",
+        HOST,
+        "--directory",
+        str(folder),
+    ]
     with process(command, {}, folder / "log") as child:
         await_start("http.server", child, folder / "log", lambda: answers(port))
         yield Site(f"http://{HOST}:{port}/lessons", folder)
@@ -187,7 +201,9 @@ def await_true(page: Page, asked: str) -> None:
 def assert_says(page: Page, source: str, said: str) -> None:
     """Run a cell of our own, and look at what it has *said*."""
     page.evaluate(RUN, source)
-    expect(page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")).to_have_text(said)
+    expect(
+        page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")
+    ).to_have_text(said)
 
 
 @pytest.fixture
@@ -201,7 +217,8 @@ def learner(site: Site, browser: Browser) -> Iterator[Visit]:
 def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> None:
     page = learner.page
     site.open(page, LESSONS[0])
-    expect(page.locator("rect.lk-bar").first).to_be_attached()  # nobody has pressed anything
+    # Nobody has pressed anything
+    expect(page.locator("rect.lk-bar").first).to_be_attached()
     run_all(page, PATIENT)
 
     question = page.locator(".lk-predict").first
@@ -226,9 +243,9 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     assert "measured" in view.locator(".lk-panel table").inner_text()
 
     page.evaluate(RUN, IMPORT_MORE)
-    expect(page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")).to_have_text(
-        "False True ascii"
-    )
+    expect(
+        page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")
+    ).to_have_text("False True ascii")
 
 
 @pytest.mark.long
@@ -244,7 +261,9 @@ def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str)
     learner.page.evaluate("jupyterapp.shell.currentWidget.context.save()")
     learner.page.goto(f"{site.address}/index.html")
     card = learner.page.locator("ol > li", has=learner.page.locator(f"a[href*='{name}']"))
-    expect(card).to_contain_text(re.compile(r"✓ done: (\d+) of \1 cells run, (\d) of \2 questions answered"))
+    expect(card).to_contain_text(
+        re.compile(r"✓ done: (\d+) of \1 cells run, (\d) of \2 questions answered")
+    )
 
 
 def test_a_setting_has_an_address_on_the_first_page_too(site: Site, learner: Visit) -> None:
@@ -258,12 +277,16 @@ def test_a_setting_has_an_address_on_the_first_page_too(site: Site, learner: Vis
     expect(chosen).to_have_text(["9 workers", "1"])
     page.wait_for_url("**/index.html#workers=9&prefetch_factor=1")
     tall = "() => { const { contentDocument: { documentElement: page }, clientHeight: high } = "
-    page.wait_for_function(f"{tall} document.querySelector('iframe'); return page.scrollHeight <= high; }}")
+    page.wait_for_function(
+        f"{tall} document.querySelector('iframe'); return page.scrollHeight <= high; }}"
+    )
     expect(page.locator("ol > li")).to_have_count(len(LESSONS))
 
 
 @pytest.mark.long
-def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(site: Site, learner: Visit) -> None:
+def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(
+    site: Site, learner: Visit
+) -> None:
     page, name = learner.page, LESSONS[2]
     site.open(page, name)
     second = page.context.new_page()
@@ -284,7 +307,9 @@ def test_a_second_tab_of_a_lesson_says_that_it_keeps_nothing(site: Site, learner
 
 
 @pytest.mark.long
-def test_after_one_visit_another_lesson_opens_without_a_network(site: Site, browser: Browser) -> None:
+def test_after_one_visit_another_lesson_opens_without_a_network(
+    site: Site, browser: Browser
+) -> None:
     with browser.started_with(), browser.visit(MOST) as visit:
         page = visit.page
         with served(site.school) as once:
@@ -303,15 +328,19 @@ def test_a_link_to_a_folded_section_opens_it(site: Site, learner: Visit) -> None
     page = learner.page
     page.goto(f"{site.address}/")
     page.get_by_role("row", name="Bus error").get_by_role("link").click()
-    expect(page.get_by_role("code").filter(has_text="docker run --shm-size=2g")).to_be_in_viewport(
-        timeout=PATIENT * 1e3
-    )
+    expect(
+        page.get_by_role("code").filter(has_text="docker run --shm-size=2g")
+    ).to_be_in_viewport(timeout=PATIENT * 1e3)
 
 
-def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(site: Site, learner: Visit) -> None:
+def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(
+    site: Site, learner: Visit
+) -> None:
     page = learner.page
     page.goto(site.lesson("nope"))
-    expect(page.locator("#lessons-line [role=status]")).to_contain_text("There is no lesson of this name")
+    expect(page.locator("#lessons-line [role=status]")).to_contain_text(
+        "There is no lesson of this name"
+    )
     assert not [address for address in learner.requests if "packages.zip" in address]
     learner.errors.clear()  # JupyterLab reports the file that is not there
 
@@ -337,9 +366,13 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
 def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(
     site: Site, learner: Visit, file: str, text: str
 ) -> None:
-    school = shutil.copytree(site.school / "lessons", site.school / "impatient", dirs_exist_ok=True)
+    school = shutil.copytree(
+        site.school / "lessons", site.school / "impatient", dirs_exist_ok=True
+    )
     script = school / "site.js"
-    script.write_text(script.read_text().replace("const LATE = 60000", "const LATE = 20000"))
+    script.write_text(
+        script.read_text().replace("const LATE = 60000", "const LATE = 20000")
+    )
     impatient = Site(site.address.replace("lessons", "impatient"), site.school)
     page = learner.page
     impatient.open(page, LESSONS[0])
@@ -347,7 +380,9 @@ def test_a_damaged_file_in_the_cache_is_dropped_and_work_is_kept(
     await_true(page, KEPT)  # the page has told its worker what it fetched
     assert page.evaluate(DAMAGE, [file, text])
     page.reload()
-    expect(page.locator("#lessons-line [role=status]")).to_have_text(READY, timeout=PATIENT * 1e3)
+    expect(page.locator("#lessons-line [role=status]")).to_have_text(
+        READY, timeout=PATIENT * 1e3
+    )
     assert page.evaluate("localStorage.getItem('work of mine')") == "a text"
     learner.errors.clear()  # of the damaged file
 
@@ -376,7 +411,9 @@ def test_what_a_learner_did_is_there_again_and_comes_along(
 
 
 @pytest.mark.long
-def test_a_teacher_totals_what_learners_answered(site: Site, learner: Visit, tmp_path: Path) -> None:
+def test_a_teacher_totals_what_learners_answered(
+    site: Site, learner: Visit, tmp_path: Path
+) -> None:
     page = learner.page
     site.open(page, LESSONS[8])
     run_all(page, PATIENT)
@@ -384,26 +421,35 @@ def test_a_teacher_totals_what_learners_answered(site: Site, learner: Visit, tmp
     asked.get_by_label("2.5 s").check()
     asked.get_by_label("fairly sure").check()
     asked.get_by_role("button", name="Commit to this answer").click()
-    expect(asked.locator(".lk-verdict")).to_contain_text("as the first tool", timeout=PATIENT * 1e3)
+    expect(asked.locator(".lk-verdict")).to_contain_text(
+        "as the first tool", timeout=PATIENT * 1e3
+    )
     with page.expect_download() as coming:
         page.get_by_role("button", name="Download all my work").click()
     coming.value.save_as(tmp_path / "anna.zip")
     told = "\n".join(table(collected([tmp_path / "anna.zip"])))
-    said = r"How much does this prefetch save\?\n  ✗ 2.5 s .*\(1 fairly sure\)\n  0 of 1 right"
+    said = (
+        r"How much does this prefetch save\?\n  ✗ 2.5 s .*\(1 fairly sure\)\n  0 of 1 right"
+    )
     assert re.search(said, told)
     page.goto(f"{site.address}/index.html")
     card = page.locator("ol > li", has=page.locator(f"a[href*='{LESSONS[8]}']"))
-    expect(card).to_contain_text(re.compile(r"0 of \d questions answered"))  # a wrong answer is on its way
+    # A wrong answer is on its way
+    expect(card).to_contain_text(re.compile(r"0 of \d questions answered"))
 
 
 @pytest.mark.long
-def test_two_saves_at_once_do_not_take_each_other_for_somebody_elses(site: Site, learner: Visit) -> None:
+def test_two_saves_at_once_do_not_take_each_other_for_somebody_elses(
+    site: Site, learner: Visit
+) -> None:
     site.open(learner.page, LESSONS[2])
     assert learner.page.evaluate(TWO_SAVES) == "saved"
 
 
 @pytest.mark.long
-def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, learner: Visit) -> None:
+def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(
+    site: Site, learner: Visit
+) -> None:
     page, lesson = learner.page, LESSONS[1]
     site.open(page, lesson)
     cells = json.loads((ROOT / "notebooks" / f"{lesson}.ipynb").read_text())["cells"]
@@ -412,7 +458,9 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, 
     page.evaluate(FORGET, f"{lesson}.ipynb")
     page.reload()
     page.get_by_role("button", name="Open the new version, and keep mine beside it").click()
-    expect(page.get_by_role("link", name="My earlier copy")).to_be_visible(timeout=PATIENT * 1e3)
+    expect(page.get_by_role("link", name="My earlier copy")).to_be_visible(
+        timeout=PATIENT * 1e3
+    )
     page.wait_for_function(
         f"() => window.jupyterapp?.shell.currentWidget?.content?.widgets.length === {len(cells)}"
     )
@@ -425,7 +473,9 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(site: Site, 
 
 
 @pytest.mark.long
-def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site, browser: Browser) -> None:
+def test_a_browser_without_webassembly_shows_text_and_stored_pictures(
+    site: Site, browser: Browser
+) -> None:
     said = "This browser cannot run Python, because it is too old or has no WebAssembly. "
     said += "Text and stored pictures are here."
     with browser.started_with(NO_WEBASSEMBLY), browser.visit(MOST) as visit:
@@ -433,7 +483,9 @@ def test_a_browser_without_webassembly_shows_text_and_stored_pictures(site: Site
         site.open(page, LESSONS[0], said)
         page.locator(".jp-MarkdownCell h1").first.wait_for()
         page.locator(".jp-OutputArea-output img").first.wait_for()
-        page.wait_for_function("() => jupyterapp.shell.currentWidget.sessionContext.session?.kernel")
+        page.wait_for_function(
+            "() => jupyterapp.shell.currentWidget.sessionContext.session?.kernel"
+        )
         line = page.locator("#lessons-line")
         expect(line.get_by_role("status")).to_have_text(said)
         expect(line.get_by_role("button", name="Run all cells")).to_have_count(0)
@@ -458,7 +510,8 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         held.pop().continue_()
         expect(opening).to_have_count(0, timeout=PATIENT * 1e3)
         expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
-        expect(page.locator(".jp-RenderedSVG").first).to_be_visible(timeout=PATIENT * 1e3)  # not run yet
+        # Not run yet
+        expect(page.locator(".jp-RenderedSVG").first).to_be_visible(timeout=PATIENT * 1e3)
         assert visit.errors == []
 
 
@@ -482,7 +535,9 @@ def test_a_browser_that_keeps_nothing_runs_a_lesson_and_gives_it_away(
 
 
 @pytest.mark.long
-def test_an_endless_loop_in_a_pipeline_function_is_stopped(site: Site, learner: Visit) -> None:
+def test_an_endless_loop_in_a_pipeline_function_is_stopped(
+    site: Site, learner: Visit
+) -> None:
     page = learner.page
     site.open(page, LESSONS[0])
     page.evaluate(RUN, ENDLESS)
@@ -503,7 +558,15 @@ def test_a_full_pyodide_gives_numpy_to_the_cells_that_import_it(
     packages = {name: add_wheel(full, name) for name in python.OF_FULL}
     lock = json.loads((full / python.LOCK).read_text()) | {"packages": packages}
     (full / python.LOCK).write_text(json.dumps(lock))
-    command = [sys.executable, "-m", "tools.site", "--pyodide", str(full), "--to", str(site.school / "full")]
+    command = [
+        sys.executable,
+        "-m",
+        "tools.site",
+        "--pyodide",
+        str(full),
+        "--to",
+        str(site.school / "full"),
+    ]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 
     page = learner.page
@@ -520,9 +583,20 @@ def add_wheel(folder: Path, name: str) -> dict[str, Any]:
     with ZipFile(wheel, "w") as packed:
         packed.writestr(f"{name}/__init__.py", f"MADE_UP = '{name}, for a test'")
         about = f"{name}-9.0.dist-info"
-        packed.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.0\n")
-        packed.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-    told = {"name": name, "version": "9.0", "file_name": wheel.name, "depends": [], "imports": [name]}
+        packed.writestr(
+            f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.0\n"
+        )
+        packed.writestr(
+            f"{about}/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+    told = {
+        "name": name,
+        "version": "9.0",
+        "file_name": wheel.name,
+        "depends": [],
+        "imports": [name],
+    }
     told |= {"install_dir": "site", "package_type": "package"}
     return told | {"sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}
 
@@ -559,7 +633,9 @@ def test_the_first_lesson_lives_in_firefox(site: Site) -> None:
         page.wait_for(f"{line} === {json.dumps(READY)}", PATIENT)
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         page.wait_for(f"({ALL_RUN})({json.dumps(COMPLAINTS)})", PATIENT)
-        assert not page.evaluate(f"document.querySelector({json.dumps(COMPLAINTS)})?.textContent")
+        assert not page.evaluate(
+            f"document.querySelector({json.dumps(COMPLAINTS)})?.textContent"
+        )
         page.evaluate("document.querySelector('.lk-predict button:last-of-type').click()")
         slider = f"document.querySelector('.lk:has(.lk-figures) {KNOB}')"
         figures = f"{slider}.closest('.lk').querySelector('.lk-figures').textContent"

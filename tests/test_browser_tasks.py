@@ -59,7 +59,9 @@ show(many)
 @pytest.fixture(scope="module")
 def page(browser: Browser, lab: Server) -> Iterator[Any]:
     """One notebook with everything in it."""
-    address = lab.write("tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE, LONG)
+    address = lab.write(
+        "tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE, LONG
+    )
     with browser.visit() as visit:
         open_notebook(visit.page, address)
         run_all(visit.page)
@@ -144,7 +146,8 @@ def test_a_real_run_is_compared_with_the_prediction(page: Any) -> None:
     lab = widget(page, 5)
     lab.get_by_role("button", name="Run this pipeline").click()
     lab.get_by_role("row", name="Train").wait_for()
-    lab.locator(".lk-ghosts path").nth(2).wait_for(state="attached")  # drawn with the next frame
+    # Drawn with the next frame
+    lab.locator(".lk-ghosts path").nth(2).wait_for(state="attached")
     assert lab.locator(".lk-ghosts path").count() == 3  # one for each stage
     said = lab.get_by_role("row", name="total").locator("td").nth(2).inner_text()
     assert said.endswith(("too long", "too short"))

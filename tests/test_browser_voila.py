@@ -14,11 +14,14 @@ IDLE = 5  # s without a page, after which a kernel ends here; `make demo` waits 
 def test_it_serves_a_lesson(visit: Visit, voila: Server) -> None:
     visit.page.goto(voila.store(NOTEBOOKS / f"{WRITTEN[0]}.ipynb"), timeout=1000 * RUN)
     visit.page.locator("rect.lk-bar").first.wait_for(timeout=1000 * RUN)
-    for text in "Check your installation", "Shift+Enter runs a cell":  # a class has neither to do
+    # A class has neither to do
+    for text in "Check your installation", "Shift+Enter runs a cell":
         assert not visit.page.get_by_text(text).first.is_visible()
 
 
-def test_the_list_of_lessons_asks_for_nothing_from_elsewhere(visit: Visit, voila: Server) -> None:
+def test_the_list_of_lessons_asks_for_nothing_from_elsewhere(
+    visit: Visit, voila: Server
+) -> None:
     (folder := voila.folder / "notebooks" / "of my own").mkdir()
     voila.write("of my own/a_lesson, 100 %", "1 + 1")
     (folder / "answers.py").touch()
@@ -57,9 +60,13 @@ def test_a_kernel_ends_when_its_page_is_left_and_not_while_it_is_read(visit: Vis
     """Voilà's own request to end it is refused, so a kernel without a page would stay for ever."""
     changed = {"cull_interval": 1, "cull_idle_timeout": IDLE}
     culling = [option for option in VOILA.options if "cull_" in option]
-    assert sorted(option.split(".")[-1].split("=")[0] for option in culling) == sorted(changed)
+    assert sorted(option.split(".")[-1].split("=")[0] for option in culling) == sorted(
+        changed
+    )
     others = tuple(option for option in VOILA.options if option not in culling)
-    quick = tuple(f"--MappingKernelManager.{name}={value}" for name, value in changed.items())
+    quick = tuple(
+        f"--MappingKernelManager.{name}={value}" for name, value in changed.items()
+    )
     before = kernels()
     with serve(VOILA._replace(options=others + quick)) as server:
         address = server.write("to read", "print(6 * 7)")

@@ -37,7 +37,9 @@ LIGHTNESS = f"""(() => {{
 def workers(workers: int = 4, prefetch_factor: int = 2, persistent: bool = False) -> Any:
     images = Dataset.range(48).map(cost=0.020, stage="Decode")
     more: dict[str, Any] = (
-        {"prefetch_factor": prefetch_factor, "persistent_workers": persistent} if workers else {}
+        {"prefetch_factor": prefetch_factor, "persistent_workers": persistent}
+        if workers
+        else {}
     )
     return DataLoader(images, batch_size=4, num_workers=workers, **more), {"num_epochs": 1}
 
@@ -84,29 +86,40 @@ def test_too_many_settings_and_cards_are_refused_with_a_sentence(tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
-def test_it_lives_from_a_folder_and_a_setting_has_an_address(browser: Browser, tmp_path: Path) -> None:
+def test_it_lives_from_a_folder_and_a_setting_has_an_address(
+    browser: Browser, tmp_path: Path
+) -> None:
     one = shown(workers=slider(0, 9, unit="workers"), prefetch_factor=[1, 2, 4])
     one.save(tmp_path / "workers.html")
     with browser.visit() as visit:
         page: Any = visit.page
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{(tmp_path / 'workers.html').as_uri()}#workers=2&prefetch_factor=1&nonsense=7")
+        page.goto(
+            f"{(tmp_path / 'workers.html').as_uri()}#workers=2&prefetch_factor=1&nonsense=7"
+        )
         page.locator("rect.lk-bar").first.wait_for()
 
         def figure(**values: int) -> str:
             return str(one.picture(values)[1]["figures"][1][0])
 
-        assert page.locator(".lk-figures b").nth(1).inner_text() == figure(workers=2, prefetch_factor=1)
+        assert page.locator(".lk-figures b").nth(1).inner_text() == figure(
+            workers=2, prefetch_factor=1
+        )
         page.locator("[data-name=workers]").press("ArrowRight")
         wanted = figure(workers=3, prefetch_factor=1)
         page.locator(".lk-figures b", has_text=wanted).wait_for()
         assert page.url.endswith("#workers=3&prefetch_factor=1")
         assert not page.get_by_role("button", name="Run this pipeline").count()
         page.evaluate("() => { location.hash = 'workers=9' }")
-        page.locator(".lk-figures b", has_text=figure(workers=9, prefetch_factor=1)).wait_for()
+        page.locator(
+            ".lk-figures b", has_text=figure(workers=9, prefetch_factor=1)
+        ).wait_for()
         page.evaluate("() => { location.hash = 'constructor=1' }")  # no name of a control
-        assert page.get_by_role("slider", name="workers").get_attribute("aria-valuetext") == "9 workers"
+        assert (
+            page.get_by_role("slider", name="workers").get_attribute("aria-valuetext")
+            == "9 workers"
+        )
         assert len(asked) == 1
     assert not visit.errors
 
@@ -120,9 +133,8 @@ def framed(folder: Path) -> str:
     two_of_ten().save(folder / "workers.html")
     inside = html.escape((folder / "workers.html").read_text(encoding="utf-8"))
     style = "<style>:root { color-scheme: light dark }</style>"
-    page = (
-        f'<!DOCTYPE html>{style}<iframe title="workers" width="900" height="700" srcdoc="{inside}"></iframe>'
-    )
+    frame = f'<iframe title="workers" width="900" height="700" srcdoc="{inside}"></iframe>'
+    page = f"<!DOCTYPE html>{style}{frame}"
     (folder / "page.html").write_text(page, encoding="utf-8")
     return (folder / "page.html").as_uri()
 
@@ -150,11 +162,12 @@ def test_in_a_frame_a_step_is_drawn_in_the_next_frame_without_a_request(
     assert not visit.errors
 
 
-def test_in_a_frame_without_any_rights_but_scripts_it_lives_as_well(browser: Browser, tmp_path: Path) -> None:
+def test_in_a_frame_without_any_rights_but_scripts_it_lives_as_well(
+    browser: Browser, tmp_path: Path
+) -> None:
     two_of_ten().save(tmp_path / "workers.html")
-    page = (
-        '<!DOCTYPE html><iframe sandbox="allow-scripts" src="workers.html" width="900" height="700"></iframe>'
-    )
+    frame = '<iframe sandbox="allow-scripts" src="workers.html" width="900" height="700">'
+    page = f"<!DOCTYPE html>{frame}</iframe>"
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     with browser.visit() as visit:
         visit.page.goto((tmp_path / "page.html").as_uri())

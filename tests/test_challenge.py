@@ -16,13 +16,19 @@ def attempt(dataset: Dataset, **options: Any) -> Attempt:
 
 def files(lanes: int) -> Dataset:
     return Dataset.range(8).interleave(
-        lambda file: ArtificialDataset(open=0.3), cycle_length=lanes, num_parallel_calls=lanes
+        lambda file: ArtificialDataset(open=0.3),
+        cycle_length=lanes,
+        num_parallel_calls=lanes,
     )
 
 
 TASK: Any = challenge(
     "Read faster, with few files open.",
-    goals=[goals.per_sample(at_most=0.0325), goals.open_files(at_most=6), goals.calls(at_most=4)],
+    goals=[
+        goals.per_sample(at_most=0.0325),
+        goals.open_files(at_most=6),
+        goals.calls(at_most=4),
+    ],
     hints=["One.", "Two.", "Three."],
 )
 
@@ -60,7 +66,10 @@ def loops() -> None:
         (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda: Dataset.range(3).batch(0), "batch_size=0: must be 1 or more"),
         (lambda: Dataset.range(3).repeat(), "never ends"),
-        (lambda: (ArtificialDataset(), {"num_epochs": 0}), "no element reached the training loop"),
+        (
+            lambda: (ArtificialDataset(), {"num_epochs": 0}),
+            "no element reached the training loop",
+        ),
         (lambda: Dataset.range(0), "no element reached the training loop"),
     ],
 )
@@ -82,7 +91,12 @@ def test_with_controls_every_step_is_judged() -> None:
         return ArtificialDataset(20, read=0.005).prefetch(buffer)
 
     said = Said(
-        challenge("Hide it.", goals=[goals.busy(at_least=0.8)], pipeline=pipeline, buffer=slider(0, 4))
+        challenge(
+            "Hide it.",
+            goals=[goals.busy(at_least=0.8)],
+            pipeline=pipeline,
+            buffer=slider(0, 4),
+        )
     )
     state = json.loads(said.widget.state)
     assert state["task"]["goals"] == ["accelerator busy: at least 80 %"]
@@ -97,15 +111,27 @@ def judged(goal: Goal, tried: Attempt) -> str:
 
 def test_goals_measure_what_their_names_say() -> None:
     naive = attempt(ArtificialDataset(), num_epochs=2)
-    assert judged(goals.total(at_most=0.2), naive) == "total: 210 ms (at most 200 ms), 10 ms too much"
-    assert judged(goals.first_element(at_most=0.045), naive) == "first element after: 45 ms (at most 45 ms)"
+    assert (
+        judged(goals.total(at_most=0.2), naive)
+        == "total: 210 ms (at most 200 ms), 10 ms too much"
+    )
+    assert (
+        judged(goals.first_element(at_most=0.045), naive)
+        == "first element after: 45 ms (at most 45 ms)"
+    )
     assert (
         judged(goals.busy(at_least=0.5), naive)
         == "accelerator busy: 28.57 % (at least 50 %), 21.43 % missing"
     )
     cached = attempt(ArtificialDataset(3, nbytes=100).cache().prefetch(2))
-    assert judged(goals.cached(at_most=200), cached) == "cached: 300 B (at most 200 B), 100 B too much"
-    assert judged(goals.buffered(at_most=1), cached) == "places to prefetch: 2 (at most 1), 1 too much"
+    assert (
+        judged(goals.cached(at_most=200), cached)
+        == "cached: 300 B (at most 200 B), 100 B too much"
+    )
+    assert (
+        judged(goals.buffered(at_most=1), cached)
+        == "places to prefetch: 2 (at most 1), 1 too much"
+    )
     assert judged(goals.in_memory(at_most=500), cached) == "memory: 500 B (at most 500 B)"
 
 
@@ -119,7 +145,10 @@ def test_the_first_element_is_the_first_of_all_epochs() -> None:
     late = Dataset.from_generator(empty_at_first).map(cost=0.020)
     tried = attempt(late, num_epochs=2)
     assert [epoch.samples for epoch in tried.trace.epochs] == [0, 3]
-    assert judged(goals.first_element(at_most=0.02), tried) == "first element after: 20 ms (at most 20 ms)"
+    assert (
+        judged(goals.first_element(at_most=0.02), tried)
+        == "first element after: 20 ms (at most 20 ms)"
+    )
 
 
 def test_a_first_element_that_never_comes_is_late() -> None:
@@ -129,11 +158,15 @@ def test_a_first_element_that_never_comes_is_late() -> None:
 
 def test_a_limit_and_what_is_too_much_add_up_to_what_was_measured() -> None:
     def shown(text: str) -> tuple[float, ...]:
-        value, limit, beyond = (float(number) for number in re.findall(r"[0-9.]+(?= )", text))
+        value, limit, beyond = (
+            float(number) for number in re.findall(r"[0-9.]+(?= )", text)
+        )
         return value, round(limit + beyond, 2)
 
     for measured in (0.01096, 0.02525, 0.025255, 0.010204, 0.010205, 13.354675):
-        goal = goals.goal("time", lambda tried: tried.values["took"], goals.milliseconds, at_most=0.0102)
+        goal = goals.goal(
+            "time", lambda tried: tried.values["took"], goals.milliseconds, at_most=0.0102
+        )
         tried = attempt(ArtificialDataset())._replace(values={"took": measured})
         value, sum_of_both = shown(judged(goal, tried))
         assert value == sum_of_both == pytest.approx(measured * 1e3, abs=0.0051)
@@ -145,8 +178,13 @@ def test_a_goal_that_allows_none_is_a_sentence() -> None:
 
 
 def test_changes_of_controls_are_counted() -> None:
-    tried = attempt(ArtificialDataset())._replace(values={"a": 1, "b": 2}, start={"a": 1, "b": 1})
-    assert judged(goals.changed(at_most=0), tried) == "controls changed: 1 (at most 0), 1 too much"
+    tried = attempt(ArtificialDataset())._replace(
+        values={"a": 1, "b": 2}, start={"a": 1, "b": 1}
+    )
+    assert (
+        judged(goals.changed(at_most=0), tried)
+        == "controls changed: 1 (at most 0), 1 too much"
+    )
 
 
 def test_faults_in_the_data_are_counted() -> None:

@@ -41,12 +41,19 @@ def test_02_only_two_lanes_read_24_files_in_time() -> None:
 
     def passes(cycle: int, calls: int | None, block: int) -> bool:
         files = Dataset.range(24).interleave(
-            lambda number: ArtificialDataset(open=0.300), cycle, block, num_parallel_calls=calls
+            lambda number: ArtificialDataset(open=0.300),
+            cycle,
+            block,
+            num_parallel_calls=calls,
         )
         return bool(task.check(lambda: (files, {"num_epochs": 1})).passed)
 
     settings = itertools.product(range(1, 9), (None, 1, 2, 3, 4), (1, 3))
-    found = [setting for setting in settings if (setting[1] or 0) <= setting[0] and passes(*setting)]
+    found = [
+        setting
+        for setting in settings
+        if (setting[1] or 0) <= setting[0] and passes(*setting)
+    ]
     assert found == [(2, 2, 1), (2, 2, 3)]
 
 
@@ -59,7 +66,9 @@ def test_03_four_calls_are_enough_only_behind_a_prefetch() -> None:
 
     def passes(calls: int | None, before: int, behind: int, deterministic: bool) -> bool:
         source = ArtificialDataset(40, read=0.005).prefetch(before)
-        decoded = source.map(**DECODER, num_parallel_calls=calls, deterministic=deterministic)
+        decoded = source.map(
+            **DECODER, num_parallel_calls=calls, deterministic=deterministic
+        )
         return bool(task.check(lambda: (decoded.prefetch(behind), ONCE)).passed)
 
     settings = itertools.product((None, 2, 3, 4, 5, 8), (0, 1, 4), (0, 4), (True, False))
@@ -69,9 +78,13 @@ def test_03_four_calls_are_enough_only_behind_a_prefetch() -> None:
 
 def test_03_a_batch_is_no_way_around_the_decoder() -> None:
     task = lesson("03_parallel_map").values["challenge"]
-    batches = (ArtificialDataset(40, read=0.005).batch(size).prefetch(1) for size in (2, 4, 8))
+    batches = (
+        ArtificialDataset(40, read=0.005).batch(size).prefetch(1) for size in (2, 4, 8)
+    )
     decoded = [batch.map(**DECODER, num_parallel_calls=4).unbatch() for batch in batches]
-    assert not any(task.check(lambda dataset=dataset: (dataset, ONCE)).passed for dataset in decoded)
+    assert not any(
+        task.check(lambda dataset=dataset: (dataset, ONCE)).passed for dataset in decoded
+    )
 
 
 # ---- 04 cache ----
@@ -101,7 +114,11 @@ def pipelines(*extras: str) -> Iterator[Steps]:
 
 def places_that_pass(*extras: str) -> dict[Steps, float]:
     """Which places meet the goals of lesson 04 that a cost is enough for, and their ms a sample."""
-    goals = [goal for goal in lesson("04_cache").names["task"].task.goals if "work" not in goal.name]
+    goals = [
+        goal
+        for goal in lesson("04_cache").names["task"].task.goals
+        if "work" not in goal.name
+    ]
     found = {}
     for steps in pipelines(*extras):
         trace = benchmark(kept(steps), num_epochs=5)
@@ -178,9 +195,14 @@ def attempts(pipeline: str, cards: str) -> Iterator[Attempt]:
 
 def test_06_no_sound_order_within_the_memory_is_faster() -> None:
     sound, small, fast = lesson("06_ordering").names["task"].task.goals
-    found = [(attempt.trace, sound.judge(attempt).met) for attempt in attempts("puzzle", "six")]
+    found = [
+        (attempt.trace, sound.judge(attempt).met) for attempt in attempts("puzzle", "six")
+    ]
     good = [trace for trace, met in found if met]
-    assert min(trace.duration for trace in good if trace.max_bytes <= small.at_most) == fast.at_most
+    assert (
+        min(trace.duration for trace in good if trace.max_bytes <= small.at_most)
+        == fast.at_most
+    )
     assert min(trace.duration for trace in good if trace.max_bytes <= 1_500_000) == 0.605
     assert min(trace.duration for trace, _ in found) == 0.335
 
@@ -188,7 +210,11 @@ def test_06_no_sound_order_within_the_memory_is_faster() -> None:
 def test_06_the_fastest_orders_of_four_cards_spoil_the_data() -> None:
     sound = lesson("06_ordering").names["task"].task.goals[0]
     found = [
-        (round(attempt.trace.per_sample * 1e3, 1), attempt.trace.max_bytes, sound.judge(attempt).met)
+        (
+            round(attempt.trace.per_sample * 1e3, 1),
+            attempt.trace.max_bytes,
+            sound.judge(attempt).met,
+        )
         for attempt in attempts("in_order", "steps")
     ]
     assert min(time for time, *_ in found) == 21.7
@@ -208,13 +234,23 @@ def judged(name: str, cell: str, dataset: Dataset, **options: Any) -> dict[str, 
 def test_07_only_small_samples_kept_before_the_map_help_the_tuner() -> None:
     of = lesson("07_optimisers").names
     passed = set()
-    for before, calls, after in itertools.product((0, AUTOTUNE), (None, 1, 2, AUTOTUNE), (0, AUTOTUNE)):
-        grown = of["shards"].prefetch(before).map(**of["grow"], num_parallel_calls=calls).prefetch(after)
-        found = judged("07_optimisers", "challenge-task", of["tuned_within"](grown)[0], num_epochs=1)
+    for before, calls, after in itertools.product(
+        (0, AUTOTUNE), (None, 1, 2, AUTOTUNE), (0, AUTOTUNE)
+    ):
+        grown = (
+            of["shards"]
+            .prefetch(before)
+            .map(**of["grow"], num_parallel_calls=calls)
+            .prefetch(after)
+        )
+        found = judged(
+            "07_optimisers", "challenge-task", of["tuned_within"](grown)[0], num_epochs=1
+        )
         if all(goal.met for goal in found.values()):
             passed.add((before, calls, after))
     ahead = {(AUTOTUNE, calls, 0) for calls in (1, 2, AUTOTUNE)}  # parallel calls hide Grow
-    hidden = {(AUTOTUNE, calls, AUTOTUNE) for calls in (None, 1, AUTOTUNE)}  # a prefetch does
+    # A prefetch does
+    hidden = {(AUTOTUNE, calls, AUTOTUNE) for calls in (None, 1, AUTOTUNE)}
     assert passed == ahead | hidden
 
 
@@ -227,7 +263,11 @@ def last_pipeline(
     """The guide's last pipeline with these numbers; the cache behind so many maps, or none at 0."""
     of = lesson("08_put_it_together").names
     numbers = Dataset.range(2)
-    dataset = numbers.interleave(of["file"], lanes, 1, lanes) if lanes else numbers.flat_map(of["file"])
+    dataset = (
+        numbers.interleave(of["file"], lanes, 1, lanes)
+        if lanes
+        else numbers.flat_map(of["file"])
+    )
     dataset = dataset.batch(50) if batch == "before" else dataset
     for place, (calls, costs) in enumerate(((slow, of["slow"]), (grow, of["grow"])), 1):
         dataset = dataset.map(**costs, num_parallel_calls=calls)
@@ -243,20 +283,28 @@ def test_08_the_best_within_the_budget_is_the_one_that_is_shown() -> None:
     ):
         dataset = last_pipeline(*setting)
         found = judged("08_put_it_together", "challenge-task", dataset, num_epochs=5)
-        within = {name: goal.met for name, goal in found.items() if name != "time per sample"}
+        within = {
+            name: goal.met for name, goal in found.items() if name != "time per sample"
+        }
         if all(within.values()):
             shortest[setting] = benchmark(dataset, num_epochs=5, record=False).duration
     best = lesson("08_put_it_together").names["best"]
-    assert round(min(shortest.values()), 9) == round(benchmark(best, 5).duration, 9) == 5.0465
+    assert (
+        round(min(shortest.values()), 9) == round(benchmark(best, 5).duration, 9) == 5.0465
+    )
     passing = [setting for setting, seconds in shortest.items() if seconds <= 5.1]
     assert {(lanes, cache, batch) for lanes, *_, cache, _, batch in passing} == {(2, 1, "")}
 
 
-def open_job(lanes: int, calls: int | None, cache: int, shuffle: int, places: int) -> Dataset:
+def open_job(
+    lanes: int, calls: int | None, cache: int, shuffle: int, places: int
+) -> Dataset:
     """The job of the open challenge: the cache and the shuffle behind so many maps, no cache at -1."""
     of = lesson("08_put_it_together").names
     dataset = Dataset.range(8).interleave(of["far"], lanes, 1, lanes)
-    for place, costs in enumerate((None, of["decode"] | {"num_parallel_calls": calls}, of["augment"])):
+    for place, costs in enumerate(
+        (None, of["decode"] | {"num_parallel_calls": calls}, of["augment"])
+    ):
         dataset = dataset.map(**costs) if costs else dataset
         dataset = dataset.cache() if cache == place else dataset
         dataset = dataset.shuffle(10) if shuffle == place else dataset
@@ -278,9 +326,13 @@ def test_08_the_fewest_points_of_the_open_challenge_are_those_of_its_solution() 
 # ---- 09 workers ----
 
 
-def test_09_four_workers_that_stay_with_one_ticket_each_in_any_order_are_the_only_ones_in_time() -> None:
+def test_09_four_workers_that_stay_with_one_ticket_each_in_any_order_are_the_only_ones_in_time() -> (
+    None
+):
     found = passing(lesson("09_workers").values["challenge-task"])
-    assert found == [{"workers": 4, "prefetch_factor": 1, "persistent_workers": True, "in_order": False}]
+    assert found == [
+        {"workers": 4, "prefetch_factor": 1, "persistent_workers": True, "in_order": False}
+    ]
 
 
 def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() -> None:
@@ -288,7 +340,10 @@ def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() ->
     for workers in (5, 6):
         dataset, options = kitchen(workers, 1, True, False)
         found = judged("09_workers", "challenge-task", dataset, **options)
-        assert {name for name, goal in found.items() if not goal.met} == {"worker processes", "memory"}
+        assert {name for name, goal in found.items() if not goal.met} == {
+            "worker processes",
+            "memory",
+        }
 
 
 # ---- 10 many machines ----

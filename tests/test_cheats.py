@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from lesson import WRITTEN, lesson, run
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, per_sample, work
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    Dataset,
+    Machine,
+    benchmark,
+    per_sample,
+    work,
+)
 from lessonkit.widgets import challenge, goals
 from lessonkit.widgets.challenges.challenge import Challenge
 from lessonkit.widgets.challenges.job_check import job_of
@@ -16,7 +24,11 @@ from lessonkit.widgets.sandbox import recipe_of
 WHOLE = ArtificialDataset(20, read=0.005).map(cost=0.020, stage="Slow")
 TASK: Any = challenge(
     "Be quick.",
-    goals=[goals.per_sample(at_most=0.014), goals.calls(at_most=2), goals.same_job(WHOLE, num_epochs=2)],
+    goals=[
+        goals.per_sample(at_most=0.014),
+        goals.calls(at_most=2),
+        goals.same_job(WHOLE, num_epochs=2),
+    ],
 )
 
 
@@ -30,7 +42,10 @@ def slow(dataset: Dataset, **changes: Any) -> Dataset:
 
 
 def test_the_work_that_is_asked_for_passes() -> None:
-    for pipeline in slow(source()), slow(source().batch(5), cost=per_sample(0.020)).unbatch():
+    for pipeline in (
+        slow(source()),
+        slow(source().batch(5), cost=per_sample(0.020)).unbatch(),
+    ):
         said = TASK.check(lambda pipeline=pipeline: pipeline)
         assert "same samples, work and options" in repr(said), repr(said)
     assert TASK.check(lambda: (slow(source()), {"num_epochs": 2, "machine": None})).passed
@@ -72,16 +87,31 @@ def remembered() -> Dataset:
     [
         (slow(source(10)), "elements that are missing: 10 in an epoch, such as 10"),
         (slow(source(40)), "elements that are not in the task: 20 in an epoch, such as 20"),
-        (slow(source()).batch(20), "elements that are not in the task: 1 in an epoch, such as [0, 1, 2"),
-        (slow(source(read=0)), "Read (wait) takes 0 ms for all samples, and the task has 100 ms for it"),
+        (
+            slow(source()).batch(20),
+            "elements that are not in the task: 1 in an epoch, such as [0, 1, 2",
+        ),
+        (
+            slow(source(read=0)),
+            "Read (wait) takes 0 ms for all samples, and the task has 100 ms for it",
+        ),
         (slow(source(open=0)), "Open (wait) takes 0 ms"),
-        (slow(source(), cost=0.001), "Slow (wait) takes 20 ms for all samples, and the task has 400 ms"),
+        (
+            slow(source(), cost=0.001),
+            "Slow (wait) takes 20 ms for all samples, and the task has 400 ms",
+        ),
         (slow(source(), kind="native"), "Slow (wait) takes 0 ms"),
         (source(), "Slow (wait) takes 0 ms"),
         (Dataset.from_list(list(range(20))), "Open (wait) takes 0 ms"),
-        (source().map(cost=lambda sample: 0.020 * (sample < 5), stage="Slow"), "Slow (wait) takes 100 ms"),
+        (
+            source().map(cost=lambda sample: 0.020 * (sample < 5), stage="Slow"),
+            "Slow (wait) takes 100 ms",
+        ),
         (remembered(), "Slow (wait) takes 0 ms"),
-        (Dataset.range(1).flat_map(lambda _: slow(source(), num_parallel_calls=8)), "are not counted"),
+        (
+            Dataset.range(1).flat_map(lambda _: slow(source(), num_parallel_calls=8)),
+            "are not counted",
+        ),
         (slow(source(), num_parallel_calls=AUTOTUNE), "calls at once: 4 (at most 2)"),
     ],
 )
@@ -98,7 +128,12 @@ def test_no_solution_of_a_lesson_may_be_run_in_another_way(name: str) -> None:
             names = dict(lesson(name).names)
             run(code, names, f"<{name} solution>")
             dataset, options = recipe_of(names["solution"]())
-            for other in {"train": 0}, {"num_epochs": 9}, {"max_elements": 3}, {"machine": Machine(cores=99)}:
+            for other in (
+                {"train": 0},
+                {"num_epochs": 9},
+                {"max_elements": 3},
+                {"machine": Machine(cores=99)},
+            ):
                 outcome = task.check(lambda: (dataset, options | other))  # noqa: B023
                 assert not outcome.passed
                 assert "leave it so" in repr(outcome)
@@ -108,13 +143,17 @@ def test_the_job_is_that_of_the_moment_at_which_it_was_given() -> None:
     costs = {"slow": 0.020}
 
     def pipeline() -> Any:
-        return Dataset.range(4).map(lambda sample: work(costs["slow"], stage="Slow")), {"num_epochs": 1}
+        return Dataset.range(4).map(lambda sample: work(costs["slow"], stage="Slow")), {
+            "num_epochs": 1
+        }
 
     dataset, options = pipeline()
     task: Any = challenge("Be quick.", goals=[goals.same_job(dataset, **options)])
     assert task.check(pipeline).passed
     costs["slow"] = 0.001
-    assert "Slow (wait) takes 4 ms for all samples, and the task has 80 ms" in repr(task.check(pipeline))
+    assert "Slow (wait) takes 4 ms for all samples, and the task has 80 ms" in repr(
+        task.check(pipeline)
+    )
 
 
 def test_a_job_keeps_the_beginnings_of_large_elements_and_tells_them_apart() -> None:

@@ -37,7 +37,9 @@ def test_no_element_is_lost_or_doubled_on_either_clock() -> None:
             continue
         checked += 1
         virtual, real = both(pipeline(seed), train=1e-5)
-        assert [epoch.elements for epoch in real.epochs] == [epoch.elements for epoch in virtual.epochs], seed
+        assert [epoch.elements for epoch in real.epochs] == [
+            epoch.elements for epoch in virtual.epochs
+        ], seed
     assert checked >= 1000
 
 
@@ -48,7 +50,9 @@ def test_real_workers_make_the_same_batches_as_modelled_ones() -> None:
         if is_a_race(dataset) or "in_order=False" in repr(dataset):
             continue
         virtual, real = both(dataset, train=1e-5)
-        assert [epoch.elements for epoch in real.epochs] == [epoch.elements for epoch in virtual.epochs], seed
+        assert [epoch.elements for epoch in real.epochs] == [
+            epoch.elements for epoch in virtual.epochs
+        ], seed
 
 
 def test_errors_in_real_workers_stand_where_they_do_in_modelled_ones() -> None:
@@ -102,11 +106,15 @@ def test_without_an_order_the_elements_are_the_same_in_another(operator: str) ->
     for seed in range(50):
         if operator == "map":
             dataset = pipeline(seed).map(
-                cost=lambda value: 1e-4 * (len(repr(value)) % 3), num_parallel_calls=3, deterministic=False
+                cost=lambda value: 1e-4 * (len(repr(value)) % 3),
+                num_parallel_calls=3,
+                deterministic=False,
             )
         else:
             dataset = Dataset.range(4).interleave(
-                lambda x: ArtificialDataset(3, open=1e-5, read=1e-4 * x).map(lambda i, x=x: 10 * x + i),
+                lambda x: ArtificialDataset(3, open=1e-5, read=1e-4 * x).map(
+                    lambda i, x=x: 10 * x + i
+                ),
                 cycle_length=3,
                 num_parallel_calls=2,
                 deterministic=False,
@@ -123,7 +131,9 @@ def test_what_a_function_says_it_costs_is_spent_on_both_clocks() -> None:
             work(0.002, stage="Read")
             yield sample
 
-    dataset = Dataset.from_generator(read_file, args=(3,)).map(lambda x: work(0.001, stage="Decode"))
+    dataset = Dataset.from_generator(read_file, args=(3,)).map(
+        lambda x: work(0.001, stage="Decode")
+    )
     for trace in both(dataset, num_epochs=1, train=0):
         assert trace.stages == ["Open", "Read", "Decode"]
         # On threads a function's own time may be long enough for a bar too.

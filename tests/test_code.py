@@ -93,11 +93,13 @@ def test_two_functions_of_one_name_are_told_apart() -> None:
 def test_what_has_no_text_is_left_to_the_reader(language: str) -> None:
     names: dict[str, Any] = {}
     exec("def decode(x): return 2 * x", names)
-    assert "def decode(*args):  # put its source here" in Dataset.range(2).map(names["decode"]).code(language)
+    assert "def decode(*args):  # put its source here" in Dataset.range(2).map(
+        names["decode"]
+    ).code(language)
     model = object()
-    assert "model = None  # put the object here" in Dataset.range(2).map(lambda x: (x, model)[0]).code(
-        language
-    )
+    assert "model = None  # put the object here" in Dataset.range(2).map(
+        lambda x: (x, model)[0]
+    ).code(language)
 
 
 @pytest.mark.parametrize("drawn", [pipeline, loaded])
@@ -107,16 +109,23 @@ def test_the_program_builds_the_same_pipeline(drawn: Callable[[int], Dataset]) -
         text = dataset.code()
         again = built(text)
         assert repr(again) == repr(dataset)
-        if not ("zip" in text or "concatenate" in text):  # what is used twice has a cache of its own each
+        # What is used twice has a cache of its own each
+        if not ("zip" in text or "concatenate" in text):
             ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
             assert ours.duration == theirs.duration, text
-            assert [epoch.elements for epoch in ours.epochs] == [epoch.elements for epoch in theirs.epochs]
+            assert [epoch.elements for epoch in ours.epochs] == [
+                epoch.elements for epoch in theirs.epochs
+            ]
 
 
 OPTIONS: list[dict[str, Any]] = [
     {"max_elements": 7, "load": 0.004, "train": 0.02, "num_epochs": 1},
     {"max_elements": 0},
-    {"machine": Machine(cores=2), "load": per_sample(0.001), "step": lambda value: work(0.003)},
+    {
+        "machine": Machine(cores=2),
+        "load": per_sample(0.001),
+        "step": lambda value: work(0.003),
+    },
     {"ahead": True, "load": lambda value: 0.001 * value, "train": 0},
 ]
 
@@ -146,7 +155,9 @@ def test_a_program_of_an_endless_pipeline_ends() -> None:
         ({"ahead": 1}, "ahead=1: must be True or False"),
     ],
 )
-def test_options_that_benchmark_refuses_are_refused(options: dict[str, Any], sentence: str) -> None:
+def test_options_that_benchmark_refuses_are_refused(
+    options: dict[str, Any], sentence: str
+) -> None:
     with pytest.raises((TypeError, ValueError), match=sentence):
         X.code(**options)
 
@@ -226,9 +237,13 @@ dataset = (
 
 def test_programs_for_tf_data_read_like_tf_data() -> None:
     assert ArtificialDataset().code("tf.data") == NAIVE
-    assert ArtificialDataset().code("tf.data", whole=False) == "dataset = ArtificialDataset()"
+    assert (
+        ArtificialDataset().code("tf.data", whole=False) == "dataset = ArtificialDataset()"
+    )
     mapped = ArtificialDataset().map(cost=0.03, num_parallel_calls=2).prefetch(1)
-    assert mapped.code("tf.data") == NAIVE.replace("dataset = ArtificialDataset()\n", MAPPED)
+    assert mapped.code("tf.data") == NAIVE.replace(
+        "dataset = ArtificialDataset()\n", MAPPED
+    )
     interleaved = Dataset.range(2).interleave(
         lambda x: ArtificialDataset(5).map(lambda i: 10 * x + i), cycle_length=2
     )
@@ -240,15 +255,27 @@ class Rows(list[int]):
 
 
 WRITTEN: list[tuple[Dataset, str]] = [
-    (X.map(lambda x: (x / 2, str(x))), ".map(in_python(lambda x: (x / 2, str(x)), (tf.float64, tf.string)))"),
-    (X.map(cost=straggler(0.1, every=3, slow=1.0)), "return 1.0 if value % 3 == 2 else 0.1"),
+    (
+        X.map(lambda x: (x / 2, str(x))),
+        ".map(in_python(lambda x: (x / 2, str(x)), (tf.float64, tf.string)))",
+    ),
+    (
+        X.map(cost=straggler(0.1, every=3, slow=1.0)),
+        "return 1.0 if value % 3 == 2 else 0.1",
+    ),
     (X.map(str).map(cost=straggler(0.1, every=1, slow=1.0)), "return 1  # on average"),
     (X.map(cost=fitted((0.1,))), "return 0.1  # on average"),
     (X.batch(2).map(cost=per_sample(0.1)), "return 0.1 * len(value)"),
     (X.map(cost=0.1, kind="native"), "# only waits; native code would hold a core"),
     (X.map(nbytes=5).take(2), ".map(lambda x: x).take(2)"),
-    (X.flat_map(lambda f: ArtificialDataset(5, nbytes=8)), ".flat_map(lambda _: ArtificialDataset(5))"),
-    (X.flat_map(lambda f: ArtificialDataset([5, 2, 4, 1][f])), "        2: lambda: ArtificialDataset(4),"),
+    (
+        X.flat_map(lambda f: ArtificialDataset(5, nbytes=8)),
+        ".flat_map(lambda _: ArtificialDataset(5))",
+    ),
+    (
+        X.flat_map(lambda f: ArtificialDataset([5, 2, 4, 1][f])),
+        "        2: lambda: ArtificialDataset(4),",
+    ),
     (
         Dataset.from_list(["a", "b"]).flat_map(lambda f: Dataset.from_list([f])),
         "        'b': lambda: tf.data.",
@@ -263,16 +290,34 @@ WRITTEN: list[tuple[Dataset, str]] = [
     ),
     (X.flat_map(lambda x: X if x else None), "def inner(*args):  # put its source here"),
     (X.flat_map(lambda x: x), "def inner(*args):  # put its source here"),
-    (X.flat_map(lambda x: X.take(x) if x else X.repeat(x)), "0: lambda: tf.data.Dataset.range(4).repeat(0)"),
-    (X.zip(X, X).flat_map(lambda x, y: X.take(x + y)), "def inner(*args):  # put its source here"),
-    (X.zip(X, X).flat_map(lambda x, y: X.take(3)), "lambda *_: tf.data.Dataset.range(4).take(3)"),
-    (X.batch(2).map(lambda x: (x, x)).map(cost=per_sample(0.1)), "return 0.1 * len(value[0])"),
-    (X.map(lambda x: (0, x)).flat_map(lambda x, y: X.take(y)), "def inner(*args):  # put its source here"),
+    (
+        X.flat_map(lambda x: X.take(x) if x else X.repeat(x)),
+        "0: lambda: tf.data.Dataset.range(4).repeat(0)",
+    ),
+    (
+        X.zip(X, X).flat_map(lambda x, y: X.take(x + y)),
+        "def inner(*args):  # put its source here",
+    ),
+    (
+        X.zip(X, X).flat_map(lambda x, y: X.take(3)),
+        "lambda *_: tf.data.Dataset.range(4).take(3)",
+    ),
+    (
+        X.batch(2).map(lambda x: (x, x)).map(cost=per_sample(0.1)),
+        "return 0.1 * len(value[0])",
+    ),
+    (
+        X.map(lambda x: (0, x)).flat_map(lambda x, y: X.take(y)),
+        "def inner(*args):  # put its source here",
+    ),
     (
         X.flat_map(lambda x: Dataset.from_generator(read_file, args=(x,))),
         "from_generator(lambda: read_file(3), output_",
     ),
-    (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".map(lambda x: x, num_parallel_calls=1).batch(2)"),
+    (
+        X.map_and_batch(None, 2).shuffle_and_repeat(3, 2),
+        ".map(lambda x: x, num_parallel_calls=1).batch(2)",
+    ),
     (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".shuffle(3).repeat(2)"),
     (X.repeat(), "for element in islice(elements, 100):"),
     (
@@ -287,9 +332,13 @@ WRITTEN: list[tuple[Dataset, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("dataset", "expected"), WRITTEN, ids=[str(at) for at in range(len(WRITTEN))])
+@pytest.mark.parametrize(
+    ("dataset", "expected"), WRITTEN, ids=[str(at) for at in range(len(WRITTEN))]
+)
 def test_what_stands_in_a_program_for_tf_data(dataset: Dataset, expected: str) -> None:
-    assert expected in "".join(line.strip() if line[:5] == "    ." else line for line in split(dataset))
+    assert expected in "".join(
+        line.strip() if line[:5] == "    ." else line for line in split(dataset)
+    )
 
 
 def split(dataset: Dataset) -> list[str]:
@@ -302,9 +351,14 @@ def test_training_may_depend_on_the_batch() -> None:
 
 
 def test_a_program_for_tf_data_ends_and_copies_as_benchmark_does() -> None:
-    text = X.batch(2).code("tf.data", max_elements=3, load=0.004, ahead=True, machine=Machine(2))
+    text = X.batch(2).code(
+        "tf.data", max_elements=3, load=0.004, ahead=True, machine=Machine(2)
+    )
     assert "elements = (element for epoch in range(2) for element in dataset)" in text
-    assert "for element in islice(elements, 3):\n    time.sleep(0.004)  # the copy to the accelerator" in text
+    assert (
+        "for element in islice(elements, 3):\n    time.sleep(0.004)  # the copy to the accelerator"
+        in text
+    )
     assert "# ahead= is left out: a copy takes its turn with training." in text
     assert "# machine= is left out: the program has the cores of its computer." in text
     files = X.interleave(lambda number: X).code("tf.data", machine=Machine(2))

@@ -147,7 +147,18 @@ thrice = [lambda x, k=k: x + k for k in (1, 2, 3)]
 same_name = [lambda x, offset=offset: add(offset)(x) for offset in (7, 1000)]
 
 WRITTEN: list[Any] = [
-    *(has_its_own, count_down, is_odd, keeps, matched, caught, ready, decorated, add(7), with_lines()),
+    *(
+        has_its_own,
+        count_down,
+        is_odd,
+        keeps,
+        matched,
+        caught,
+        ready,
+        decorated,
+        add(7),
+        with_lines(),
+    ),
     *(lambda_rate, Class.static, down, *pair, *thrice, *same_name, math.sqrt, np.sqrt, str),
     lambda x, k=SCALE: (lambda y: y + k)(x),
     lambda x: (y := x + SCALE) + y,
@@ -176,7 +187,18 @@ def test_functions_are_told_apart_by_what_they_captured() -> None:
 
 def test_a_function_may_have_a_name_that_the_program_needs() -> None:
     dataset = X
-    for name in ("plain", "work", "time", "tf", "dataset", "x", "value", "made", "print", "Dataset"):
+    for name in (
+        "plain",
+        "work",
+        "time",
+        "tf",
+        "dataset",
+        "x",
+        "value",
+        "made",
+        "print",
+        "Dataset",
+    ):
         function = add(len(name) * 1000)
         function.__name__ = name
         dataset = dataset.map(function).map(cost=function)
@@ -186,7 +208,8 @@ def test_a_function_may_have_a_name_that_the_program_needs() -> None:
 
 def test_comments_stay_where_nothing_has_to_be_filled_in() -> None:
     assert "SCALE = [x, x]  # noqa: N806 - not the global one" in X.map(has_its_own).code()
-    assert '        text = """one\ntwo"""' not in X.map(with_lines()).code()  # its lines cannot be moved
+    # Its lines cannot be moved
+    assert '        text = """one\ntwo"""' not in X.map(with_lines()).code()
 
 
 # ---- functions that have none ----
@@ -236,13 +259,19 @@ class Liar(Odd):
 
 LEFT = [
     *(counts, two_meanings, at_a_loss, counter(), Class(), Class().method, "{}".format),
-    *(functools.partial(at_a_loss, k=3), functools.cache(at_a_loss), namedtuple("Point", "x")),
+    *(
+        functools.partial(at_a_loss, k=3),
+        functools.cache(at_a_loss),
+        namedtuple("Point", "x"),
+    ),
 ]
 
 
 @pytest.mark.parametrize("function", LEFT)
 def test_what_has_no_source_is_a_stub(function: Callable[..., Any]) -> None:
-    for text in texts(X.map(cost=lambda x: isinstance(x, type(function)))) + texts(X.map(function)):
+    for text in texts(X.map(cost=lambda x: isinstance(x, type(function)))) + texts(
+        X.map(function)
+    ):
         assert "(*args):  # put its source here\n    raise NotImplementedError" in text
 
 
@@ -267,7 +296,9 @@ class Data:
 LOOP: list[Any] = []
 LOOP.append(LOOP)
 DEEP = functools.reduce(lambda inner, _: [inner], range(500), LOOP)
-NUMBERS = st.one_of(st.integers(), st.floats(), st.complex_numbers(), st.booleans(), st.none())
+NUMBERS = st.one_of(
+    st.integers(), st.floats(), st.complex_numbers(), st.booleans(), st.none()
+)
 PLAIN = NUMBERS | st.text(max_size=5) | st.binary(max_size=5)
 HASHED = PLAIN | st.tuples(PLAIN)
 KNOWN = st.recursive(
@@ -276,8 +307,25 @@ KNOWN = st.recursive(
     max_leaves=5,
 )
 ODD = [
-    *(Point(1, 2), Color.RED, Color, Data(3), Path("."), datetime.date(2020, 1, 2), Odd(), Liar()),
-    *(np.arange(3), np.float32(0.5), np.datetime64("2020"), np.bool_(True), np.dtype(int), LOOP, DEEP),
+    *(
+        Point(1, 2),
+        Color.RED,
+        Color,
+        Data(3),
+        Path("."),
+        datetime.date(2020, 1, 2),
+        Odd(),
+        Liar(),
+    ),
+    *(
+        np.arange(3),
+        np.float32(0.5),
+        np.datetime64("2020"),
+        np.bool_(True),
+        np.dtype(int),
+        LOOP,
+        DEEP,
+    ),
     *(object(), type("a\nb", (), {})(), type("class", (), {})(), ast, len, ...),
 ]
 
@@ -298,7 +346,9 @@ def test_plain_values_are_written(value: Any) -> None:
 @pytest.mark.parametrize(
     "around", [lambda value: value, lambda value: [1, value], lambda value: {"a": (value,)}]
 )
-def test_programs_compile_whatever_was_captured(place: int, around: Callable[[Any], Any]) -> None:
+def test_programs_compile_whatever_was_captured(
+    place: int, around: Callable[[Any], Any]
+) -> None:
     value = around(ODD[place])
     texts(
         X.map(lambda x, default=value: (x, value, default)[0]).map(
@@ -332,17 +382,23 @@ def test_numbers_without_end_are_written(value: float) -> None:
     text, _ = texts(X.map(lambda x: (x, value)))
     assert f"value = float('{value}')" in text
     assert repr(elements(built(text))[0]) == f"(0, {value})"
-    assert f"tf.constant([1.0, float('{value}')], tf.float64)" in texts(Dataset.from_list([1.0, value]))[1]
+    assert (
+        f"tf.constant([1.0, float('{value}')], tf.float64)"
+        in texts(Dataset.from_list([1.0, value]))[1]
+    )
 
 
 def test_a_function_on_bytes_stays_as_it_was_written() -> None:
     dataset = Dataset.from_list([b"a"]).map(lambda value: value.decode() + "!")
     text = dataset.code("tf.data")
-    assert "lambda value: value.decode() + '!'" in text or "return value.decode() + '!'" in text
-    assert "return value if isinstance(value, bytes)" in text
-    assert "return value.decode() if isinstance(value, bytes)" in Dataset.from_list(["a"]).map(len).code(
-        "tf.data"
+    assert (
+        "lambda value: value.decode() + '!'" in text
+        or "return value.decode() + '!'" in text
     )
+    assert "return value if isinstance(value, bytes)" in text
+    assert "return value.decode() if isinstance(value, bytes)" in Dataset.from_list(
+        ["a"]
+    ).map(len).code("tf.data")
 
 
 # ---- names of stages, and costs ----
@@ -351,7 +407,9 @@ def test_a_function_on_bytes_stays_as_it_was_written() -> None:
 @settings(max_examples=100)
 @given(
     st.text(min_size=1)
-    | st.sampled_from(["2nd decode", "class", "Import", "None", "Ω", "½", "ﬁ", "__", "\ud800"])
+    | st.sampled_from(
+        ["2nd decode", "class", "Import", "None", "Ω", "½", "ﬁ", "__", "\ud800"]
+    )
 )
 def test_programs_compile_whatever_a_stage_is_called(stage: str) -> None:
     texts(X.map(str, cost=0.01, stage=stage).map(cost=len, stage=stage))
@@ -366,17 +424,28 @@ def test_programs_compile_whatever_a_stage_is_called(stage: str) -> None:
             ("class", "mapped_class"),
             ("Print", "print_2"),
         ),
-        *(("Time!", "time_2"), ("keep", "keep"), ("ﬁle 1", "file_1"), ("Größe", "größe"), ("?", "mapped_")),
+        *(
+            ("Time!", "time_2"),
+            ("keep", "keep"),
+            ("ﬁle 1", "file_1"),
+            ("Größe", "größe"),
+            ("?", "mapped_"),
+        ),
     ],
 )
 def test_a_stage_names_its_function(stage: str, name: str) -> None:
-    assert f"def {name}(x):\n    tf.py_function(" in X.map(cost=0.01, stage=stage).code("tf.data")
+    assert f"def {name}(x):\n    tf.py_function(" in X.map(cost=0.01, stage=stage).code(
+        "tf.data"
+    )
 
 
 def test_a_measured_cost_is_written() -> None:
     uneven = fit([(number, 0.050 if number % 4 == 3 else 0.010) for number in range(8)])
     text, in_tfdata = texts(X.map(has_its_own, cost=uneven))
-    assert "cost=fitting.fitted(times=(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05))" in text
+    assert (
+        "cost=fitting.fitted(times=(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05))"
+        in text
+    )
     assert "return 0.02  # on average" in in_tfdata
     measured = X.filter(costing(is_even, 0.25, "wait"))
     text, in_tfdata = texts(measured)

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import JSON
 
-from lessonkit.widgets.controls import RefusedError, cards, control, controls_of, seconds, slider
+from lessonkit.widgets.controls import (
+    RefusedError,
+    cards,
+    control,
+    controls_of,
+    seconds,
+    slider,
+)
 
 
 def test_the_abbreviations_are_those_of_interact() -> None:
@@ -30,16 +37,22 @@ def test_a_slider_has_a_unit_and_a_label() -> None:
 
 
 def test_a_control_starts_at_the_default_of_the_function() -> None:
-    def pipeline(calls: int = 3, order: str = "b", on: bool = True, other: int = 0) -> None: ...
+    def pipeline(
+        calls: int = 3, order: str = "b", on: bool = True, other: int = 0
+    ) -> None: ...
 
-    made = controls_of(pipeline, {"calls": (1, 8), "order": ["a", "b"], "on": False, "other": (1, 3)})
+    made = controls_of(
+        pipeline, {"calls": (1, 8), "order": ["a", "b"], "on": False, "other": (1, 3)}
+    )
     assert [one.start for one in made] == [2, 1, True, 0]
 
 
 def test_a_slider_without_a_default_starts_in_the_middle() -> None:
     def pipeline(calls: int) -> None: ...
 
-    assert [one.values[one.start] for one in controls_of(pipeline, {"calls": (1, 9)})] == [5]
+    assert [one.values[one.start] for one in controls_of(pipeline, {"calls": (1, 9)})] == [
+        5
+    ]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +79,9 @@ def test_what_is_no_control_is_refused(given: Any) -> None:
         control("a", given)
 
 
-@pytest.mark.parametrize("given", [(0.0, inf), (0.0, 1.0, nan), (0, 1e-12, 1e-13), slider("a", "b")])  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "given", [(0.0, inf), (0.0, 1.0, nan), (0, 1e-12, 1e-13), slider("a", "b")]
+)  # type: ignore[arg-type]
 def test_a_slider_needs_ends_and_steps_that_can_be_told_apart(given: Any) -> None:
     with pytest.raises(ValueError, match="a: must go up in at most 1000 steps"):
         control("a", given)
@@ -91,7 +106,10 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_fractions_are_numbers_and_large_ones_are_told_apart() -> None:
-    assert control("a", (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))).texts == ("0.25", "0.5")
+    assert control("a", (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))).texts == (
+        "0.25",
+        "0.5",
+    )
     assert control("a", (1_000_000, 1_000_001)).texts == ("1000000", "1000001")
 
 
@@ -137,15 +155,21 @@ def test_a_choice_starts_at_the_default_itself_or_else_at_an_equal_one(
     assert controls_of(lambda a=default: None, {"a": values})[0].start == start
 
 
-@pytest.mark.parametrize("values", [[np.zeros(3), ONES], [BROKEN, BROKEN], [1, None], {"x": ONES, "y": None}])
+@pytest.mark.parametrize(
+    "values", [[np.zeros(3), ONES], [BROKEN, BROKEN], [1, None], {"x": ONES, "y": None}]
+)
 def test_a_choice_without_a_default_starts_at_the_first(values: Any) -> None:
     assert control("a", values).start == 0
 
 
 @pytest.mark.parametrize("default", [np.ones(3), Broken(), "x" * 10**6])
 @pytest.mark.parametrize("given", [(1, 3), [np.ones(3), Broken()]])
-def test_a_default_that_equals_nothing_is_refused_with_its_beginning(given: Any, default: Any) -> None:
-    with pytest.raises(ValueError, match="the default of the function is none of ") as refused:
+def test_a_default_that_equals_nothing_is_refused_with_its_beginning(
+    given: Any, default: Any
+) -> None:
+    with pytest.raises(
+        ValueError, match="the default of the function is none of "
+    ) as refused:
         controls_of(lambda a=default: None, {"a": given})
     assert len(str(refused.value)) < 1000
 
@@ -157,13 +181,17 @@ def test_a_default_that_no_slider_reaches_is_refused(default: Any) -> None:
 
 
 def test_a_switch_says_what_its_default_may_be() -> None:
-    with pytest.raises(ValueError, match="the default of the function is none of True, False"):
+    with pytest.raises(
+        ValueError, match="the default of the function is none of True, False"
+    ):
         controls_of(lambda a=ONES: None, {"a": True})
 
 
 @pytest.mark.parametrize("default", [[len], [len, len], [str, len, len], None])
 def test_cards_start_at_an_order_of_all_of_them(default: Any) -> None:
-    with pytest.raises(ValueError, match="the default of the function is none of length, text"):
+    with pytest.raises(
+        ValueError, match="the default of the function is none of length, text"
+    ):
         controls_of(lambda order=default: None, {"order": cards(length=len, text=str)})
 
 
@@ -172,7 +200,9 @@ def test_a_long_text_is_cut() -> None:
 
 
 def test_a_control_for_no_argument_is_refused() -> None:
-    with pytest.raises(TypeError, match="missing: the pipeline function has no such argument"):
+    with pytest.raises(
+        TypeError, match="missing: the pipeline function has no such argument"
+    ):
         controls_of(lambda calls: None, {"missing": (1, 2)})
 
 

@@ -26,7 +26,9 @@ def test_nothing_that_a_lesson_can_use_is_left_out() -> None:
 
 def test_every_control_has_its_picture() -> None:
     cells = nbformat.read(CONTROLS, as_version=4).cells
-    labs = [cell for cell in cells if cell.cell_type == "code" and "explore(\n" in cell.source]
+    labs = [
+        cell for cell in cells if cell.cell_type == "code" and "explore(\n" in cell.source
+    ]
     assert labs
     for cell in labs:
         assert any("image/png" in output.get("data", {}) for output in cell.outputs)

@@ -33,14 +33,20 @@ def sections(found: Lesson) -> Iterator[tuple[int, int, int]]:
         if "covered" in tags(cell):
             above = max(other for other in range(place) if levels[other] < levels[place])
             end = next(
-                (other for other in range(place + 1, len(levels)) if levels[other] <= levels[place]),
+                (
+                    other
+                    for other in range(place + 1, len(levels))
+                    if levels[other] <= levels[place]
+                ),
                 len(levels),
             )
             yield above, place, end
 
 
 def asked(found: Lesson) -> dict[str, Question]:
-    return {cell: value for cell, value in found.values.items() if isinstance(value, Question)}
+    return {
+        cell: value for cell, value in found.values.items() if isinstance(value, Question)
+    }
 
 
 @each
@@ -53,7 +59,9 @@ def test_a_cell_that_asks_says_so_by_its_tag_and_holds_no_answer(name: str) -> N
 
 
 @each
-def test_a_covered_section_begins_with_a_folded_heading_that_tells_nothing(name: str) -> None:
+def test_a_covered_section_begins_with_a_folded_heading_that_tells_nothing(
+    name: str,
+) -> None:
     found = lesson(name)
     for above, place, end in sections(found):
         cell = found.cells[place]
@@ -68,16 +76,24 @@ def test_a_covered_section_begins_with_a_folded_heading_that_tells_nothing(name:
 @each
 def test_each_question_of_the_main_path_covers_what_comes_next(name: str) -> None:
     found = lesson(name)
-    covering = {place for above, start, _ in sections(found) for place in range(above, start)}
+    covering = {
+        place for above, start, _ in sections(found) for place in range(above, start)
+    }
     questions = [
-        place for place, cell in enumerate(found.cells[: further_of(found)]) if cell.id in asked(found)
+        place
+        for place, cell in enumerate(found.cells[: further_of(found)])
+        if cell.id in asked(found)
     ]
     assert questions
     assert set(questions) <= covering
 
 
 def further_of(found: Lesson) -> int:
-    return next(place for place, cell in enumerate(found.cells) if cell.source.startswith("## Further"))
+    return next(
+        place
+        for place, cell in enumerate(found.cells)
+        if cell.source.startswith("## Further")
+    )
 
 
 @each
@@ -93,10 +109,16 @@ def test_no_right_number_is_in_sight(name: str) -> None:
     ]
     for question, value in asked(found).items():
         if isinstance(value, Predict) and not value.choices:
-            answer = re.compile(rf"(?<![\d.]){re.escape(value.shown(value.right))}(?![\d.])")
+            answer = re.compile(
+                rf"(?<![\d.]){re.escape(value.shown(value.right))}(?![\d.])"
+            )
             if not answer.search(value.question):
-                telling = [cell for cell, text in seen if answer.search(text.replace("**", ""))]
-                assert not telling, f"{value.shown(value.right)}, the answer of {question}, is told"
+                telling = [
+                    cell for cell, text in seen if answer.search(text.replace("**", ""))
+                ]
+                assert not telling, (
+                    f"{value.shown(value.right)}, the answer of {question}, is told"
+                )
 
 
 def shown(cell: Any) -> Iterator[str]:

@@ -13,7 +13,10 @@ from lessonkit.explain.critical_path import RUNTIME
 
 def steps(trace: Trace) -> list[tuple[str, float, float]]:
     """Stage, start and end of each step, in milliseconds."""
-    return [(step.stage, step.start_ns / MS, step.end_ns / MS) for step in critical_path(trace).steps]
+    return [
+        (step.stage, step.start_ns / MS, step.end_ns / MS)
+        for step in critical_path(trace).steps
+    ]
 
 
 def test_path_is_as_long_as_the_run_to_the_nanosecond() -> None:
@@ -22,7 +25,9 @@ def test_path_is_as_long_as_the_run_to_the_nanosecond() -> None:
         path = critical_path(trace)
         assert path.length == trace.duration, seed
         assert RUNTIME not in path.shares or "handling" in repr(dataset), seed
-        assert all(before.end_ns == after.start_ns for before, after in pairwise(path.steps)), seed
+        assert all(
+            before.end_ns == after.start_ns for before, after in pairwise(path.steps)
+        ), seed
 
 
 def test_work_that_is_hidden_is_not_on_the_path() -> None:
@@ -38,7 +43,9 @@ def test_work_that_is_hidden_is_not_on_the_path() -> None:
 
 
 def test_shares_are_of_the_whole_and_the_largest_comes_first() -> None:
-    path = critical_path(benchmark(ArtificialDataset(4, open=0.005).map(cost=0.020), num_epochs=1))
+    path = critical_path(
+        benchmark(ArtificialDataset(4, open=0.005).map(cost=0.020), num_epochs=1)
+    )
     assert list(path.shares) == ["Map", "Read", "Train", "Open"]
     assert path.shares == pytest.approx(
         {"Map": 80 / 185, "Read": 60 / 185, "Train": 40 / 185, "Open": 5 / 185}
@@ -56,7 +63,10 @@ def test_one_slow_sample_stalls_all_behind_it() -> None:
     """With an order to keep the path leads through it; without one the others go by."""
     cost = straggler(0.010, every=4, slow=0.200)
     ordered, unordered = (
-        benchmark(Dataset.range(6).map(cost=cost, num_parallel_calls=2, deterministic=in_order), num_epochs=1)
+        benchmark(
+            Dataset.range(6).map(cost=cost, num_parallel_calls=2, deterministic=in_order),
+            num_epochs=1,
+        )
         for in_order in (True, False)
     )
     path = critical_path(ordered)
@@ -79,7 +89,9 @@ def test_a_parallel_map_brings_nothing_where_reading_decides() -> None:
 
 def test_time_after_the_last_element_is_on_the_path() -> None:
     """The filter reads on to the end and finds nothing."""
-    trace = benchmark(ArtificialDataset(2, open=0).filter(lambda sample: sample == 0), num_epochs=1)
+    trace = benchmark(
+        ArtificialDataset(2, open=0).filter(lambda sample: sample == 0), num_epochs=1
+    )
     assert steps(trace) == [("Read", 0, 15), ("Train", 15, 25), ("Read", 25, 40)]
 
 
@@ -96,7 +108,9 @@ def test_where_nothing_took_time_the_path_is_empty() -> None:
 
 
 def test_on_threads_small_gaps_are_the_runtime() -> None:
-    dataset = ArtificialDataset(5, read=0.005).map(cost=0.004, num_parallel_calls=2).prefetch(1)
+    dataset = (
+        ArtificialDataset(5, read=0.005).map(cost=0.004, num_parallel_calls=2).prefetch(1)
+    )
     trace = benchmark(dataset, num_epochs=2, train=0.002, clock="real")
     path = critical_path(trace)
     assert path.length == trace.duration

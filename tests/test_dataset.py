@@ -57,7 +57,9 @@ def test_repr_is_the_code_that_builds_it() -> None:
         Dataset.zip((NUMBERS,)).map(None, 2, False, cost=0.5),
         NUMBERS.batch(2, True, 3, False).shuffle(3, 1, None),
         NUMBERS.skip(2).shard(2, 1).repeat(),
-        ArtificialDataset(5, open=per_sample(0.1), read=straggler(0.1, every=3, slow=1.0)).cache(),
+        ArtificialDataset(
+            5, open=per_sample(0.1), read=straggler(0.1, every=3, slow=1.0)
+        ).cache(),
         NUMBERS.batch(2).unbatch().map(cost=0.5, kind="native", stage="Decode", nbytes=10),
     ],
     ids=repr,
@@ -81,27 +83,59 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         ValueError,
         "cycle_length=0: must be 1 or more, or AUTOTUNE",
     ),
-    (lambda: NUMBERS.interleave(square, block_length=0), ValueError, "block_length=0: must be 1 or more"),
-    (lambda: NUMBERS.interleave(square, 1, 1, 4), ValueError, "num_parallel_calls=4: must be 1 or less"),
+    (
+        lambda: NUMBERS.interleave(square, block_length=0),
+        ValueError,
+        "block_length=0: must be 1 or more",
+    ),
+    (
+        lambda: NUMBERS.interleave(square, 1, 1, 4),
+        ValueError,
+        "num_parallel_calls=4: must be 1 or less",
+    ),
     (lambda: NUMBERS.interleave(3), TypeError, "map_func=3: must be a function"),
-    (lambda: NUMBERS.map(square, cost=-1), ValueError, "cost=-1: must be a number of seconds, 0 or more"),
+    (
+        lambda: NUMBERS.map(square, cost=-1),
+        ValueError,
+        "cost=-1: must be a number of seconds, 0 or more",
+    ),
     (lambda: NUMBERS.map(square, cost=math.nan), ValueError, "cost=nan"),
     (lambda: NUMBERS.map(square, cost="1"), TypeError, "cost='1'"),
     (lambda: NUMBERS.map(square, cost=True), TypeError, "cost=True"),
     (lambda: NUMBERS.map(5), TypeError, "map_func=5: must be a function"),
-    (lambda: NUMBERS.map(square, kind="gpu"), ValueError, "kind='gpu': must be one of wait, native, python"),
+    (
+        lambda: NUMBERS.map(square, kind="gpu"),
+        ValueError,
+        "kind='gpu': must be one of wait, native, python",
+    ),
     (
         lambda: NUMBERS.map(square, num_parallel_calls=0),
         ValueError,
         "num_parallel_calls=0: must be 1 or more",
     ),
-    (lambda: NUMBERS.map(square, num_parallel_calls=1.5), TypeError, "num_parallel_calls=1.5"),
-    (lambda: NUMBERS.map(square, deterministic=1), TypeError, "deterministic=1: must be True or False"),
-    (lambda: NUMBERS.map(square, fn=square), TypeError, "fn: must not be given beside map_func"),
+    (
+        lambda: NUMBERS.map(square, num_parallel_calls=1.5),
+        TypeError,
+        "num_parallel_calls=1.5",
+    ),
+    (
+        lambda: NUMBERS.map(square, deterministic=1),
+        TypeError,
+        "deterministic=1: must be True or False",
+    ),
+    (
+        lambda: NUMBERS.map(square, fn=square),
+        TypeError,
+        "fn: must not be given beside map_func",
+    ),
     (lambda: NUMBERS.map(square, nbytes=-1), ValueError, "nbytes=-1: must be 0 or more"),
     (lambda: NUMBERS.map(square, stage=""), TypeError, "stage=''"),
     (lambda: NUMBERS.filter(None), TypeError, "predicate=None: must be a function"),
-    (lambda: NUMBERS.prefetch(-2), ValueError, "buffer_size=-2: must be 0 or more, or AUTOTUNE"),
+    (
+        lambda: NUMBERS.prefetch(-2),
+        ValueError,
+        "buffer_size=-2: must be 0 or more, or AUTOTUNE",
+    ),
     (lambda: NUMBERS.shuffle(0), ValueError, "buffer_size=0: must be 1 or more"),
     (lambda: NUMBERS.shuffle(-1), ValueError, "buffer_size=-1: must be 1 or more"),
     (lambda: NUMBERS.shuffle(2, seed="x"), TypeError, "seed='x': must be an integer"),
@@ -109,11 +143,23 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: NUMBERS.repeat("x"), TypeError, "count='x': must be an integer"),
     (lambda: NUMBERS.take(None), TypeError, "count=None: must be an integer"),
     (lambda: NUMBERS.shard(0, 0), ValueError, "num_shards=0: must be 1 or more"),
-    (lambda: NUMBERS.shard(3, 3), ValueError, "index=3: must be 0 to 2, as num_shards is 3"),
+    (
+        lambda: NUMBERS.shard(3, 3),
+        ValueError,
+        "index=3: must be 0 to 2, as num_shards is 3",
+    ),
     (lambda: Dataset.zip(), TypeError, "datasets=None: must be data sets"),
-    (lambda: Dataset.zip(NUMBERS, datasets=NUMBERS), TypeError, "datasets: must not be given beside"),
+    (
+        lambda: Dataset.zip(NUMBERS, datasets=NUMBERS),
+        TypeError,
+        "datasets: must not be given beside",
+    ),
     (lambda: Dataset.zip(datasets=3), TypeError, "datasets=3: must be data sets"),
-    (lambda: NUMBERS.batch(2, num_parallel_calls=0), ValueError, "num_parallel_calls=0: must be 1 or more"),
+    (
+        lambda: NUMBERS.batch(2, num_parallel_calls=0),
+        ValueError,
+        "num_parallel_calls=0: must be 1 or more",
+    ),
     (lambda: Dataset.from_list({1}), TypeError, "values={1}: must be a list"),
     (lambda: Dataset.zip(NUMBERS, 3), TypeError, "datasets=3: must be data sets"),
     (lambda: Dataset.range(), TypeError, "range expected at least 1 argument"),
@@ -139,15 +185,23 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: per_sample(-1), ValueError, "seconds=-1"),
     (lambda: Dataset(3), TypeError, "begin with Dataset.range"),  # type: ignore[arg-type]
     (lambda: benchmark(3), TypeError, "dataset=3: must be a Dataset"),  # type: ignore[call-overload]
-    (lambda: benchmark(NUMBERS, clock="x"), ValueError, "clock='x': must be one of virtual, real"),
+    (
+        lambda: benchmark(NUMBERS, clock="x"),
+        ValueError,
+        "clock='x': must be one of virtual, real",
+    ),
     (lambda: benchmark(NUMBERS, num_epochs=-1), ValueError, "num_epochs=-1"),
     (lambda: benchmark(NUMBERS, train=-1), ValueError, "train=-1"),
     (lambda: benchmark(NUMBERS.repeat()), ValueError, "never ends: say max_elements"),
 ]
 
 
-@pytest.mark.parametrize(("build", "error", "message"), REFUSED, ids=[message for _, _, message in REFUSED])
-def test_wrong_arguments_are_refused_at_once(build: Any, error: type[Exception], message: str) -> None:
+@pytest.mark.parametrize(
+    ("build", "error", "message"), REFUSED, ids=[message for _, _, message in REFUSED]
+)
+def test_wrong_arguments_are_refused_at_once(
+    build: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error) as raised:
         build()
     assert message in str(raised.value)
@@ -220,14 +274,18 @@ def test_cardinality_is_what_tf_data_says(dataset: Dataset, expected: float | No
     assert cardinality(dataset.node) == expected
 
 
-SIGNATURES: dict[str, list[dict[str, Any]]] = json.loads((DATA / "tfdata_signatures.json").read_text())
+SIGNATURES: dict[str, list[dict[str, Any]]] = json.loads(
+    (DATA / "tfdata_signatures.json").read_text()
+)
 
 
 @pytest.mark.parametrize("method", SIGNATURES)
 def test_arguments_mean_the_same_by_position_and_by_name_as_in_tf_data(method: str) -> None:
     parameters = inspect.signature(getattr(Dataset, method)).parameters.values()
     ours = [parameter for parameter in parameters if parameter.name != "self"]
-    by_place = [parameter.name for parameter in ours if parameter.kind is not parameter.KEYWORD_ONLY]
+    by_place = [
+        parameter.name for parameter in ours if parameter.kind is not parameter.KEYWORD_ONLY
+    ]
     theirs = {parameter["name"]: parameter for parameter in SIGNATURES[method]}
     assert by_place == [*theirs][: len(by_place)]
     for parameter in ours:
@@ -241,7 +299,10 @@ def test_arguments_mean_the_same_by_position_and_by_name_as_in_tf_data(method: s
 def test_numbers_of_numpy_are_kept_as_numbers() -> None:
     one, two, three = map(np.int64, (1, 2, 3))
     dataset = Dataset.range(three).interleave(Dataset.range, two).shard(2, one)  # type: ignore[arg-type]
-    assert repr(dataset) == "Dataset.range(3).interleave(range, cycle_length=2).shard(2, index=1)"
+    assert (
+        repr(dataset)
+        == "Dataset.range(3).interleave(range, cycle_length=2).shard(2, index=1)"
+    )
     assert "Dataset.range(3)" in dataset.code()
     assert dataset.node.inputs[0].inputs[0].arguments["args"] == (3,)
 
@@ -250,20 +311,30 @@ def test_data_sets_are_zipped_as_tf_data_does() -> None:
     one, two = Dataset.range(1), Dataset.range(1, 2)
     assert list(Dataset.zip(one)) == [0]
     assert list(Dataset.zip((one,))) == [(0,)]
-    assert list(Dataset.zip(datasets=(one, two))) == list(Dataset.zip((one, two))) == [(0, 1)]
+    assert (
+        list(Dataset.zip(datasets=(one, two))) == list(Dataset.zip((one, two))) == [(0, 1)]
+    )
     assert list(Dataset.zip(one, (two, one))) == [(0, (1, 0))]
 
 
 def test_a_function_may_be_called_fn_too() -> None:
-    assert list(NUMBERS.take(2).map(fn=square)) == list(NUMBERS.take(2).map(map_func=square)) == [0, 1]
+    assert (
+        list(NUMBERS.take(2).map(fn=square))
+        == list(NUMBERS.take(2).map(map_func=square))
+        == [0, 1]
+    )
 
 
 def test_a_range_has_no_more_numbers_than_can_be_counted() -> None:
-    with pytest.raises(ValueError, match=r"range=\(10000000000000000000,\): must have fewer numbers than"):
+    with pytest.raises(
+        ValueError, match=r"range=\(10000000000000000000,\): must have fewer numbers than"
+    ):
         Dataset.range(10**19)
     assert list(Dataset.range(10**19, 10**19 + 2)) == [10**19, 10**19 + 1]
 
 
 def test_calls_of_an_interleave_are_named_if_they_are_no_number() -> None:
-    with pytest.raises(TypeError, match="num_parallel_calls='4': must be 1 or more, or AUTOTUNE"):
+    with pytest.raises(
+        TypeError, match="num_parallel_calls='4': must be 1 or more, or AUTOTUNE"
+    ):
         Dataset.range(3).interleave(Dataset.range, 4, num_parallel_calls="4")  # type: ignore[arg-type]

@@ -25,7 +25,18 @@ DOCUMENTS = [
 README = ROOT / "README.md"
 BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What is said of other programs and of places that are not here.
-OTHERS = ("conda", "jupyter", "jupyterhub", "npm", "docker", "helm", "getent", "pip", "git", "cd")
+OTHERS = (
+    "conda",
+    "jupyter",
+    "jupyterhub",
+    "npm",
+    "docker",
+    "helm",
+    "getent",
+    "pip",
+    "git",
+    "cd",
+)
 # Commands that take long: each has a test, or a job of its own among those that are run elsewhere.
 MODULES = {
     "http.server",
@@ -43,7 +54,9 @@ MODULES = {
     "tools.start",
 }
 
-each = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+each = pytest.mark.parametrize(
+    "path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
+)
 
 
 def commands(text: str) -> list[list[str]]:
@@ -60,13 +73,19 @@ def test_every_command_is_one_that_there_is(path: Path) -> None:
     for command in commands(path.read_text(encoding="utf-8")):
         program, *arguments = command
         if program == "make":
-            told = subprocess.run(["make", "-n", *arguments], cwd=ROOT, capture_output=True, text=True)
+            told = subprocess.run(
+                ["make", "-n", *arguments], cwd=ROOT, capture_output=True, text=True
+            )
             assert told.returncode == 0, command
         elif program.endswith(("python", "python3")):
             assert arguments[0] == "-m", command
             assert arguments[1] in MODULES, command
             assert arguments[1] != "tools.start" or arguments[2] in targets.TARGETS, command
-            assert arguments[1] != "lessonkit" or arguments[2] in ("check", "copy", "recommend"), command
+            assert arguments[1] != "lessonkit" or arguments[2] in (
+                "check",
+                "copy",
+                "recommend",
+            ), command
         else:
             assert Path(program).name in OTHERS, command
 
@@ -74,14 +93,21 @@ def test_every_command_is_one_that_there_is(path: Path) -> None:
 @pytest.mark.parametrize("module", sorted(MODULES - {"build"}))
 def test_every_module_that_is_run_is_there(module: str) -> None:
     told = subprocess.run(
-        [sys.executable, "-c", f"import importlib.util as u; assert u.find_spec({module!r})"], cwd=ROOT
+        [
+            sys.executable,
+            "-c",
+            f"import importlib.util as u; assert u.find_spec({module!r})",
+        ],
+        cwd=ROOT,
     )
     assert told.returncode == 0
 
 
 def test_the_python_of_the_readme_gives_what_stands_there() -> None:
     text = README.read_text(encoding="utf-8")
-    examples = "\n".join(block for language, block in BLOCKS.findall(text) if language == "python")
+    examples = "\n".join(
+        block for language, block in BLOCKS.findall(text) if language == "python"
+    )
     test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", str(README), 0)
     assert len(test.examples) > 8
     assert not doctest.DocTestRunner().run(test).failed
@@ -90,14 +116,18 @@ def test_the_python_of_the_readme_gives_what_stands_there() -> None:
 @each
 def test_links_lead_somewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([^)#\s]+)", text) + re.findall(r"(?:src|srcset)=\"([^\"]+)\"", text)
+    links = re.findall(r"\]\(([^)#\s]+)", text) + re.findall(
+        r"(?:src|srcset)=\"([^\"]+)\"", text
+    )
     for link in links:
         planned = (path.parent / link).parent == NOTEBOOKS and Path(link).stem in SERIES
         assert link.startswith("https://") or (path.parent / link).exists() or planned, link
 
 
 def test_the_handout_has_the_page_to_keep() -> None:
-    cells = json.loads((NOTEBOOKS / "08_put_it_together.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(
+        (NOTEBOOKS / "08_put_it_together.ipynb").read_text(encoding="utf-8")
+    )["cells"]
     texts = ["".join(cell["source"]) for cell in cells]
     kept = texts[texts.index("### One page to keep") + 1]
     handout = html.unescape((ROOT / "docs" / "handout.html").read_text(encoding="utf-8"))
@@ -105,7 +135,9 @@ def test_the_handout_has_the_page_to_keep() -> None:
     assert len(rows) > 10
     for row in rows:
         cells = [cell.strip().replace("`", "") for cell in row.strip("|").split("|")]
-        assert any(all(f">{cell}<" in line for cell in cells) for line in handout.splitlines()), row
+        assert any(
+            all(f">{cell}<" in line for cell in cells) for line in handout.splitlines()
+        ), row
     for sentence in re.findall(r"\*\*.+?\*\* (.+)", kept):
         assert sentence.startswith("$") or sentence in handout
 
@@ -129,7 +161,11 @@ def test_the_license_and_the_version_are_the_same_everywhere() -> None:
 
 
 def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> None:
-    drawn = Path(str(files("lessonkit.pictures") / "kitchen.svg")).read_text(encoding="utf-8").strip()
+    drawn = (
+        Path(str(files("lessonkit.pictures") / "kitchen.svg"))
+        .read_text(encoding="utf-8")
+        .strip()
+    )
     assert drawn in (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
     whole, fridge = kitchen(), kitchen("fridge")
     assert whole.parts == ["pantry", "cook", "pass", "diner", "fridge", "tray", "worker"]
@@ -151,8 +187,17 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be an owner and a project"):
         repository.move(tmp_path, "ada")
     changed = repository.move(tmp_path, "ada/lessons")
-    assert {path.name for path in changed} == {"pyproject.toml", "classroom.md", "README.md"}
-    assert "](https://ada.github.io/lessons/workers.html#workers=4)" in (tmp_path / "README.md").read_text()
+    assert {path.name for path in changed} == {
+        "pyproject.toml",
+        "classroom.md",
+        "README.md",
+    }
+    assert (
+        "](https://ada.github.io/lessons/workers.html#workers=4)"
+        in (tmp_path / "README.md").read_text()
+    )
     assert repository.kept_at(tmp_path) == "ada/lessons"
     for path in tmp_path.rglob("*.*"):
-        assert not re.search(before.replace("/", "|"), path.read_text(encoding="utf-8")), path
+        assert not re.search(before.replace("/", "|"), path.read_text(encoding="utf-8")), (
+            path
+        )

@@ -38,7 +38,9 @@ class Unlike:
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal and of one kind, down to their parts."""
     if isinstance(one, (tuple, list)):
-        alike = isinstance(other, list) if isinstance(one, list) else type(one) is type(other)
+        alike = (
+            isinstance(other, list) if isinstance(one, list) else type(one) is type(other)
+        )
         return alike and len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
@@ -56,7 +58,9 @@ LEAVES: dict[str, st.SearchStrategy[Any]] = {
     "lists": st.lists(st.lists(st.integers(), max_size=2), max_size=2),
     "arrays": st.integers(0, 9).map(lambda number: np.full((2, 1), number)),
     "scalars": st.integers(0, 9).map(np.int64),
-    "objects": st.builds(Record, st.integers()) | st.builds(Unlike) | st.frozensets(st.integers()),
+    "objects": st.builds(Record, st.integers())
+    | st.builds(Unlike)
+    | st.frozensets(st.integers()),
 }
 
 
@@ -67,7 +71,9 @@ def structures(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[st.SearchStrat
         lambda part: (
             st.lists(part, min_size=1, max_size=3).map(lambda parts: st.tuples(*parts))
             | st.tuples(part, part).map(lambda pair: st.builds(Point, *pair))
-            | st.dictionaries(st.sampled_from("abc"), part, min_size=1).map(st.fixed_dictionaries)
+            | st.dictionaries(st.sampled_from("abc"), part, min_size=1).map(
+                st.fixed_dictionaries
+            )
         ),
         max_leaves=4,
     )
@@ -82,10 +88,16 @@ def elements(draw: st.DrawFn) -> list[Any]:
 SAME: list[Callable[[Dataset], Dataset]] = [
     lambda dataset: dataset.batch(2).unbatch(),
     lambda dataset: dataset.batch(2, num_parallel_calls=2).batch(1).unbatch().unbatch(),
-    lambda dataset: Dataset.zip(dataset, dataset).batch(2).unbatch().map(lambda one, other: one),
-    lambda dataset: dataset.enumerate().cache().map(lambda number, value: value, num_parallel_calls=2),
+    lambda dataset: (
+        Dataset.zip(dataset, dataset).batch(2).unbatch().map(lambda one, other: one)
+    ),
+    lambda dataset: (
+        dataset.enumerate().cache().map(lambda number, value: value, num_parallel_calls=2)
+    ),
     lambda dataset: dataset.shuffle(1).prefetch(1).filter(lambda *value: True),
-    lambda dataset: dataset.enumerate().interleave(lambda _, value: Dataset.from_list([value]), 2, 1, 2),
+    lambda dataset: dataset.enumerate().interleave(
+        lambda _, value: Dataset.from_list([value]), 2, 1, 2
+    ),
     lambda dataset: dataset.map_and_batch(None, 2, cost=per_sample(0.001)).unbatch(),
 ]
 
@@ -97,7 +109,11 @@ def test_elements_of_every_shape_come_out_as_they_went_in(
     dataset = change(Dataset.from_list(values))
     kept = benchmark(dataset, 1, keep=True)
     assert same(kept.epochs[0].elements, values)
-    assert benchmark(dataset, 1, record=False).samples == benchmark(dataset, 1).samples == len(values)
+    assert (
+        benchmark(dataset, 1, record=False).samples
+        == benchmark(dataset, 1).samples
+        == len(values)
+    )
 
 
 @given(elements())
@@ -107,8 +123,12 @@ def test_a_batch_is_split_into_what_it_was_stacked_of(values: list[Any]) -> None
 
 
 @given(st.sampled_from(["numbers", "texts", "arrays"]).flatmap(LEAVES.get), st.data())  # type: ignore[arg-type]
-def test_costs_take_any_value_that_a_number_can_be_had_of(value: Any, data: st.DataObject) -> None:
-    shape = data.draw(st.sampled_from([(value,), {"x": value}, [value, 1], np.array(5), float("nan")]))
+def test_costs_take_any_value_that_a_number_can_be_had_of(
+    value: Any, data: st.DataObject
+) -> None:
+    shape = data.draw(
+        st.sampled_from([(value,), {"x": value}, [value, 1], np.array(5), float("nan")])
+    )
     for cost in (straggler(0.001, every=2, slow=0.002), per_sample(0.001)):
         assert 0 < cost(shape) <= 0.002
 
@@ -146,7 +166,9 @@ def test_elements_with_different_parts_cannot_be_one_batch(values: list[Any]) ->
 
 
 def test_the_parts_of_a_batch_must_be_equally_long() -> None:
-    with pytest.raises(ValueError, match=r"unbatch: the parts of \(\[1, 2\], \[3\]\) have \[2, 1\] values"):
+    with pytest.raises(
+        ValueError, match=r"unbatch: the parts of \(\[1, 2\], \[3\]\) have \[2, 1\] values"
+    ):
         list(Dataset.from_list([([1, 2], [3])]).unbatch())
 
 
@@ -169,18 +191,24 @@ SLICED: list[tuple[Any, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("tensors", "expected"), SLICED)
-def test_tensors_are_sliced_along_their_first_axis(tensors: Any, expected: list[Any]) -> None:
+def test_tensors_are_sliced_along_their_first_axis(
+    tensors: Any, expected: list[Any]
+) -> None:
     assert list(Dataset.from_tensor_slices(tensors)) == expected
 
 
 def test_rows_of_lists_compute_as_tensors_do() -> None:
-    assert list(Dataset.from_tensor_slices([(1, 2), (3, 4)]).map(lambda row: row + 1)) == [[2, 3], [4, 5]]
+    assert list(Dataset.from_tensor_slices([(1, 2), (3, 4)]).map(lambda row: row + 1)) == [
+        [2, 3],
+        [4, 5],
+    ]
     rows = Dataset.from_tensor_slices(np.eye(2))
     assert [row.tolist() for row in rows] == [[1, 0], [0, 1]]
 
 
 @pytest.mark.parametrize(
-    "tensors", [3, "abc", None, {1, 2}, iter([1]), (1, 2), ([1, 2], [1]), {"a": 1}, np.array(1)]
+    "tensors",
+    [3, "abc", None, {1, 2}, iter([1]), (1, 2), ([1, 2], [1]), {"a": 1}, np.array(1)],
 )
 def test_what_has_no_rows_cannot_be_sliced(tensors: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
@@ -196,13 +224,23 @@ DEEP = st.integers(1, 3).flatmap(
 
 
 @given(DEEP, NUMBERS.filter(bool), st.sampled_from(["+", "-", "*", "/", "//", "%"]))
-def test_a_batch_computes_as_an_array_does(rows: list[list[int]], number: int, sign: str) -> None:
+def test_a_batch_computes_as_an_array_does(
+    rows: list[list[int]], number: int, sign: str
+) -> None:
     batch, array = Dataset.from_tensor_slices([rows]), np.array(rows)
     row = [number] * len(rows[0])
-    for term in ("x {} n", "n * x {} n", "x {} row", "(x * x + 1) {} n", "-x {} x[0] * 0 + n"):
+    for term in (
+        "x {} n",
+        "n * x {} n",
+        "x {} row",
+        "(x * x + 1) {} n",
+        "-x {} x[0] * 0 + n",
+    ):
         formula = term.format(sign)
         if sign in "-+*" or not formula.endswith("+ n"):
-            (ours,) = batch.map(lambda x, formula=formula: eval(formula, {"x": x, "n": number, "row": row}))
+            (ours,) = batch.map(
+                lambda x, formula=formula: eval(formula, {"x": x, "n": number, "row": row})
+            )
             assert ours == eval(formula, {"x": array, "n": number, "row": row}).tolist()
 
 
@@ -218,20 +256,29 @@ def test_a_function_of_a_number_takes_a_batch_of_them() -> None:
         == [[1, 2], [3, 4], [5]]
     )
     assert list(numbers.batch(2).batch(2).map(increment)) == [[[1, 2], [3, 4]], [[5]]]
-    assert [value.tolist() for value in numbers.batch(5).map(lambda x: x * np.ones(5))] == [[0, 1, 2, 3, 4]]
+    assert [value.tolist() for value in numbers.batch(5).map(lambda x: x * np.ones(5))] == [
+        [0, 1, 2, 3, 4]
+    ]
 
 
 def test_a_batch_is_otherwise_a_list() -> None:
     (batch,) = Dataset.range(3).batch(3)
     assert isinstance(batch, list)
-    assert (repr(batch), batch, len(batch), json.dumps(batch)) == ("[0, 1, 2]", [0, 1, 2], 3, "[0, 1, 2]")
+    assert (repr(batch), batch, len(batch), json.dumps(batch)) == (
+        "[0, 1, 2]",
+        [0, 1, 2],
+        3,
+        "[0, 1, 2]",
+    )
     assert batch[1:] * 2 == [2, 4]
     seen: list[int] = []
     seen += batch
     assert seen == [0, 1, 2]
     batch += 1  # type: ignore[arg-type]
     assert batch == [1, 2, 3]
-    with pytest.raises(ValueError, match=r"\[1, 2, 3\] and \[1\]: must have the same length"):
+    with pytest.raises(
+        ValueError, match=r"\[1, 2, 3\] and \[1\]: must have the same length"
+    ):
         batch + [1]  # noqa: RUF005
 
 
@@ -274,5 +321,7 @@ def test_more_operators_than_can_run_are_refused_in_a_sentence() -> None:
     assert len(Dataset.zip(dataset, dataset).code()) > 8000
     inner = Dataset.range(1).flat_map(lambda x: dataset)
     for run in (lambda: benchmark(dataset), lambda: list(dataset), lambda: list(inner)):
-        with pytest.raises(RecursionError, match="4000 operators in a row: more than Python can nest"):
+        with pytest.raises(
+            RecursionError, match="4000 operators in a row: more than Python can nest"
+        ):
             run()

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LONG = 20  # s, for what should take one
-# A server that takes a second to stop, as one with kernels does, and has started one that hears nothing.
+# A server that takes a second to stop, as one with kernels does, and has started one that
+# hears nothing.
 SERVER = """
 import signal, subprocess, sys, time
 deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(99)"
@@ -48,7 +49,8 @@ tests.main([])
 def pid_of_the_deaf(log: Path) -> int:
     """The program that the server has started, once it is there."""
     deadline = monotonic() + LONG
-    while not (log.exists() and (told := log.read_text()).endswith("\n")):  # a part of it may come first
+    # A part of it may come first
+    while not (log.exists() and (told := log.read_text()).endswith("\n")):
         assert monotonic() < deadline, "the server did not start"
         sleep(0.05)
     return int(told.split()[1])

@@ -20,11 +20,17 @@ from lessonkit.widgets.page_data import page_data
 
 
 def pipeline(buffer: int = 1, calls: int = 2, read: float = 0.015) -> Dataset:
-    return ArtificialDataset(6, read=read).map(cost=0.02, num_parallel_calls=calls).prefetch(buffer)
+    return (
+        ArtificialDataset(6, read=read)
+        .map(cost=0.02, num_parallel_calls=calls)
+        .prefetch(buffer)
+    )
 
 
 def lab() -> Any:
-    return explore(pipeline, buffer=(0, 8), calls=slider(1, 8), read=seconds(0.005, 0.03, 0.005))
+    return explore(
+        pipeline, buffer=(0, 8), calls=slider(1, 8), read=seconds(0.005, 0.03, 0.005)
+    )
 
 
 VALUES = {"buffer": 1, "calls": 1, "read": 2}
@@ -42,13 +48,17 @@ def test_the_first_picture_is_that_of_the_defaults() -> None:
 
 def test_a_question_is_answered_with_the_picture_of_its_values() -> None:
     said = Said(lab())
-    about, scene = said.ask({"do": "show", "id": 7, "values": {"buffer": 0, "calls": 0, "read": 0}})
+    about, scene = said.ask(
+        {"do": "show", "id": 7, "values": {"buffer": 0, "calls": 0, "read": 0}}
+    )
     assert (about["about"], about["id"]) == ("picture", 7)
     assert scene["end"] == round(benchmark(pipeline(0, 1, 0.005)).duration * 1e6)
 
 
 def test_a_picture_of_200_spans_is_small() -> None:
-    said = Said(explore(lambda n=44: ArtificialDataset(n).map(cost=0.01).prefetch(1), n=(40, 50)))
+    said = Said(
+        explore(lambda n=44: ArtificialDataset(n).map(cost=0.01).prefetch(1), n=(40, 50))
+    )
     said.ask({"do": "show", "id": 1, "values": {"n": 5}})
     assert len(json.dumps(said.messages[-1][1])) < 40_000
 
@@ -71,16 +81,24 @@ def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
 
     said = Said(explore(broken, size=(1, 4)))
     assert "batch_size=0: must be 1 or more" in json.loads(said.widget.state)["error"]
-    assert "return Dataset.range(3).batch(size - 1)" in json.loads(said.widget.state)["error"]
+    assert (
+        "return Dataset.range(3).batch(size - 1)" in json.loads(said.widget.state)["error"]
+    )
     assert said.ask({"do": "show", "id": 1, "values": {"size": 1}})[1]["samples"] == 6
-    assert "batch_size=0" in said.ask({"do": "show", "id": 2, "values": {"size": 0}})[1]["error"]
+    assert (
+        "batch_size=0"
+        in said.ask({"do": "show", "id": 2, "values": {"size": 0}})[1]["error"]
+    )
 
 
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
         (lambda n=1: None, "must return a Dataset"),
-        (lambda n=1: (Dataset.range(3), {"clock": "real"}), "clock='real': must be one of num_epochs"),
+        (
+            lambda n=1: (Dataset.range(3), {"clock": "real"}),
+            "clock='real': must be one of num_epochs",
+        ),
         (lambda n=1: Dataset.range(3).repeat(), "never ends"),
         (lambda n=1: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda n=1: sys.exit(), "wanted to end Python, and was stopped"),
@@ -95,7 +113,9 @@ def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
 )
 def test_what_can_not_be_shown_is_said(made: Any, sentence: str) -> None:
     said = Said(explore(made, n=(1, 3)))
-    assert re.search(sentence, said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1]["error"])
+    assert re.search(
+        sentence, said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1]["error"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,7 +128,10 @@ def test_what_can_not_be_shown_is_said(made: Any, sentence: str) -> None:
 def test_what_takes_too_long_is_ended(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lessonkit.widgets.sandbox.MOST_SECONDS", 0.1)
     said = Said(explore(made, n=(1, 3)))
-    assert "took longer than 0.1 s" in said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1]["error"]
+    assert (
+        "took longer than 0.1 s"
+        in said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1]["error"]
+    )
 
 
 def for_ever(value: Any = 0) -> Any:
@@ -120,7 +143,9 @@ def test_programs_are_written_in_time_too(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("lessonkit.widgets.sandbox.MOST_SECONDS", 0.1)
     said = Said(explore(lambda n=1: Dataset.range(3).interleave(for_ever), n=(1, 3)))
     _, programs = said.ask({"do": "code", "values": {"n": 1}})
-    assert programs["tf.data"]["error"].startswith("this pipeline took longer than 0.1 s, and was stopped")
+    assert programs["tf.data"]["error"].startswith(
+        "this pipeline took longer than 0.1 s, and was stopped"
+    )
 
 
 def run_program(text: str) -> Any:
@@ -136,7 +161,9 @@ def test_the_code_of_a_loader_is_for_pytorch_and_that_of_others_for_tf_data() ->
     _, programs = Said(explore(workers, n=(1, 3))).ask({"do": "code", "values": {"n": 1}})
     assert list(programs) == ["lessonkit", "torch"]
     assert "DataLoader(Samples(), batch_size=2, num_workers=2)" in programs["torch"]["text"]
-    assert run_program(programs["lessonkit"]["text"]).duration == benchmark(workers()).duration
+    assert (
+        run_program(programs["lessonkit"]["text"]).duration == benchmark(workers()).duration
+    )
     _, programs = Said(lab()).ask({"do": "code", "values": VALUES})
     assert list(programs) == ["lessonkit", "tf.data"]
 
@@ -144,8 +171,12 @@ def test_the_code_of_a_loader_is_for_pytorch_and_that_of_others_for_tf_data() ->
 def test_a_language_that_cannot_write_a_pipeline_says_so_beside_the_other() -> None:
     said = Said(explore(lambda n=1: Dataset.from_list([object()] * n), n=(1, 3)))
     _, programs = said.ask({"do": "code", "values": {"n": 1}})
-    assert programs["tf.data"]["error"].endswith(">: tf.data has no elements of type object")
-    assert programs["lessonkit"]["text"].startswith("from lessonkit import Dataset, benchmark")
+    assert programs["tf.data"]["error"].endswith(
+        ">: tf.data has no elements of type object"
+    )
+    assert programs["lessonkit"]["text"].startswith(
+        "from lessonkit import Dataset, benchmark"
+    )
 
 
 def test_the_code_is_run_as_the_view_runs_it() -> None:
@@ -158,14 +189,21 @@ def test_the_code_is_run_as_the_view_runs_it() -> None:
     }
 
     def endless(n: int = 3) -> Any:
-        return Dataset.range(n).map(cost=0.01, kind="native", num_parallel_calls=4).repeat(), options
+        return Dataset.range(n).map(
+            cost=0.01, kind="native", num_parallel_calls=4
+        ).repeat(), options
 
     _, programs = Said(explore(endless, n=(1, 3))).ask({"do": "code", "values": {"n": 2}})
-    assert run_program(programs["lessonkit"]["text"]).duration == benchmark(endless()[0], **options).duration
+    assert (
+        run_program(programs["lessonkit"]["text"]).duration
+        == benchmark(endless()[0], **options).duration
+    )
     assert "islice(elements, 9)" in programs["tf.data"]["text"]
 
 
-def test_a_function_that_waits_for_its_own_thread_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_waits_for_its_own_thread_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("lessonkit.widgets.sandbox.MOST_SECONDS", 0.5)
     enough = threading.Event()
 
@@ -176,7 +214,9 @@ def test_a_function_that_waits_for_its_own_thread_is_ended(monkeypatch: pytest.M
 
     error = json.loads(explore(waits, n=(1, 3)).state)["error"]
     enough.set()
-    assert error.startswith("this pipeline took longer than 0.5 s, and was stopped (in waits, line ")
+    assert error.startswith(
+        "this pipeline took longer than 0.5 s, and was stopped (in waits, line "
+    )
     assert error.endswith(": thread.join())")
 
 
@@ -189,7 +229,9 @@ def test_values_may_be_arrays() -> None:
 def test_the_learners_line_is_said_whatever_its_folder_is_called(tmp_path: Path) -> None:
     file = tmp_path / "lessonkit" / "mine.py"
     file.parent.mkdir()
-    file.write_text("from lessonkit import Dataset\ndef mine(n=1):\n    return Dataset.range(3).batch(0)\n")
+    file.write_text(
+        "from lessonkit import Dataset\ndef mine(n=1):\n    return Dataset.range(3).batch(0)\n"
+    )
     mine = runpy.run_path(str(file))["mine"]
     assert json.loads(explore(mine, n=(1, 3)).state)["error"] == (
         "batch_size=0: must be 1 or more (in mine, line 3: return Dataset.range(3).batch(0))"
@@ -223,7 +265,10 @@ def test_cards_reach_the_pipeline_in_their_order() -> None:
 
     said = Said(explore(puzzle, order=cards(shuffle=shuffle, repeat=repeat)))
     assert "blur" not in json.loads(said.widget.state)["scene"]["data"]
-    assert said.ask({"do": "show", "id": 1, "values": {"order": [1, 0]}})[1]["data"] == "epochs blur"
+    assert (
+        said.ask({"do": "show", "id": 1, "values": {"order": [1, 0]}})[1]["data"]
+        == "epochs blur"
+    )
 
 
 def test_a_real_run_is_laid_over_the_prediction() -> None:
@@ -236,7 +281,9 @@ def test_a_real_run_is_laid_over_the_prediction() -> None:
 
 
 def test_a_real_run_can_be_cancelled() -> None:
-    said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.05, read=0.05), n=(1000, 1001)))
+    said = Said(
+        explore(lambda n=2: ArtificialDataset(n, open=0.05, read=0.05), n=(1000, 1001))
+    )
     said.ask({"do": "run", "id": 1, "values": {"n": 0}})
     said.ask({"do": "cancel"})
     about, _ = wait_for(said, "stopped")
@@ -244,12 +291,18 @@ def test_a_real_run_can_be_cancelled() -> None:
 
 
 def test_of_two_real_runs_the_newer_goes_on() -> None:
-    said = Said(explore(lambda n=1: ArtificialDataset(n, open=0.001, read=0.001), n=[9000, 1]))
+    said = Said(
+        explore(lambda n=1: ArtificialDataset(n, open=0.001, read=0.001), n=[9000, 1])
+    )
     said.ask({"do": "run", "id": 1, "values": {"n": 0}})
     said.ask({"do": "run", "id": 2, "values": {"n": 1}})
     assert wait_for(said, "real")[0]["id"] == 2
-    assert wait_for(said, "stopped")[0]["id"] == 1  # before or after: it may still have been predicting
-    assert len([about for about, _ in said.messages if about["about"] in ("real", "stopped")]) == 2
+    # Before or after: it may still have been predicting
+    assert wait_for(said, "stopped")[0]["id"] == 1
+    assert (
+        len([about for about, _ in said.messages if about["about"] in ("real", "stopped")])
+        == 2
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"pinned": (1, 3)}])
@@ -271,7 +324,9 @@ def test_an_interrupt_is_an_answer() -> None:
 
     said = Said(explore(lambda n=1: Dataset.range(n), n=(1, 2)))
     said.widget.pipeline = interrupted
-    assert said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1] == {"error": "It was interrupted."}
+    assert said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1] == {
+        "error": "It was interrupted."
+    }
 
 
 def test_of_an_error_without_end_the_beginning_is_said() -> None:
@@ -284,10 +339,15 @@ def test_of_an_error_without_end_the_beginning_is_said() -> None:
 
     said = Said(explore(endless, n=[0, 1]))
     assert len(json.loads(said.widget.state)["error"]) < 1000
-    assert "SilentError (in endless" in said.ask({"do": "show", "id": 1, "values": {"n": 0}})[1]["error"]
+    assert (
+        "SilentError (in endless"
+        in said.ask({"do": "show", "id": 1, "values": {"n": 0}})[1]["error"]
+    )
 
 
-@pytest.mark.parametrize("error", [OSError("no such file"), KeyboardInterrupt("no such file")])
+@pytest.mark.parametrize(
+    "error", [OSError("no such file"), KeyboardInterrupt("no such file")]
+)
 def test_an_error_in_a_real_run_is_told(error: BaseException) -> None:
     raised: list[BaseException] = []
 
@@ -298,7 +358,9 @@ def test_an_error_in_a_real_run_is_told(error: BaseException) -> None:
     said = Said(explore(lambda n=1: Dataset.range(3).map(explode), n=(1, 2)))
     raised.append(error)
     said.ask({"do": "run", "id": 1, "values": {"n": 0}})
-    assert wait_for(said, "stopped")[0]["text"].startswith(f"{type(error).__name__}: no such file")
+    assert wait_for(said, "stopped")[0]["text"].startswith(
+        f"{type(error).__name__}: no such file"
+    )
 
 
 def test_a_pipeline_function_that_fails_ends_the_real_run_that_asked_for_it() -> None:
@@ -332,7 +394,9 @@ NEAR = st.fixed_dictionaries(
     {"do": st.sampled_from(["show", "code", "cancel", "hear", "__init__", "run "]) | JSON},
     optional={
         "id": JSON,
-        "values": st.just(VALUES) | JSON | st.fixed_dictionaries(dict.fromkeys(VALUES, JSON)),
+        "values": st.just(VALUES)
+        | JSON
+        | st.fixed_dictionaries(dict.fromkeys(VALUES, JSON)),
     },
 )
 WIDGET = Said(lab())

@@ -12,7 +12,8 @@ from lessonkit import DataLoader, Dataset, work
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"),
-    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # it has threads: that is the test
+    # It has threads: that is the test
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
 ]
 
 HELPED = Dataset.range(5).map(lambda x: x, num_parallel_calls=2).prefetch(1)
@@ -72,7 +73,9 @@ def test_a_process_that_a_function_forks_is_outside_the_pipeline() -> None:
         return time.perf_counter() - began >= 0.01
 
     for calls in (None, 2):
-        assert list(Dataset.range(1).map(lambda x: forked(worked), num_parallel_calls=calls)) == ["True"]
+        assert list(
+            Dataset.range(1).map(lambda x: forked(worked), num_parallel_calls=calls)
+        ) == ["True"]
 
 
 def test_a_child_that_ends_leaves_the_workers_of_its_parent_alone() -> None:

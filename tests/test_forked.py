@@ -33,7 +33,8 @@ def nothing_left(workers_gone: Callable[[], None]) -> Iterator[None]:
     while len(os.listdir("/proc/self/fd")) > before + 2 and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)
-    assert len(os.listdir("/proc/self/fd")) <= before + 2  # the resource tracker's, and one of a test's own
+    # The resource tracker's, and one of a test's own
+    assert len(os.listdir("/proc/self/fd")) <= before + 2
 
 
 def outcomes(dataset: Dataset) -> list[Any]:
@@ -56,18 +57,25 @@ def where(sample: int) -> tuple[int, int]:
 def test_batches_are_made_in_other_processes() -> None:
     batches = list(DataLoader(Dataset.range(8).map(where), 2, num_workers=2))
     assert [samples for samples, _ in batches] == [[0, 1], [2, 3], [4, 5], [6, 7]]
-    first, second = ({pid for _, pids in batches[turn::2] for pid in pids} for turn in (0, 1))
+    first, second = (
+        {pid for _, pids in batches[turn::2] for pid in pids} for turn in (0, 1)
+    )
     assert len(first) == len(second) == 1
     assert len({os.getpid()} | first | second) == 3
 
 
 @pytest.mark.parametrize(("stay", "processes"), [(True, 2), (False, 4)])
 def test_persistent_workers_stay_from_epoch_to_epoch(stay: bool, processes: int) -> None:
-    dataset = DataLoader(Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=stay)
+    dataset = DataLoader(
+        Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=stay
+    )
     pids = {pid for _ in range(2) for _, pids in dataset for pid in pids}
     assert len(pids) == processes
     trace = benchmark(dataset, 2, 0, clock="real", keep=True)
-    assert len({pid for epoch in trace.epochs for _, pids in epoch.elements for pid in pids}) == processes
+    assert (
+        len({pid for epoch in trace.epochs for _, pids in epoch.elements for pid in pids})
+        == processes
+    )
 
 
 def test_an_error_comes_in_the_place_of_its_batch() -> None:
@@ -103,7 +111,9 @@ def test_a_worker_that_is_killed_is_an_error_and_no_hang() -> None:
         list(iterator)
 
 
-def test_a_worker_that_hangs_is_an_error_with_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_hangs_is_an_error_with_a_timeout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(forked, "LAST_BATCH", 0.05)  # or its end would be waited for
 
     def hang(sample: int) -> int:
@@ -132,22 +142,31 @@ def test_what_cannot_travel_is_a_sentence_in_its_place() -> None:
 
 def test_functions_that_only_this_process_knows_reach_the_workers() -> None:
     secret = 7
-    assert list(DataLoader(Dataset.range(2).map(lambda x: x * secret), 2, num_workers=1)) == [[0, 7]]
+    assert list(
+        DataLoader(Dataset.range(2).map(lambda x: x * secret), 2, num_workers=1)
+    ) == [[0, 7]]
 
 
 def test_a_trace_shows_what_each_worker_did() -> None:
-    trace = benchmark(DataLoader(Dataset.range(12).map(cost=0.004), 2, num_workers=2), 1, 0, clock="real")
+    trace = benchmark(
+        DataLoader(Dataset.range(12).map(cost=0.004), 2, num_workers=2), 1, 0, clock="real"
+    )
     maps = [span for span in trace.work if span.stage == "Map"]
     assert sorted(span.sample for span in maps) == list(range(12))
     assert {span.sample for span in maps if span.lane == 1} == {2, 3, 6, 7, 10, 11}
     assert all(span.end <= trace.duration for span in maps)
     assert [
-        span.sample for key in trace.arrived[0] for span in maps if span.element in trace.members(key)
+        span.sample
+        for key in trace.arrived[0]
+        for span in maps
+        if span.element in trace.members(key)
     ] == list(range(12))
 
 
 def test_the_transfer_of_a_batch_is_paid_once() -> None:
-    trace = benchmark(DataLoader(Dataset.range(4), 2, num_workers=2, transfer=0.001), 1, clock="real")
+    trace = benchmark(
+        DataLoader(Dataset.range(4), 2, num_workers=2, transfer=0.001), 1, clock="real"
+    )
     assert sum(span.stage == "Transfer" for span in trace.work) == 2
 
 
@@ -155,7 +174,9 @@ def test_python_work_runs_side_by_side() -> None:
     both = multiprocessing.get_context("fork").Barrier(2)
 
     def meet(sample: int) -> int:
-        both.wait(60)  # until the other worker is in its function, too; else an error takes the batch's place
+        # Until the other worker is in its function, too; else an error takes the batch's
+        # place
+        both.wait(60)
         return sample
 
     dataset = DataLoader(Dataset.range(4).map(meet), 1, num_workers=2)
@@ -196,9 +217,13 @@ except KeyboardInterrupt:
     assert running.returncode == 0
 
 
-def test_without_fork_the_workers_are_threads_and_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fork_the_workers_are_threads_and_a_sentence_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(main, "FORKS", False)
-    dataset = DataLoader(Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=True)
+    dataset = DataLoader(
+        Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=True
+    )
     with pytest.warns(UserWarning, match="cannot fork safely: the workers are threads"):
         batches = list(dataset)
     assert [samples for samples, _ in batches] == [[0, 1], [2, 3], [4, 5], [6, 7]]
@@ -225,7 +250,9 @@ def test_indices_may_be_numpys() -> None:
     for clock in ("virtual", "real"):
         loader = DataLoader(Dataset.range(5), batch_sampler=batches, num_workers=1)
         assert benchmark(loader, 1, 0, clock=clock).epochs[0].elements == [[3, 1], [2]]
-        loader = DataLoader(Dataset.range(5), None, sampler=np.array([4, 0, 2]), num_workers=1)
+        loader = DataLoader(
+            Dataset.range(5), None, sampler=np.array([4, 0, 2]), num_workers=1
+        )
         assert benchmark(loader, 1, 0, clock=clock).epochs[0].elements == [4, 0, 2]
 
 
@@ -247,11 +274,15 @@ def test_a_sampler_need_not_have_a_length() -> None:
 
 def drawn(loader: DataLoader) -> list[tuple[float, float]]:
     return [
-        pair for epoch in benchmark(loader, 2, 0, clock="real", keep=True).epochs for pair in epoch.elements
+        pair
+        for epoch in benchmark(loader, 2, 0, clock="real", keep=True).epochs
+        for pair in epoch.elements
     ]
 
 
-def test_each_worker_draws_numbers_of_its_own_new_in_each_epoch_and_the_same_from_the_same_seed() -> None:
+def test_each_worker_draws_numbers_of_its_own_new_in_each_epoch_and_the_same_from_the_same_seed() -> (
+    None
+):
     np.random.seed(0)
 
     def draw(_: int) -> tuple[float, float]:
@@ -261,7 +292,10 @@ def test_each_worker_draws_numbers_of_its_own_new_in_each_epoch_and_the_same_fro
     pairs = drawn(loader)
     assert len({one for one, _ in pairs}) == len({other for _, other in pairs}) == 8
     assert drawn(loader) == pairs
-    assert drawn(DataLoader(Dataset.range(4).map(draw), None, num_workers=2, generator=2)) != pairs
+    assert (
+        drawn(DataLoader(Dataset.range(4).map(draw), None, num_workers=2, generator=2))
+        != pairs
+    )
 
 
 def test_what_a_worker_prints_is_there_when_it_has_ended() -> None:
@@ -272,7 +306,9 @@ print(list(DataLoader(Dataset.range(2).map(print), None, num_workers=1)))
 """
     buffered = os.environ | {"PYTHONUNBUFFERED": ""}
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=ROOT, env=buffered, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=ROOT, env=buffered, capture_output=True, text=True, check=True
+    )
     assert sorted(done.stdout.split("\n")) == ["", "0", "1", "[None, None]", "before"]
 
 
@@ -284,7 +320,9 @@ def test_a_real_run_shows_what_it_takes_to_put_arrays_together() -> None:
     assert "Collate" in {span.stage for span in trace.work}
 
 
-def test_a_process_whose_end_another_thread_was_told_ends_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_whose_end_another_thread_was_told_ends_quietly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Who starts a process asks for the ends of all: who joins one at that moment is not told of it."""
 
     def still_running(process: Any) -> None:

@@ -20,13 +20,24 @@ COSTS = st.integers(0, 40)
 
 
 def in_turn(
-    samples: int = 3, epochs: int = 2, open: float = 0.030, read: float = 0.015, train: float = 0.010
+    samples: int = 3,
+    epochs: int = 2,
+    open: float = 0.030,
+    read: float = 0.015,
+    train: float = 0.010,
 ) -> Any:
-    return ArtificialDataset(samples, open=open, read=read), {"num_epochs": epochs, "train": train}
+    return ArtificialDataset(samples, open=open, read=read), {
+        "num_epochs": epochs,
+        "train": train,
+    }
 
 
 def ahead(
-    samples: int = 3, buffer: int = 1, open: float = 0.030, read: float = 0.015, train: float = 0.010
+    samples: int = 3,
+    buffer: int = 1,
+    open: float = 0.030,
+    read: float = 0.015,
+    train: float = 0.010,
 ) -> Any:
     return ArtificialDataset(samples, open=open, read=read).prefetch(buffer), {
         "num_epochs": 2,
@@ -35,24 +46,41 @@ def ahead(
 
 
 def kept(
-    samples: int = 3, epochs: int = 5, read: float = 0.015, map: float = 0.030, train: float = 0.010
+    samples: int = 3,
+    epochs: int = 5,
+    read: float = 0.015,
+    map: float = 0.030,
+    train: float = 0.010,
 ) -> Any:
     dataset = ArtificialDataset(samples, open=0.030, read=read).map(cost=map).cache()
     return dataset, {"num_epochs": epochs, "train": train}
 
 
 def lanes(
-    files: int = 8, lanes: int = 2, open: float = 0.300, read: float = 0.015, train: float = 0.010
+    files: int = 8,
+    lanes: int = 2,
+    open: float = 0.300,
+    read: float = 0.015,
+    train: float = 0.010,
 ) -> Any:
     numbers = Dataset.range(files)
-    dataset = numbers.interleave(lambda _: ArtificialDataset(3, open=open, read=read), lanes, 1, lanes)
+    dataset = numbers.interleave(
+        lambda _: ArtificialDataset(3, open=open, read=read), lanes, 1, lanes
+    )
     return dataset, {"num_epochs": 1, "train": train}
 
 
 def judged(pipeline: Any, formula: str, **numbers: int) -> dict[str, Any]:
     """What the formula says at a step of each control that is named."""
-    controls: dict[str, Any] = {"samples": (1, 20), "epochs": (1, 5), "buffer": (0, 4), "lanes": (1, 8)}
-    shown = explore(pipeline, formula=formula, **{name: controls.get(name, COST) for name in numbers})
+    controls: dict[str, Any] = {
+        "samples": (1, 20),
+        "epochs": (1, 5),
+        "buffer": (0, 4),
+        "lanes": (1, 8),
+    }
+    shown = explore(
+        pipeline, formula=formula, **{name: controls.get(name, COST) for name in numbers}
+    )
     said: dict[str, Any] = shown.picture(shown.values(numbers))[1]["formula"]
     return said
 
@@ -99,20 +127,38 @@ def test_what_would_be_written_as_nothing_is_less_than_can_be_written() -> None:
     assert shown.picture({})[1]["formula"]["said"] == "the run, by 0.01 ms"
 
 
-@given(samples=st.integers(0, 19), epochs=st.integers(0, 4), open=COSTS, read=COSTS, train=COSTS)
+@given(
+    samples=st.integers(0, 19),
+    epochs=st.integers(0, 4),
+    open=COSTS,
+    read=COSTS,
+    train=COSTS,
+)
 def test_a_sum_holds_for_whatever_takes_turns(**numbers: int) -> None:
     assert judged(in_turn, SUM, **numbers)["holds"]
-    assert judged(in_turn, "per_sample == open / samples + read + train", **numbers)["holds"]
+    assert judged(in_turn, "per_sample == open / samples + read + train", **numbers)[
+        "holds"
+    ]
 
 
-@given(samples=st.integers(0, 19), buffer=st.integers(1, 4), open=COSTS, read=COSTS, train=COSTS)
+@given(
+    samples=st.integers(0, 19),
+    buffer=st.integers(1, 4),
+    open=COSTS,
+    read=COSTS,
+    train=COSTS,
+)
 def test_the_larger_holds_with_any_buffer(**numbers: int) -> None:
     assert judged(ahead, LARGER, **numbers)["holds"]
 
 
-@given(samples=st.integers(0, 19), epochs=st.integers(0, 4), read=COSTS, map=COSTS, train=COSTS)
+@given(
+    samples=st.integers(0, 19), epochs=st.integers(0, 4), read=COSTS, map=COSTS, train=COSTS
+)
 def test_what_is_before_a_cache_is_paid_once(**numbers: int) -> None:
-    assert judged(kept, "0.030 + samples * (read + map) + epochs * samples * train", **numbers)["holds"]
+    assert judged(
+        kept, "0.030 + samples * (read + map) + epochs * samples * train", **numbers
+    )["holds"]
 
 
 @given(lanes=st.integers(0, 7), open=COSTS, read=COSTS, train=COSTS)
@@ -132,7 +178,10 @@ def test_names_in_a_max_that_something_else_exceeds_have_no_say() -> None:
     assert beaten("open + max(read, train)", read=0.010, train=0.015) == ["2 read"]
     assert beaten("open + max(read, train)", read=0.010, train=0.010) == []  # both decide
     assert beaten("min(read, train)", read=0.010, train=0.020) == ["2 train"]
-    assert beaten("max(read, (read + open) / samples, train)", read=0.010, samples=2) == ["1 read", "5 train"]
+    assert beaten("max(read, (read + open) / samples, train)", read=0.010, samples=2) == [
+        "1 read",
+        "5 train",
+    ]
     assert beaten("round_up(read / train) * max(read, 1)") == ["4 read"]
     assert beaten("max(\n read,\n train)", read=0.015, train=0.010) == ["2 train"]
 
@@ -142,7 +191,10 @@ def test_names_in_a_max_that_something_else_exceeds_have_no_say() -> None:
 
 def test_the_page_gets_words_and_names_in_turns_and_the_steps_of_costs() -> None:
     shown = explore(
-        in_turn, formula=f"per_sample >= {SUM}", samples=(1, 3), read=seconds(0.005, 0.015, 0.005)
+        in_turn,
+        formula=f"per_sample >= {SUM}",
+        samples=(1, 3),
+        read=seconds(0.005, 0.015, 0.005),
     )
     told = json.loads(shown.state)["formula"]
     assert told["said"] == "per sample ≥"
@@ -166,8 +218,13 @@ def test_a_name_is_any_that_python_takes() -> None:
     text = "2 * (öffnen + 3 * (µs + 10e-3))"
     shown = explore(wide, formula=text, öffnen=COST, µs=COST)
     told = json.loads(shown.state)
-    assert told["formula"]["words"][1::2] == ["öffnen", "μs"]  # as Python itself writes the name
-    assert {*told["formula"]["steps"]} == {"öffnen", "μs"} == {one["name"] for one in told["controls"]}
+    # As Python itself writes the name
+    assert told["formula"]["words"][1::2] == ["öffnen", "μs"]
+    assert (
+        {*told["formula"]["steps"]}
+        == {"öffnen", "μs"}
+        == {one["name"] for one in told["controls"]}
+    )
     assert told["scene"]["formula"]["holds"]
 
 
@@ -235,7 +292,9 @@ def test_where_there_is_no_number_the_run_is_shown_all_the_same() -> None:
     }
     assert drawn["samples"] == 6
     shown = explore(often, formula="calls / read", calls=[2, None], read=COST)
-    assert shown.picture(shown.values({"calls": 0, "read": 0}))[1]["formula"]["value"] == "?"
+    assert (
+        shown.picture(shown.values({"calls": 0, "read": 0}))[1]["formula"]["value"] == "?"
+    )
 
 
 def test_no_control_may_have_its_name() -> None:

@@ -21,11 +21,17 @@ TEXT = np.dtype(object)
 def py_function(func: Callable[..., Any], inp: Any, Tout: Any) -> Any:  # noqa: N803
     """TensorFlow calls a function on tensors, and gives as many tensors as there are types."""
     result = func(*map(np.asarray, inp))
-    return tuple(np.asarray(part, dtype) for part, dtype in zip(result, Tout, strict=True)) if Tout else ()
+    return (
+        tuple(np.asarray(part, dtype) for part, dtype in zip(result, Tout, strict=True))
+        if Tout
+        else ()
+    )
 
 
 TF = SimpleNamespace(
-    data=SimpleNamespace(Dataset=Dataset, AUTOTUNE=AUTOTUNE, experimental=SimpleNamespace(AUTOTUNE=AUTOTUNE)),
+    data=SimpleNamespace(
+        Dataset=Dataset, AUTOTUNE=AUTOTUNE, experimental=SimpleNamespace(AUTOTUNE=AUTOTUNE)
+    ),
     dtypes=SimpleNamespace(int64=np.int64, int32=np.int32, float32=np.float32, string=TEXT),
     TensorSpec=lambda shape, dtype: SimpleNamespace(shape=shape, dtype=dtype),
     int64=np.int64,
@@ -45,7 +51,8 @@ def seen() -> Any:
     sleep = time.sleep
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "tensorflow", TF)
-        patch.setattr(time, "sleep", lambda seconds: sleep(seconds / 20))  # the time is not looked at
+        # The time is not looked at
+        patch.setattr(time, "sleep", lambda seconds: sleep(seconds / 20))
         patch.setattr(lessonkit.engine.iteration, "Machine", lambda: Machine(CORES))
         return guide.run()
 
@@ -54,5 +61,7 @@ MEASURED: dict[str, Any] = json.loads((DATA / "guide_elements.json").read_text()
 
 
 @pytest.mark.parametrize("title", MEASURED)
-def test_a_program_of_the_guide_sees_what_it_sees_with_tensorflow(seen: Any, title: str) -> None:
+def test_a_program_of_the_guide_sees_what_it_sees_with_tensorflow(
+    seen: Any, title: str
+) -> None:
     assert seen[title] == MEASURED[title]

@@ -44,7 +44,8 @@ def main():
 """
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="a Hub runs on Linux")
 
-# Of the chart's own schema, version 4.4: what we give values to. Below `config` are classes of the Hub's.
+# Of the chart's own schema, version 4.4: what we give values to. Below `config` are classes
+# of the Hub's.
 CHART = {
     "hub": {"config": {}},
     "singleuser": {
@@ -72,7 +73,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setenv("PATH", f"{proxy.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("LESSONS_PORT", str(free_port(13)))  # three for a class, three for one 10 further
+    # Three for a class, three for one 10 further
+    monkeypatch.setenv("LESSONS_PORT", str(free_port(13)))
     monkeypatch.setenv("LESSONS_ACCOUNTS", "no")
     monkeypatch.chdir(tmp_path)
 
@@ -96,7 +98,9 @@ def test_thirty_servers_have_time_to_start(hub: Any) -> None:
     assert found.Spawner.cmd == [str(START)]
     assert hub.ran == [[str(START), "--prepare"]]
     assert os.access(START, os.X_OK)
-    assert Path(found.Spawner.environment["JUPYTER_CONFIG_PATH"], "jupyter_server_config.py").exists()
+    assert Path(
+        found.Spawner.environment["JUPYTER_CONFIG_PATH"], "jupyter_server_config.py"
+    ).exists()
     assert found.Spawner.environment["PATH"].startswith(str(Path(sys.executable).parent))
 
 
@@ -105,7 +109,8 @@ def test_the_class_and_the_teacher_keep_their_passwords(hub: Any) -> None:
     first, again = hub.load(), hub.load()
     assert first.JupyterHub.authenticator_class == "shared-password"
     for found in (first, again):
-        assert len(found.SharedPasswordAuthenticator.user_password) >= 8  # or the Hub refuses it
+        # Or the Hub refuses it
+        assert len(found.SharedPasswordAuthenticator.user_password) >= 8
         assert len(found.SharedPasswordAuthenticator.admin_password) >= 32
     assert first.SharedPasswordAuthenticator == again.SharedPasswordAuthenticator
     (kept,) = hub.folder.glob("class-*/passwords")
@@ -116,8 +121,17 @@ def test_the_class_and_the_teacher_keep_their_passwords(hub: Any) -> None:
 @on_linux
 def test_two_classes_share_nothing(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def used(found: Config) -> set[Any]:
-        told = found.JupyterHub, found.ConfigurableHTTPProxy, found.SharedPasswordAuthenticator
-        return {str(value) for one in told for name, value in one.items() if not name.endswith("_class")}
+        told = (
+            found.JupyterHub,
+            found.ConfigurableHTTPProxy,
+            found.SharedPasswordAuthenticator,
+        )
+        return {
+            str(value)
+            for one in told
+            for name, value in one.items()
+            if not name.endswith("_class")
+        }
 
     first = used(hub.load())
     monkeypatch.setenv("LESSONS_PORT", str(int(os.environ["LESSONS_PORT"]) + 10))
@@ -132,7 +146,8 @@ def test_a_taken_port_is_told(hub: Any, further: int) -> None:
         held.bind(("", int(os.environ["LESSONS_PORT"]) + further))
         held.listen()
         with pytest.raises(
-            SystemExit, match=r"^lessonkit: Port \d+ is taken. For a Hub beside another, set LESS"
+            SystemExit,
+            match=r"^lessonkit: Port \d+ is taken. For a Hub beside another, set LESS",
         ):
             hub.load()
     assert not [*hub.folder.glob("class-*")]
@@ -142,7 +157,12 @@ def test_a_taken_port_is_told(hub: Any, further: int) -> None:
 def test_a_hub_that_was_killed_takes_the_place_of_its_proxy_that_is_left(hub: Any) -> None:
     port = int(os.environ["LESSONS_PORT"])
     (folder := hub.folder / f"class-{port}").mkdir()
-    program = [sys.executable, "-c", "import time; time.sleep(60)", "configurable-http-proxy"]
+    program = [
+        sys.executable,
+        "-c",
+        "import time; time.sleep(60)",
+        "configurable-http-proxy",
+    ]
     with socket.socket() as held, subprocess.Popen(program) as proxy:
         held.bind(("", port))
         held.listen()
@@ -159,16 +179,22 @@ def test_a_hub_that_was_killed_takes_the_place_of_its_proxy_that_is_left(hub: An
 
 @on_linux
 @pytest.mark.parametrize("port", ["eight", "0", "65534", "-1", ""])
-def test_a_port_that_is_none_is_told(hub: Any, port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_none_is_told(
+    hub: Any, port: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LESSONS_PORT", port)
-    with pytest.raises(SystemExit, match=f"LESSONS_PORT={port}: must be a number from 1 to 65533"):
+    with pytest.raises(
+        SystemExit, match=f"LESSONS_PORT={port}: must be a number from 1 to 65533"
+    ):
         hub.load()
 
 
 @on_linux
 def test_a_missing_proxy_is_told(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(hub.folder))
-    with pytest.raises(SystemExit, match="proxy is missing: npm install --global configurable-http-proxy"):
+    with pytest.raises(
+        SystemExit, match="proxy is missing: npm install --global configurable-http-proxy"
+    ):
         hub.load()
 
 
@@ -184,16 +210,21 @@ def open_to_all(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @on_linux
-def test_root_gives_learners_accounts_and_nobody_gets_another(hub: Any, open_to_all: Path) -> None:
+def test_root_gives_learners_accounts_and_nobody_gets_another(
+    hub: Any, open_to_all: Path
+) -> None:
     found = hub.load(open_to_all)
     assert found.JupyterHub.spawner_class == "localprocess"
     give = found.Spawner.pre_spawn_hook
     give(SimpleNamespace(user=SimpleNamespace(name="no-such-learner")))
     assert hub.ran[-1][0] == "useradd"
     assert hub.ran[-1][-1] == "no-such-learner"
-    assert f"class {os.environ['LESSONS_PORT']}" in hub.ran[-1][-2]  # another class has other learners
+    # Another class has other learners
+    assert f"class {os.environ['LESSONS_PORT']}" in hub.ran[-1][-2]
     for taken, reason in (("root", "has an account"), ("video", "cannot make an account")):
-        with pytest.raises(HTTPError, match=f"{taken}: this machine {reason} of that name") as refused:
+        with pytest.raises(
+            HTTPError, match=f"{taken}: this machine {reason} of that name"
+        ) as refused:
             give(SimpleNamespace(user=SimpleNamespace(name=taken)))
         assert (
             "log out, and choose another" in vars(refused.value)["jupyterhub_message"]
@@ -201,26 +232,33 @@ def test_root_gives_learners_accounts_and_nobody_gets_another(hub: Any, open_to_
     assert found.Spawner.environment["LESSONS_PROCESSES"] == "400"
     name = re.compile(found.Authenticator.username_pattern)
     assert name.match("anna-2")  # as the Hub does
-    assert not any(map(name.match, ("", "a\n", "Anna", "--root", "a b", "../a", "a" * 32, "ä")))
+    assert not any(
+        map(name.match, ("", "a\n", "Anna", "--root", "a b", "../a", "a" * 32, "ä"))
+    )
 
 
 @on_linux
 def test_root_is_told_what_learners_cannot_reach(hub: Any, open_to_all: Path) -> None:
     open_to_all.chmod(0o700)
-    with pytest.raises(SystemExit, match=rf"learners may not enter {open_to_all}; install it elsew"):
+    with pytest.raises(
+        SystemExit, match=rf"learners may not enter {open_to_all}; install it elsew"
+    ):
         hub.load(open_to_all)
 
 
 @on_linux
 @pytest.mark.parametrize("user", [0, 1000])
-def test_without_accounts_it_is_tried_out(hub: Any, user: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_accounts_it_is_tried_out(
+    hub: Any, user: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
     if user:
         monkeypatch.delenv("LESSONS_ACCOUNTS")
     found = hub.load()
     assert found.JupyterHub.spawner_class == "simple"
     assert "pre_spawn_hook" not in found.Spawner
-    assert "LESSONS_PROCESSES" not in found.Spawner.environment  # they would share one limit
+    # They would share one limit
+    assert "LESSONS_PROCESSES" not in found.Spawner.environment
     homes = found.SimpleLocalProcessSpawner.home_dir_template
     assert homes.endswith("/learners/{username}")
     assert homes.startswith(str(hub.folder))
@@ -234,13 +272,23 @@ def test_kernels_listen_at_files_and_language_servers_stay_out() -> None:
     assert found.KernelManager.transport == "ipc"
     assert KernelManager(config=found).transport == "ipc"
     assert found.ServerApp.jpserver_extensions == {"jupyter_lsp": False}
-    enabled = [json.loads(path.read_text()) for path in Path(sys.prefix, SERVER_EXTENSIONS).glob("*.json")]
-    names = {name for one in enabled for name in one.get("ServerApp", {}).get("jpserver_extensions", {})}
-    assert {*found.ServerApp.jpserver_extensions} <= names  # or it would be another name now
+    enabled = [
+        json.loads(path.read_text())
+        for path in Path(sys.prefix, SERVER_EXTENSIONS).glob("*.json")
+    ]
+    names = {
+        name
+        for one in enabled
+        for name in one.get("ServerApp", {}).get("jpserver_extensions", {})
+    }
+    # Or it would be another name now
+    assert {*found.ServerApp.jpserver_extensions} <= names
 
 
 @on_linux
-def test_a_kernel_that_computes_stays_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_computes_stays_until_it_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     states = {"waits": "idle", "computes": "busy", "begins": "starting"}
 
     async def start(_: Any, **__: Any) -> str:
@@ -258,7 +306,10 @@ def test_a_kernel_that_computes_stays_until_it_is_done(monkeypatch: pytest.Monke
     for name, replaced in {"start_kernel": start, "cull_kernels": cull}.items():
         monkeypatch.setattr(theirs, name, replaced)
     monkeypatch.setattr(ours, "shutdown_kernel", shutdown)
-    listed = lambda _: [{"id": name, "execution_state": state} for name, state in states.items()]  # noqa: E731
+
+    def listed(_: Any) -> list[dict[str, str]]:
+        return [{"id": name, "execution_state": state} for name, state in states.items()]
+
     monkeypatch.setattr(ours, "list_kernels", listed)
     manager = ours()
     assert asyncio.run(manager.start_kernel()) == "new"
@@ -293,9 +344,12 @@ def learner(tmp_path: Path) -> Iterator[Any]:
 
     def start(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-P", str(START), *arguments]
-        return subprocess.run(command, env=environment | more, cwd=home, capture_output=True, text=True)
+        return subprocess.run(
+            command, env=environment | more, cwd=home, capture_output=True, text=True
+        )
 
-    with TemporaryDirectory(dir="/tmp") as environment["TMPDIR"]:  # pytest's own has too long a name
+    # Pytest's own has too long a name
+    with TemporaryDirectory(dir="/tmp") as environment["TMPDIR"]:
         yield SimpleNamespace(start=start, told=told, home=home)
 
 
@@ -304,7 +358,9 @@ def test_a_learner_gets_copies_and_short_names_for_sockets(learner: Any) -> None
     answer = learner.start("--more", JUPYTERHUB_API_TOKEN="it")
     assert answer.returncode == 0, answer.stderr
     module, arguments, folder, runtime, path = ast.literal_eval(learner.told.read_text())
-    assert {one.name for one in (learner.home / "lessons").glob("*.ipynb")} == {one.name for one in lessons()}
+    assert {one.name for one in (learner.home / "lessons").glob("*.ipynb")} == {
+        one.name for one in lessons()
+    }
     assert (module, arguments) == ("jupyterhub.singleuser", ["--more"])
     assert (folder, path) == (str(learner.home), os.environ["PATH"])
     file = Path(runtime, f"kernel-{uuid4()}.json")
@@ -368,11 +424,14 @@ def test_a_file_of_a_learner_cannot_fill_the_disk(learner: Any) -> None:
 
     limit = str(resource.getrlimit(resource.RLIMIT_NPROC)[1])
     assert f"files of at most {2**30}\n" in learner.start(LESSONS_PROCESSES=limit).stdout
-    assert f"files of at most {2**30}\n" not in learner.start().stdout  # in a container of one's own
+    # In a container of one's own
+    assert f"files of at most {2**30}\n" not in learner.start().stdout
 
 
 @on_linux
-def test_learners_get_the_fonts_that_were_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learners_get_the_fonts_that_were_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     script = runpy.run_path(str(START))
     folders: list[str] = []
@@ -388,7 +447,9 @@ def test_learners_get_the_fonts_that_were_prepared(tmp_path: Path, monkeypatch: 
     fonts.write_text("{}")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     script["give"](tmp_path / "home")
-    assert (tmp_path / "home" / ".cache" / "matplotlib" / "fontlist-v1.json").read_text() == "{}"
+    assert (
+        tmp_path / "home" / ".cache" / "matplotlib" / "fontlist-v1.json"
+    ).read_text() == "{}"
 
 
 def test_jupyter_does_without_what_is_left_out() -> None:
@@ -407,14 +468,18 @@ sys.exit("lark" in sys.modules or "arrow" in sys.modules)
 
 
 @on_linux
-@pytest.mark.parametrize(("uses", "read"), [("import jupyterhub.orm", 0), ("jupyterhub.orm.Base", 1)])
+@pytest.mark.parametrize(
+    ("uses", "read"), [("import jupyterhub.orm", 0), ("jupyterhub.orm.Base", 1)]
+)
 def test_a_learners_server_reads_the_hubs_database_only_if_it_uses_it(
     learner: Any, tmp_path: Path, uses: str, read: int
 ) -> None:
     folder = tmp_path / "modules" / "jupyterhub"
     (folder / "orm.py").write_text("print('read the database')\nBase = object")
     with (folder / "singleuser.py").open("a") as module:
-        module.write(f"import jupyterhub.orm\nfrom sqlalchemy.exc import SQLAlchemyError\n{uses}")
+        module.write(
+            f"import jupyterhub.orm\nfrom sqlalchemy.exc import SQLAlchemyError\n{uses}"
+        )
     (tmp_path / "modules" / "sqlalchemy").mkdir()
     (tmp_path / "modules" / "sqlalchemy" / "exc.py").write_text("SQLAlchemyError = OSError")
     answer = learner.start(JUPYTERHUB_API_TOKEN="it")
@@ -429,7 +494,11 @@ def test_a_learners_server_reads_the_hubs_database_only_if_it_uses_it(
 def steps() -> list[tuple[str, list[str]]]:
     """The Dockerfile's instructions, each with its words."""
     lines = (HUB / "Dockerfile").read_text().splitlines()
-    return [(line.split()[0], line.split()[1:]) for line in lines if line and not line.startswith("#")]
+    return [
+        (line.split()[0], line.split()[1:])
+        for line in lines
+        if line and not line.startswith("#")
+    ]
 
 
 def test_the_image_copies_what_there_is_and_all_that_the_package_needs() -> None:
@@ -441,7 +510,12 @@ def test_the_image_copies_what_there_is_and_all_that_the_package_needs() -> None
     ]
     assert all((ROOT / source).exists() for source in copied)
     made = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    needed = {"pyproject.toml", made["project"]["readme"], *made["project"]["license-files"], "lessonkit"}
+    needed = {
+        "pyproject.toml",
+        made["project"]["readme"],
+        *made["project"]["license-files"],
+        "lessonkit",
+    }
     data = made["tool"]["setuptools"]["data-files"].values()
     needed |= {pattern.split("/")[0] for patterns in data for pattern in patterns}
     assert needed <= {*copied}
@@ -452,7 +526,10 @@ def test_the_image_starts_as_a_hub_and_a_person_expect() -> None:
     copied = {words[-2]: words[-1] for kind, words in told if kind == "COPY"}
     assert copied["share/hub/jupyter_server_config.py"].rstrip("/") in SYSTEM_CONFIG_PATH
     assert copied["share/hub/start_learner.py"] == "/usr/local/bin/"
-    assert ("COPY", ["--chmod=755", "share/hub/start_learner.py", "/usr/local/bin/"]) in told
+    assert (
+        "COPY",
+        ["--chmod=755", "share/hub/start_learner.py", "/usr/local/bin/"],
+    ) in told
     assert ("RUN", ["start_learner.py", "--prepare"]) in told
     assert told[-1] == ("CMD", ['["start_learner.py"]'])
     assert [words for kind, words in told if kind == "USER"] == [[CHARTS_UID]]
@@ -476,11 +553,14 @@ def test_the_cluster_has_the_settings_of_the_hub(hub: Any) -> None:
     values = yaml.safe_load((HUB / "values.yaml").read_text())
     assert known(values, CHART)
     ours, theirs = hub.load(), values["hub"]["config"]
-    assert theirs["JupyterHub"]["authenticator_class"] == ours.JupyterHub.authenticator_class
+    assert (
+        theirs["JupyterHub"]["authenticator_class"] == ours.JupyterHub.authenticator_class
+    )
     assert theirs["KubeSpawner"] == {"http_timeout": ours.Spawner.http_timeout}
     theirs["Authenticator"]["admin_users"] = {*theirs["Authenticator"]["admin_users"]}
     assert theirs["Authenticator"] == dict(ours.Authenticator)
-    assert {*theirs} == {"JupyterHub", "KubeSpawner", "Authenticator"}  # and no password for all to read
+    # And no password for all to read
+    assert {*theirs} == {"JupyterHub", "KubeSpawner", "Authenticator"}
     assert [values["singleuser"]["cmd"]] == [Path(one).name for one in ours.Spawner.cmd]
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert values["singleuser"]["image"]["tag"] == version

@@ -2,7 +2,15 @@
 
 from random_runs import MS, runs
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Trace, benchmark, work
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Trace,
+    benchmark,
+    work,
+)
 from lessonkit.engine.machine import Sharing
 from lessonkit.engine.recorder import ACCELERATOR
 from lessonkit.engine.trace import NO_CORE, WAITING, Span
@@ -12,7 +20,11 @@ from lessonkit.explain.idle import idle_stretches
 def idle(trace: Trace) -> list[tuple[float, float, dict[str, float]]]:
     """The idle stretches of the accelerator and what it waited for, in milliseconds."""
     return [
-        (gap.start_ns / MS, gap.end_ns / MS, {stage: time / MS for stage, time in gap.blame.items()})
+        (
+            gap.start_ns / MS,
+            gap.end_ns / MS,
+            {stage: time / MS for stage, time in gap.blame.items()},
+        )
         for gap in idle_stretches(trace)
     ]
 
@@ -26,10 +38,14 @@ def test_blame_adds_up_to_the_idle_time_to_the_nanosecond() -> None:
     for seed, dataset, _, trace in runs():
         gaps = idle_stretches(trace)
         time = sum(gap.end_ns - gap.start_ns for gap in gaps)
-        trained = sum(span.end_ns - span.start_ns for span in trace.spans if in_a_step(span))
+        trained = sum(
+            span.end_ns - span.start_ns for span in trace.spans if in_a_step(span)
+        )
         assert time == round(trace.duration * 1e9) - trained, seed
         assert sum(sum(gap.blame.values()) for gap in gaps) == time, seed
-        assert all("runtime" not in gap.blame for gap in gaps) or "handling" in repr(dataset), seed
+        assert all("runtime" not in gap.blame for gap in gaps) or "handling" in repr(
+            dataset
+        ), seed
 
 
 def test_a_step_that_waits_for_a_core_is_not_idle() -> None:
@@ -37,18 +53,25 @@ def test_a_step_that_waits_for_a_core_is_not_idle() -> None:
     machine = Machine(cores=1, sharing=Sharing())
     loader = DataLoader(Dataset.range(8).map(cost=0.010, kind="native"), num_workers=2)
     trace = benchmark(loader, 1, step=lambda _: work(0.010, kind="native"), machine=machine)
-    waits = [span for span in trace.spans if span.role in ACCELERATOR and span.kind == NO_CORE]
+    waits = [
+        span for span in trace.spans if span.role in ACCELERATOR and span.kind == NO_CORE
+    ]
     gaps = idle_stretches(trace)
     assert waits
     assert not any(
-        gap.start_ns < wait.end_ns and wait.start_ns < gap.end_ns for gap in gaps for wait in waits
+        gap.start_ns < wait.end_ns and wait.start_ns < gap.end_ns
+        for gap in gaps
+        for wait in waits
     )
 
 
 def test_the_stage_that_is_late_is_to_blame() -> None:
     """All of the file is waited for: nothing is ready when the training loop asks."""
     trace = benchmark(ArtificialDataset(2).map(cost=0.005), num_epochs=1)
-    assert idle(trace) == [(0, 50, {"Open": 30, "Read": 15, "Map": 5}), (60, 80, {"Read": 15, "Map": 5})]
+    assert idle(trace) == [
+        (0, 50, {"Open": 30, "Read": 15, "Map": 5}),
+        (60, 80, {"Read": 15, "Map": 5}),
+    ]
 
 
 def test_what_went_on_before_the_accelerator_was_idle_is_not_to_blame() -> None:
@@ -58,7 +81,9 @@ def test_what_went_on_before_the_accelerator_was_idle_is_not_to_blame() -> None:
 
 
 def test_time_after_the_last_step_is_idle_too() -> None:
-    trace = benchmark(ArtificialDataset(2, open=0).filter(lambda sample: sample == 0), num_epochs=1)
+    trace = benchmark(
+        ArtificialDataset(2, open=0).filter(lambda sample: sample == 0), num_epochs=1
+    )
     assert idle(trace) == [(0, 15, {"Read": 15}), (25, 40, {"Read": 15})]
 
 

@@ -26,7 +26,9 @@ def test_a_missing_widget_manager_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert (found.found, found.good) == ("none for ipywidgets and anywidget", False)
 
 
-def test_without_jupyter_there_is_no_widget_manager(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_jupyter_there_is_no_widget_manager(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_core.paths", None)
     assert not install_check.find_widgets().good
 
@@ -36,11 +38,16 @@ def test_a_browser_is_told_what_its_python_lacks(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys, "platform", "emscripten")
     [python] = findings()
     assert (python.what, python.good) == ("Python", True)
-    assert "in a browser, without threads: in real runs waits go on side by side" in python.found
+    assert (
+        "in a browser, without threads: in real runs waits go on side by side"
+        in python.found
+    )
 
 
 @pytest.mark.parametrize(("late", "good"), [(0.0001, True), (0.0056, False)])
-def test_sleeps_that_take_long_are_found(monkeypatch: pytest.MonkeyPatch, late: float, good: bool) -> None:
+def test_sleeps_that_take_long_are_found(
+    monkeypatch: pytest.MonkeyPatch, late: float, good: bool
+) -> None:
     now = 0.0
 
     def sleep(seconds: float) -> None:
@@ -53,8 +60,17 @@ def test_sleeps_that_take_long_are_found(monkeypatch: pytest.MonkeyPatch, late: 
 
 
 def test_what_to_do_stands_under_what_is_not_good() -> None:
-    told = in_words([Finding("kernel", "answers", True), Finding("numpy", "1.0", False, "Take a newer one.")])
-    assert told.splitlines() == ["ok  kernel  answers", "!!  numpy   1.0", "    Take a newer one."]
+    told = in_words(
+        [
+            Finding("kernel", "answers", True),
+            Finding("numpy", "1.0", False, "Take a newer one."),
+        ]
+    )
+    assert told.splitlines() == [
+        "ok  kernel  answers",
+        "!!  numpy   1.0",
+        "    Take a newer one.",
+    ]
 
 
 def test_a_notebook_keeps_the_same_text_wherever_it_runs() -> None:

@@ -60,7 +60,9 @@ def helpers() -> int:
 
 def test_real_functions_run_on_real_data() -> None:
     images = Dataset.from_list([np.full((2, 2), value) for value in range(5)])
-    dataset = images.map(lambda image: image * 2.0, num_parallel_calls=2).batch(2).prefetch(1)
+    dataset = (
+        images.map(lambda image: image * 2.0, num_parallel_calls=2).batch(2).prefetch(1)
+    )
     batches = list(dataset)
     assert [batch.shape for batch in batches] == [(2, 2, 2), (2, 2, 2), (1, 2, 2)]
     assert [batch[0, 0, 0] for batch in batches] == [0.0, 4.0, 8.0]
@@ -85,7 +87,9 @@ def test_a_second_loop_finds_caches_filled() -> None:
     assert calls == [0, 1, 2] * 2  # a benchmark begins with empty caches
 
 
-def test_a_shuffle_has_a_new_order_in_each_loop_and_the_same_series_from_the_same_seed() -> None:
+def test_a_shuffle_has_a_new_order_in_each_loop_and_the_same_series_from_the_same_seed() -> (
+    None
+):
     def series() -> list[list[int]]:
         dataset = Dataset.range(50).shuffle(50, seed=3)
         return [list(dataset) for _ in range(3)]
@@ -98,7 +102,9 @@ def test_a_shuffle_has_a_new_order_in_each_loop_and_the_same_series_from_the_sam
 
 
 def test_a_pipeline_may_run_inside_another_ones_function() -> None:
-    dataset = Dataset.range(4).map(lambda x: sum(Dataset.range(x).prefetch(1)), num_parallel_calls=2)
+    dataset = Dataset.range(4).map(
+        lambda x: sum(Dataset.range(x).prefetch(1)), num_parallel_calls=2
+    )
     assert list(dataset) == [0, 0, 1, 3]
 
 
@@ -106,8 +112,12 @@ def test_a_pipeline_may_run_inside_another_ones_function() -> None:
 def test_functions_see_the_context_variables_of_the_code_that_asks(calls: Any) -> None:
     colour = ContextVar("colour", default="none")
     inner = Dataset.range(1).map(lambda x: colour.get(), num_parallel_calls=calls)
-    nested = Dataset.range(2).interleave(lambda x: inner.prefetch(1), 2, num_parallel_calls=calls and 1)
-    calls_two_deep = nested.map(lambda seen: [seen, *inner, colour.get()], num_parallel_calls=calls)
+    nested = Dataset.range(2).interleave(
+        lambda x: inner.prefetch(1), 2, num_parallel_calls=calls and 1
+    )
+    calls_two_deep = nested.map(
+        lambda seen: [seen, *inner, colour.get()], num_parallel_calls=calls
+    )
     colour.set("red")
     assert list(calls_two_deep.prefetch(1)) == [["red"] * 3] * 2
     assert benchmark(inner, 1, clock="real").epochs[0].elements == ["red"]
@@ -123,14 +133,18 @@ def test_numpys_errors_are_raised_beside_the_loop_if_they_are_in_it() -> None:
 
 
 @pytest.mark.parametrize("calls", PARALLEL)
-def test_an_error_comes_in_the_place_of_its_element_and_iteration_goes_on(calls: Any) -> None:
+def test_an_error_comes_in_the_place_of_its_element_and_iteration_goes_on(
+    calls: Any,
+) -> None:
     dataset = Dataset.range(6).map(fails_on_three, num_parallel_calls=calls).prefetch(2)
     assert results(dataset) == [0, 1, 2, "KeyError('three')", 4, 5]
 
 
 @pytest.mark.parametrize("calls", PARALLEL)
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-def test_an_error_is_the_learners_own_with_the_learners_frames(calls: Any, clock: str) -> None:
+def test_an_error_is_the_learners_own_with_the_learners_frames(
+    calls: Any, clock: str
+) -> None:
     dataset = Dataset.range(6).map(fails_on_three, num_parallel_calls=calls).prefetch(2)
     with pytest.raises(KeyError, match="three") as raised:
         benchmark(dataset, clock=clock)
@@ -163,21 +177,49 @@ def test_exit_and_ctrl_c_in_a_function_end_the_pass(calls: Any) -> None:
 
 
 BAD: list[tuple[Any, type[Exception], str]] = [
-    (Dataset.range(3).map(cost=lambda x: -1.0), ValueError, "cost of 0=-1.0: must be a number of seconds"),
+    (
+        Dataset.range(3).map(cost=lambda x: -1.0),
+        ValueError,
+        "cost of 0=-1.0: must be a number of seconds",
+    ),
     (Dataset.range(3).map(cost=lambda x: 1 / x), ZeroDivisionError, "division by zero"),
     (Dataset.range(3).map(cost=lambda x: None), TypeError, "cost of 0=None"),  # type: ignore[arg-type, return-value]
-    (Dataset.range(3).map(nbytes=lambda x: -5), ValueError, "nbytes of 0=-5: must be 0 or more"),
-    (Dataset.range(3).interleave(lambda x: x), TypeError, "map_func returned 0: must return a Dataset"),
-    (Dataset.range(3).flat_map(lambda x: [x]), TypeError, "flat_map: map_func returned [0]"),
+    (
+        Dataset.range(3).map(nbytes=lambda x: -5),
+        ValueError,
+        "nbytes of 0=-5: must be 0 or more",
+    ),
+    (
+        Dataset.range(3).interleave(lambda x: x),
+        TypeError,
+        "map_func returned 0: must return a Dataset",
+    ),
+    (
+        Dataset.range(3).flat_map(lambda x: [x]),
+        TypeError,
+        "flat_map: map_func returned [0]",
+    ),
     (Dataset.from_generator(lambda: None), TypeError, "returned None: must yield elements"),
-    (Dataset.from_list([1, 2]).map(lambda x: x).unbatch(), TypeError, "unbatch: 1 is not a batch"),
-    (Dataset.range(3).repeat().filter(lambda x: False).take(1), EndlessError, "filter: refused"),
+    (
+        Dataset.from_list([1, 2]).map(lambda x: x).unbatch(),
+        TypeError,
+        "unbatch: 1 is not a batch",
+    ),
+    (
+        Dataset.range(3).repeat().filter(lambda x: False).take(1),
+        EndlessError,
+        "filter: refused",
+    ),
     (
         Dataset.range(3).repeat().flat_map(lambda x: Dataset.range(0)).take(1),
         EndlessError,
         "in a row gave nothing",
     ),
-    (Dataset.range(3).repeat().map(lambda x: []).unbatch().take(1), EndlessError, "unbatch"),
+    (
+        Dataset.range(3).repeat().map(lambda x: []).unbatch().take(1),
+        EndlessError,
+        "unbatch",
+    ),
     (
         Dataset.range(3).repeat().interleave(lambda x: Dataset.range(0), 2, 1, 2).take(1),
         EndlessError,
@@ -200,12 +242,18 @@ class Large:
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 def test_an_element_is_put_in_words_only_if_something_of_it_is_refused(clock: str) -> None:
-    dataset = Dataset.from_list([Large()]).map(cost=lambda x: 0.001, nbytes=lambda x: 5).prefetch(1)
+    dataset = (
+        Dataset.from_list([Large()])
+        .map(cost=lambda x: 0.001, nbytes=lambda x: 5)
+        .prefetch(1)
+    )
     trace = benchmark(dataset, 1, train=lambda x: 0.001, load=lambda x: 0, clock=clock)
     assert (trace.samples, trace.max_bytes) == (1, 5)
 
 
-@pytest.mark.parametrize(("dataset", "error", "message"), BAD, ids=[message for _, _, message in BAD])
+@pytest.mark.parametrize(
+    ("dataset", "error", "message"), BAD, ids=[message for _, _, message in BAD]
+)
 def test_what_goes_wrong_in_a_run_is_said(
     dataset: Dataset, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +277,9 @@ def test_a_run_in_which_everybody_waits_says_who_waits_for_what() -> None:
     async def never(name: str) -> None:
         await run.until(Gate(run, name), lambda: False, "buffer empty")
 
-    with pytest.raises(StuckError, match="Train waits for one thing; Map waits for the other"):
+    with pytest.raises(
+        StuckError, match="Train waits for one thing; Map waits for the other"
+    ):
         run.complete(main(), Name("Train"))
 
 
@@ -253,7 +303,9 @@ def test_thousands_of_broken_loops_leave_no_thread_behind() -> None:
     errors: list[Exception] = []
     for _ in range(1000):
         abandon(Dataset.range(100).map(lambda x: x, num_parallel_calls=4).prefetch(2))
-        let_it_raise(Dataset.range(100).map(fails_on_three, num_parallel_calls=4).prefetch(2), errors)
+        let_it_raise(
+            Dataset.range(100).map(fails_on_three, num_parallel_calls=4).prefetch(2), errors
+        )
     assert len(errors) == 1000  # and though somebody keeps them
     assert eventually(lambda: helpers() == 0)
 
@@ -317,7 +369,9 @@ def test_ctrl_c_ends_a_real_run_and_its_helpers() -> None:
         if count == 1:
             threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
 
-    endless = ArtificialDataset(10, read=0.001).map(cost=0.001, num_parallel_calls=2).repeat()
+    endless = (
+        ArtificialDataset(10, read=0.001).map(cost=0.001, num_parallel_calls=2).repeat()
+    )
     with pytest.raises(KeyboardInterrupt):
         benchmark(endless, clock="real", progress=interrupt_soon, max_elements=10**6)
     assert eventually(lambda: helpers() == 0)
@@ -368,7 +422,8 @@ def test_the_virtual_clock_starts_no_threads(monkeypatch: pytest.MonkeyPatch) ->
     def refuse(thread: Any) -> None:
         raise AssertionError("a thread was started")
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)  # to count them, others would have to stay
+    # To count them, others would have to stay
+    monkeypatch.setattr(threading.Thread, "start", refuse)
     benchmark(Dataset.range(100).map(cost=0.001, num_parallel_calls=8).prefetch(4))
 
 
@@ -382,7 +437,9 @@ def test_a_stream_says_its_end_again_when_asked_again() -> None:
     run = Virtual(Machine(), Store(fixed_seed=True), None)
 
     async def ask() -> list[Any]:
-        stream = Scope(run).open(ArtificialDataset(1).map(cost=0.1, num_parallel_calls=2).prefetch(1).node)
+        stream = Scope(run).open(
+            ArtificialDataset(1).map(cost=0.1, num_parallel_calls=2).prefetch(1).node
+        )
         return [(await stream.next()).value for _ in range(4)]
 
     assert run.complete(ask(), Name("Test")) == [0, "the end", "the end", "the end"]

@@ -21,7 +21,9 @@ class Modelled:
     stream, batch_size, nbytes, again = False, 4, 1000, 0.0
     loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
 
-    def __init__(self, fetch: float, step: float, handling: Handling, sharing: Sharing, **more: Any) -> None:
+    def __init__(
+        self, fetch: float, step: float, handling: Handling, sharing: Sharing, **more: Any
+    ) -> None:
         self.fetch, self.step, self.handling, self.sharing = fetch, step, handling, sharing
         self.wait, self.computes = more.get("wait", 0.0), more.get("computes", True)
         self.start = more.get("start", (0.004, 0.006))
@@ -29,14 +31,27 @@ class Modelled:
         self.batches = [[*range(4 * number, 4 * number + 4)] for number in range(60)]
 
     def trace(
-        self, workers: int, *, step: bool, factor: int, size: int, stay: bool = False, epochs: int = 1
+        self,
+        workers: int,
+        *,
+        step: bool,
+        factor: int,
+        size: int,
+        stay: bool = False,
+        epochs: int = 1,
     ) -> Any:
         kind = "native" if self.computes else "wait"
-        batches = Dataset.range(len(self.batches) // size).map(cost=size * self.wait, stage="Wait")
+        batches = Dataset.range(len(self.batches) // size).map(
+            cost=size * self.wait, stage="Wait"
+        )
         batches = batches.map(cost=size * self.fetch, kind="native", stage="Fetch")
         more: dict[str, Any] = {"handling": self.handling}
         if workers:
-            more |= {"prefetch_factor": factor, "persistent_workers": stay, "start": self.start}
+            more |= {
+                "prefetch_factor": factor,
+                "persistent_workers": stay,
+                "start": self.start,
+            }
         else:
             more["handling"] = Handling()
         loader = lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more)
@@ -49,20 +64,36 @@ class Modelled:
     def on_device(self) -> OnDevice | None:
         return self.device
 
-    def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
+    def go(
+        self,
+        workers: int,
+        limit: float,
+        *,
+        step: bool = False,
+        factor: int = 2,
+        size: int = 1,
+    ) -> Watch:
         trace = self.trace(workers, step=step, factor=factor, size=size)
         arrivals = trace.epochs[0].arrivals
         stage = "Launch" if self.device and step else "Train"
         stepped = {span.sample: span.end for span in trace.work if span.stage == stage}
         for span in trace.spans:  # a step goes on until there is room for it in the queue
             if span.kind == "buffer full" and span.place == "the accelerator's queue":
-                stepped |= {number: span.end for number, end in stepped.items() if end == span.start}
+                stepped |= {
+                    number: span.end for number, end in stepped.items() if end == span.start
+                }
         made: list[WatchedBatch] = []
         for number in range(len(arrivals)):
-            spans = [one for one in trace.spans if one.sample == number and one.stage in ("Wait", "Fetch")]
+            spans = [
+                one
+                for one in trace.spans
+                if one.sample == number and one.stage in ("Wait", "Fetch")
+            ]
             began, done = min(span.start for span in spans), max(span.end for span in spans)
             core = sum(span.end - span.start for span in spans if span.kind == "native")
-            made.append(WatchedBatch(spans[0].lane, 4 * size, began, done, done - began, 0.0, core))
+            made.append(
+                WatchedBatch(spans[0].lane, 4 * size, began, done, done - began, 0.0, core)
+            )
         starts = [span.start for span in trace.work if span.role == "start"]
         seen = Watch(workers, began=0.0, opened=max([0.0, *starts]) and starts[-1])
         if workers:
@@ -72,8 +103,17 @@ class Modelled:
             if asked > limit:
                 break
             seen.ended = stepped.get(number, got)
-            on_core = self.step * size * self.sharing.step_cores if step and self.computes else 0.0
-            times = {"asked": asked, "got": got, "stepped": seen.ended, "step_core": on_core}
+            on_core = (
+                self.step * size * self.sharing.step_cores
+                if step and self.computes
+                else 0.0
+            )
+            times = {
+                "asked": asked,
+                "got": got,
+                "stepped": seen.ended,
+                "step_core": on_core,
+            }
             seen.batches.append(made[number]._replace(**times))
         else:
             seen.whole = True
@@ -86,7 +126,9 @@ class Modelled:
 
 
 FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)
-PAID = Handling(stop=0.01, stop_each=0.002, begin=0.003, take=0.002, take_busy=0.003, take_core=0.001)
+PAID = Handling(
+    stop=0.01, stop_each=0.002, begin=0.003, take=0.002, take_busy=0.003, take_core=0.001
+)
 NOTHING_LOST = Sharing()
 MUCH_LOST = Sharing(2.0, (1.6, 1.8), (1.1, 1.2), 1.05)
 
@@ -100,8 +142,22 @@ MUCH_LOST = Sharing(2.0, (1.6, 1.8), (1.1, 1.2), 1.05)
         Modelled(0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False),
         Modelled(0.020, 0.010, PAID, NOTHING_LOST),
         Modelled(0.030, 0.015, FREE, MUCH_LOST),
-        Modelled(0.008, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 3)),
-        Modelled(0.014, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 1)),
+        Modelled(
+            0.008,
+            0.001,
+            FREE,
+            NOTHING_LOST,
+            computes=False,
+            device=OnDevice(0.001, 0.010, 3),
+        ),
+        Modelled(
+            0.014,
+            0.001,
+            FREE,
+            NOTHING_LOST,
+            computes=False,
+            device=OnDevice(0.001, 0.010, 1),
+        ),
     ],
     ids=[
         "data-bound",
@@ -113,14 +169,25 @@ MUCH_LOST = Sharing(2.0, (1.6, 1.8), (1.1, 1.2), 1.05)
         "idle device",
     ],
 )
-def test_a_job_is_foretold_as_the_thing_that_was_measured(model: Modelled, workers: int) -> None:
+def test_a_job_is_foretold_as_the_thing_that_was_measured(
+    model: Modelled, workers: int
+) -> None:
     job = model.job()
     for stay in (False, True) if workers else (False,):
         for factor in (1, 2, 4) if workers else (2,):
-            truth = model.trace(workers, step=True, factor=factor, size=1, stay=stay, epochs=2)
-            told = job.forecast(num_workers=workers, prefetch_factor=factor, persistent_workers=stay)
+            truth = model.trace(
+                workers, step=True, factor=factor, size=1, stay=stay, epochs=2
+            )
+            told = job.forecast(
+                num_workers=workers, prefetch_factor=factor, persistent_workers=stay
+            )
             for said, epoch in zip(told, truth.epochs, strict=True):
-                assert abs(said / epoch.duration - 1) < 0.02, (factor, stay, told, truth.epochs)
+                assert abs(said / epoch.duration - 1) < 0.02, (
+                    factor,
+                    stay,
+                    told,
+                    truth.epochs,
+                )
 
 
 class Disturbed(Modelled):
@@ -128,21 +195,35 @@ class Disturbed(Modelled):
 
     again, seen = 7.0, 0
 
-    def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
+    def go(
+        self,
+        workers: int,
+        limit: float,
+        *,
+        step: bool = False,
+        factor: int = 2,
+        size: int = 1,
+    ) -> Watch:
         seen = super().go(workers, limit, step=step, factor=factor, size=size)
         if workers and step:
             self.seen += 1
             if self.seen == 2:
                 late = [
-                    batch._replace(got=batch.got + 1, stepped=batch.stepped + 1) for batch in seen.batches
+                    batch._replace(got=batch.got + 1, stepped=batch.stepped + 1)
+                    for batch in seen.batches
                 ]
                 seen.batches[10:] = late[10:]
         return seen
 
 
-def test_runs_beside_workers_are_repeated_while_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_beside_workers_are_repeated_while_there_is_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(numbers, "perf_counter", count().__next__)
     model = Disturbed(0.020, 0.010, FREE, NOTHING_LOST, computes=False)
-    told, truth = model.job().forecast(num_workers=2), model.trace(2, step=True, factor=2, size=1)
+    told, truth = (
+        model.job().forecast(num_workers=2),
+        model.trace(2, step=True, factor=2, size=1),
+    )
     assert model.seen == 2 * 6
     assert abs(told[0] / truth.epochs[0].duration - 1) < 0.02

@@ -45,7 +45,9 @@ class Reversed(list[int]):
 class Samples:
     """As many samples as *count* says, each of which *get* makes of its number."""
 
-    def __init__(self, count: int = 400, get: Callable[[int], Any] = lambda index: index) -> None:
+    def __init__(
+        self, count: int = 400, get: Callable[[int], Any] = lambda index: index
+    ) -> None:
         self.count, self.get, self.prefix = count, get, ""
 
     def __len__(self) -> int:
@@ -88,7 +90,8 @@ def measured(loader: Any, step: Callable[[Any], Any] = nothing) -> Any:
         assert random.getstate() == state
         assert not multiprocessing.active_children()
         assert kept == (torch and (torch.get_num_threads(), str(torch.get_rng_state())))
-        # Threads that helpers of a loop have given back end by themselves, as do those of PyTorch's queues.
+        # Threads that helpers of a loop have given back end by themselves, as do those of
+        # PyTorch's queues.
         for thread in {*threading.enumerate()} - before:
             thread.join(5)
             assert not thread.is_alive(), thread
@@ -149,18 +152,41 @@ KINDS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "shuffled": (400, lambda load, library: load(Samples(), 8, shuffle=True)),
     "six samples": (6, lambda load, library: load(Samples(6), 4)),
     "one batch": (3, lambda load, library: load(Samples(3), 4)),
-    "batch sampler": (180, lambda load, library: load(Samples(), batch_sampler=[[1, 2, 3], [4, 5, 6]] * 30)),
+    "batch sampler": (
+        180,
+        lambda load, library: load(Samples(), batch_sampler=[[1, 2, 3], [4, 5, 6]] * 30),
+    ),
     "no batches": (30, lambda load, library: load(Samples(30), batch_size=None)),
-    "own sampler": (20, lambda load, library: load(Samples(), 4, sampler=Reversed(range(20, 0, -1)))),
-    "None": (400, lambda load, library: load(Samples(), 8, collate_fn=lambda samples: None)),
-    "workers": (400, lambda load, library: load(Samples(), 8, num_workers=2, worker_init_fn=named(library))),
-    "stay": (400, lambda load, library: load(Samples(), 8, num_workers=1, persistent_workers=True)),
+    "own sampler": (
+        20,
+        lambda load, library: load(Samples(), 4, sampler=Reversed(range(20, 0, -1))),
+    ),
+    "None": (
+        400,
+        lambda load, library: load(Samples(), 8, collate_fn=lambda samples: None),
+    ),
+    "workers": (
+        400,
+        lambda load, library: load(
+            Samples(), 8, num_workers=2, worker_init_fn=named(library)
+        ),
+    ),
+    "stay": (
+        400,
+        lambda load, library: load(Samples(), 8, num_workers=1, persistent_workers=True),
+    ),
     "drop last": (400, lambda load, library: load(Samples(403), 8, drop_last=True)),
     "stream": (90, lambda load, library: load(stream(library, 90), 4)),
     "lock": (400, lambda load, library: load(Samples(get=locked), 8)),
     "prints": (400, lambda load, library: load(Samples(get=spoken), 8)),
-    "starts processes": (40, lambda load, library: load(Samples(40, started), 4, collate_fn=list)),
-    "changes": (400, lambda load, library: load(Samples(get=changed([])), 8, collate_fn=list)),
+    "starts processes": (
+        40,
+        lambda load, library: load(Samples(40, started), 4, collate_fn=list),
+    ),
+    "changes": (
+        400,
+        lambda load, library: load(Samples(get=changed([])), 8, collate_fn=list),
+    ),
 }
 
 
@@ -177,13 +203,30 @@ def test_every_kind_of_loader_is_measured(library: Any, kind: str) -> None:
 @pytest.mark.parametrize(
     ("loader", "samples"),
     [
-        (lessonkit.DataLoader(Dataset.range(90).map(lambda number: number + 1), 4, shuffle=True), 90),
-        (lessonkit.DataLoader(Dataset.from_list([*range(90)]).filter(lambda number: True), 4), 180),
+        (
+            lessonkit.DataLoader(
+                Dataset.range(90).map(lambda number: number + 1), 4, shuffle=True
+            ),
+            90,
+        ),
+        (
+            lessonkit.DataLoader(
+                Dataset.from_list([*range(90)]).filter(lambda number: True), 4
+            ),
+            180,
+        ),
         (lessonkit.DataLoader(Dataset.range(91), 4, drop_last=True), 88),
-        (lessonkit.DataLoader(Dataset.range(90), batch_sampler=np.arange(60).reshape(20, 3)), 60),
+        (
+            lessonkit.DataLoader(
+                Dataset.range(90), batch_sampler=np.arange(60).reshape(20, 3)
+            ),
+            60,
+        ),
     ],
 )
-def test_loaders_of_ours_are_measured_with_real_processes(loader: Any, samples: int) -> None:
+def test_loaders_of_ours_are_measured_with_real_processes(
+    loader: Any, samples: int
+) -> None:
     job = measured(loader)
     assert job.samples == samples
     assert 0 < job.forecast(num_workers=2)[1] < math.inf
@@ -197,7 +240,9 @@ def test_a_stream_that_never_ends_is_measured_for_what_was_seen(
     assert not job.whole
     assert job.samples > 0
     job.numbers.noise = 0.0
-    assert "after the samples that were seen" in str(Recommendation(job, Forecast([2.0, 2.0])))
+    assert "after the samples that were seen" in str(
+        Recommendation(job, Forecast([2.0, 2.0]))
+    )
 
 
 def fails(index: int) -> Any:
@@ -210,7 +255,11 @@ def in_a_worker(index: int) -> bool:
 
 FAILING: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any], str]] = {
     "here": (fails, nothing, "the loader raised after 2 batches: ZeroDivisionError"),
-    "the step": (lambda index: index, lambda batch: 1 / 0, "the step raised after 0 batches: ZeroDivision"),
+    "the step": (
+        lambda index: index,
+        lambda batch: 1 / 0,
+        "the step raised after 0 batches: ZeroDivision",
+    ),
     "in a worker": (
         lambda index: 1 / 0 if in_a_worker(index) and index >= 8 else index,
         nothing,
@@ -236,9 +285,13 @@ def test_what_cannot_be_sent_to_a_process_is_named() -> None:
     unsent = data.DataLoader(
         Samples(get=lambda index: index), 4, num_workers=1, multiprocessing_context="spawn"
     )
-    with pytest.raises(RuntimeError, match="with a worker, the loader raised after 0 batches"):
+    with pytest.raises(
+        RuntimeError, match="with a worker, the loader raised after 0 batches"
+    ):
         measured(unsent)
-    sent = data.DataLoader(Samples(get=abs), 4, num_workers=1, multiprocessing_context="spawn")
+    sent = data.DataLoader(
+        Samples(get=abs), 4, num_workers=1, multiprocessing_context="spawn"
+    )
     assert measured(sent).samples == 400
 
 
@@ -247,10 +300,14 @@ def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
         with LOCK:
             time.sleep(0.0005)
 
-    assert measured(library.utils.data.DataLoader(Samples(get=locked), 8), step).samples == 400
+    assert (
+        measured(library.utils.data.DataLoader(Samples(get=locked), 8), step).samples == 400
+    )
 
 
-def test_a_job_whose_batches_take_too_long_is_refused(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_whose_batches_take_too_long_is_refused(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(job, "BUDGET", 0.0)
     with pytest.raises(RuntimeError, match="make the batches smaller"):
         measured(library.utils.data.DataLoader(Samples(), 4), nothing)
@@ -264,7 +321,9 @@ def test_an_epoch_has_more_batches_than_are_asked_of_a_sampler(
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 
-def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(library: Any) -> None:
+def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(
+    library: Any,
+) -> None:
     generator = library.Generator()
     loader = library.utils.data.DataLoader(Samples(), 8, shuffle=True, generator=generator)
     generator.manual_seed(7)
@@ -274,8 +333,12 @@ def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(library
     assert [*loader.sampler] == order
 
 
-def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model(library: Any) -> None:
-    loader = library.utils.data.DataLoader(Samples(8, first_is_slow), 1, num_workers=2, in_order=False)
+def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model(
+    library: Any,
+) -> None:
+    loader = library.utils.data.DataLoader(
+        Samples(8, first_is_slow), 1, num_workers=2, in_order=False
+    )
     job = measured(loader)
     first, *others = job.subject.go(2, 1.0).batches
     assert first.make < max(batch.make for batch in others)
@@ -285,12 +348,15 @@ def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model
 def test_the_step_runs_on_the_thread_that_asks(library: Any) -> None:
     threads: set[Any] = set()
     measured(
-        library.utils.data.DataLoader(Samples(), 8), lambda batch: threads.add(threading.current_thread())
+        library.utils.data.DataLoader(Samples(), 8),
+        lambda batch: threads.add(threading.current_thread()),
     )
     assert threads == {threading.current_thread()}
 
 
-def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     device = Device(launch=0, busy=0.003)
     torch: Any = stand_in_torch.library(device)
     monkeypatch.setitem(sys.modules, "torch", torch)
@@ -303,8 +369,10 @@ def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytes
     job = measured(loader, draws)
     assert torch.cuda.get_rng_state_all() == [1]
     on_device = job.numbers.device
-    assert on_device.train >= 0.003 - on_device.launch  # whatever else this machine does meanwhile
-    assert job.forecast()[1] > 10 * on_device.train * job.rest(job.said) - 1e-7  # whole nanoseconds
+    # Whatever else this machine does meanwhile
+    assert on_device.train >= 0.003 - on_device.launch
+    # Whole nanoseconds
+    assert job.forecast()[1] > 10 * on_device.train * job.rest(job.said) - 1e-7
 
     def waits(batch: Any) -> None:
         device.launch()
@@ -313,7 +381,10 @@ def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(monkeypatch: pytes
     assert measured(loader, waits).numbers.device is None
     torch.cuda.is_initialized = lambda: False
     assert measured(loader, draws).numbers.device is None
-    assert measure(loader, step=draws, synchronise=device.synchronize).numbers.device is not None
+    assert (
+        measure(loader, step=draws, synchronise=device.synchronize).numbers.device
+        is not None
+    )
     with pytest.raises(TypeError, match="synchronise=3"):
         measure(loader, step=draws, synchronise=3)  # type: ignore[arg-type]
 
@@ -326,15 +397,24 @@ def test_what_is_no_loader_is_refused(library: Any) -> None:
         measure([1, 2, 3])
     with pytest.raises(TypeError, match="step=3"):
         measure(load(Samples(), 4), step=3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="the loader gave no batch: there is nothing to measure"):
+    with pytest.raises(
+        ValueError, match="the loader gave no batch: there is nothing to measure"
+    ):
         measure(load(Samples(0), 4), step=nothing)
-    with pytest.raises(ValueError, match="workers the loader gave no batch: each has too few samples"):
+    with pytest.raises(
+        ValueError, match="workers the loader gave no batch: each has too few samples"
+    ):
         measure(load(stream(library, 6), 6, drop_last=True), step=nothing)
 
 
 def test_a_setting_that_no_loader_takes_is_refused(library: Any) -> None:
     job = measured(library.utils.data.DataLoader(Samples(), 8))
-    for wrong in ({"num_workers": -1}, {"prefetch_factor": 0}, {"batch_size": 0}, {"threads": 77}):
+    for wrong in (
+        {"num_workers": -1},
+        {"prefetch_factor": 0},
+        {"batch_size": 0},
+        {"threads": 77},
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             job.forecast(**wrong)
     with pytest.raises(TypeError, match="num_workers"):

@@ -15,7 +15,11 @@ from lessonkit.widgets import heat_map
 
 
 def two_maps(decode: int = 1, augment: int = 1) -> Any:
-    decoded = ArtificialDataset(20).prefetch(1).map(cost=0.030, num_parallel_calls=decode, stage="decode")
+    decoded = (
+        ArtificialDataset(20)
+        .prefetch(1)
+        .map(cost=0.030, num_parallel_calls=decode, stage="decode")
+    )
     augmented = decoded.map(cost=0.030, num_parallel_calls=augment, stage="augment")
     return augmented.prefetch(1), {"num_epochs": 1}
 
@@ -39,7 +43,11 @@ def test_a_try_lights_one_square() -> None:
         _, told = Said(made).ask({"do": "light", "square": [*square]})
         dataset, options = two_maps(*(step + 1 for step in square))
         [[where, seconds, text, why]] = told["steps"]
-        assert (where, seconds, why) == ([*square], benchmark(dataset, **options).per_sample, "")
+        assert (where, seconds, why) == (
+            [*square],
+            benchmark(dataset, **options).per_sample,
+            "",
+        )
         assert text == ("34.2 ms" if 0 in square else "20 ms")  # the plateau of the lesson
 
 
@@ -52,13 +60,19 @@ def test_the_tuner_walks_as_autotune_does() -> None:
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
         walked.append([[there["decode"] - 1, there["augment"] - 1], step.seconds / 20, why])
         here = there if step.accepted else here
-    assert [[where, pytest.approx(seconds), why] for where, seconds, _, why in told["steps"]] == walked
-    assert [why for *_, why in told["steps"] if why.startswith("Taken")][-1] == "Taken: 41.6 % faster."
+    assert [
+        [where, pytest.approx(seconds), why] for where, seconds, _, why in told["steps"]
+    ] == walked
+    assert [why for *_, why in told["steps"] if why.startswith("Taken")][
+        -1
+    ] == "Taken: 41.6 % faster."
 
 
 def test_the_walk_ends_where_no_square_is_faster() -> None:
     def uneven(decode: int = 1, augment: int = 1) -> Any:
-        return two_maps(decode, augment)[0].map(cost=0.012, num_parallel_calls=2), {"num_epochs": 1}
+        return two_maps(decode, augment)[0].map(cost=0.012, num_parallel_calls=2), {
+            "num_epochs": 1
+        }
 
     made = heat_map(uneven, decode=(1, 3), augment=(1, 5))
     _, told = Said(made).ask({"do": "walk"})
@@ -70,7 +84,11 @@ def test_the_walk_ends_where_no_square_is_faster() -> None:
 
 @given(JSON)
 def test_squares_that_are_not_there_are_refused(square: Any) -> None:
-    if isinstance(square, list) and len(square) == 2 and all(type(n) is int and 0 <= n < 4 for n in square):
+    if (
+        isinstance(square, list)
+        and len(square) == 2
+        and all(type(n) is int and 0 <= n < 4 for n in square)
+    ):
         return
     assert Said(shown()).ask({"do": "light", "square": square})[0]["about"] == "error"
 
@@ -101,5 +119,7 @@ def test_a_pipeline_that_fails_says_so() -> None:
     ],
 )
 def test_knobs_that_make_no_map_are_refused(knobs: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="takes two knobs, each with a range of at most 12 numbers"):
+    with pytest.raises(
+        TypeError, match="takes two knobs, each with a range of at most 12 numbers"
+    ):
         heat_map(two_maps, **knobs)

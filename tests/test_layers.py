@@ -11,7 +11,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "lessonkit"
 
-# From the bottom to the top: a file imports only those below its own floor, or beside it in its folder.
+# From the bottom to the top: a file imports only those below its own floor, or beside it in
+# its folder.
 LAYERS = [
     "check",
     "words",
@@ -56,7 +57,10 @@ MODULES = {
 def imported(path: Path) -> set[str]:
     """The modules of the package that a file imports, wherever in it."""
     return {
-        module for name in imports(path) for module in (name, name.rpartition(".")[0]) if module in MODULES
+        module
+        for name in imports(path)
+        for module in (name, name.rpartition(".")[0])
+        if module in MODULES
     }
 
 
@@ -82,7 +86,11 @@ def test_no_file_reaches_itself_by_its_imports() -> None:
 
 def test_no_import_hides_in_a_call() -> None:
     for name, path in MODULES.items():
-        called = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        called = {
+            node.id
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Name)
+        }
         assert not called & {"import_module", "__import__"}, name
 
 
@@ -92,7 +100,9 @@ def test_the_engine_needs_the_standard_library_alone() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     foreign = set(loaded) - set(sys.stdlib_module_names) - {"lessonkit", "__main__"}
-    assert not {name for name in foreign if not name.startswith(("_", "sitecustomize"))}, foreign
+    assert not {name for name in foreign if not name.startswith(("_", "sitecustomize"))}, (
+        foreign
+    )
 
 
 DOORS = ("lessonkit", "analysis", "optimize", "plot", "widgets", "widgets.goals")

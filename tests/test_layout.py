@@ -12,7 +12,15 @@ from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, str
 from lessonkit.engine.recorder import Identity
 from lessonkit.engine.trace import NO_CORE
 from lessonkit.explain.idle import idle_stretches
-from lessonkit.pictures.layout import IDLE, Layout, batch_label, colours_of, ink_on, layout, letter_of
+from lessonkit.pictures.layout import (
+    IDLE,
+    Layout,
+    batch_label,
+    colours_of,
+    ink_on,
+    layout,
+    letter_of,
+)
 
 
 def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, str]]:
@@ -24,10 +32,24 @@ def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, 
 
 def test_one_file_and_a_prefetch() -> None:
     found = layout(benchmark(ArtificialDataset(2).prefetch(1), num_epochs=2))
-    assert [(row.stage, row.lanes) for row in found.rows] == [("Open", 1), ("Read", 1), ("Train", 1)]
+    assert [(row.stage, row.lanes) for row in found.rows] == [
+        ("Open", 1),
+        ("Read", 1),
+        ("Train", 1),
+    ]
     assert shown(found, "Open") == [(0, 30, "work"), (70, 100, "work")]
-    assert shown(found, "Read") == [(30, 45, "0"), (45, 60, "1"), (100, 115, "0"), (115, 130, "1")]
-    assert shown(found, "Train")[:4] == [(0, 45, IDLE), (45, 55, "0"), (55, 60, IDLE), (60, 70, "1")]
+    assert shown(found, "Read") == [
+        (30, 45, "0"),
+        (45, 60, "1"),
+        (100, 115, "0"),
+        (115, 130, "1"),
+    ]
+    assert shown(found, "Train")[:4] == [
+        (0, 45, IDLE),
+        (45, 55, "0"),
+        (55, 60, IDLE),
+        (60, 70, "1"),
+    ]
     assert [start / MS for start in found.epochs] == [0, 70]
     assert found.duration / MS == 140
     assert found.lanes == 3
@@ -43,7 +65,9 @@ def test_a_call_keeps_its_lane_and_waits_there() -> None:
 
 
 def test_calls_wait_for_the_interpreter_lock_each_in_its_lane() -> None:
-    dataset = ArtificialDataset(3, open=0, read=0).map(cost=0.010, kind="python", num_parallel_calls=3)
+    dataset = ArtificialDataset(3, open=0, read=0).map(
+        cost=0.010, kind="python", num_parallel_calls=3
+    )
     found = layout(benchmark(dataset, 1, 0))
     assert shown(found, "Map", 0) == [(0, 10, "0")]
     assert shown(found, "Map", 1) == [(0, 10, "interpreter lock held"), (10, 20, "1")]
@@ -51,7 +75,9 @@ def test_calls_wait_for_the_interpreter_lock_each_in_its_lane() -> None:
 
 
 def test_a_full_prefetch_holds_up_the_reader() -> None:
-    found = layout(benchmark(ArtificialDataset(4, open=0, read=0.002).prefetch(1), 1, 0.010))
+    found = layout(
+        benchmark(ArtificialDataset(4, open=0, read=0.002).prefetch(1), 1, 0.010)
+    )
     assert shown(found, "Read") == [
         (0, 2, "0"),
         (2, 4, "1"),
@@ -64,18 +90,30 @@ def test_a_full_prefetch_holds_up_the_reader() -> None:
 
 def test_several_files_have_letters() -> None:
     files = Dataset.range(2).interleave(
-        lambda _: ArtificialDataset(2, open=0.010, read=0.005), cycle_length=2, num_parallel_calls=2
+        lambda _: ArtificialDataset(2, open=0.010, read=0.005),
+        cycle_length=2,
+        num_parallel_calls=2,
     )
     found = layout(benchmark(files, 1, 0.005))
     assert shown(found, "Open", 0) == [(0, 10, "A")]
     assert shown(found, "Open", 1) == [(0, 10, "B")]
-    assert [label for _, _, label in shown(found, "Train")] == [IDLE, "A0", "B0", "A1", "B1"]
+    assert [label for _, _, label in shown(found, "Train")] == [
+        IDLE,
+        "A0",
+        "B0",
+        "A1",
+        "B1",
+    ]
     assert (letter_of(25), letter_of(26)) == ("Z", "26.")
 
 
 def test_batches_name_who_is_in_them() -> None:
     found = layout(benchmark(ArtificialDataset(5, open=0).batch(2), 1))
-    assert [label for *_, label in shown(found, "Train") if label != IDLE] == ["0-1", "2-3", "4"]
+    assert [label for *_, label in shown(found, "Train") if label != IDLE] == [
+        "0-1",
+        "2-3",
+        "4",
+    ]
 
 
 def test_a_batch_of_others_than_neighbours_names_each() -> None:
@@ -88,7 +126,9 @@ def test_a_batch_of_others_than_neighbours_names_each() -> None:
 
 def test_what_waits_in_a_buffer_is_called_as_where_it_is_worked_on() -> None:
     numbers = Dataset.range(3).prefetch(2)  # these are nobody's files, and have no letters
-    files = numbers.interleave(lambda _: ArtificialDataset(2, open=0), cycle_length=3).prefetch(1)
+    files = numbers.interleave(
+        lambda _: ArtificialDataset(2, open=0), cycle_length=3
+    ).prefetch(1)
     trace = benchmark(files, 1)
     names = layout(trace).names
     called: dict[str, set[str]] = {buffer.name: set() for buffer in trace.buffers}
@@ -106,7 +146,13 @@ def test_loading_stands_before_training() -> None:
 
 def test_nothing_happened() -> None:
     found = layout(benchmark(Dataset.range(0), 1))
-    assert (found.rows, found.bars, found.path, found.duration, found.lanes) == ((), (), (), 0, 0)
+    assert (found.rows, found.bars, found.path, found.duration, found.lanes) == (
+        (),
+        (),
+        (),
+        0,
+        0,
+    )
 
 
 def test_training_that_takes_no_time_has_no_row() -> None:
@@ -126,21 +172,31 @@ def test_a_cancelled_run_has_what_was_done(cancelled: Trace) -> None:
 
 
 def test_stages_have_the_same_colours_everywhere() -> None:
-    first, second = colours_of(["Read", "Crop", "Train"]), colours_of(["Crop", "Open", "Read", "Train"])
+    first, second = (
+        colours_of(["Read", "Crop", "Train"]),
+        colours_of(["Crop", "Open", "Read", "Train"]),
+    )
     assert all(second[stage] == colour for stage, colour in first.items())
     many = colours_of([f"stage {number}" for number in range(8)])
     assert len(set(many.values())) == 8
 
 
 def test_text_is_dark_on_light_and_white_on_dark() -> None:
-    assert [ink_on(colour) for colour in ("#ccbb44", "#66ccee", "#ee6677")] == ["#000000"] * 3
-    assert [ink_on(colour) for colour in ("#4477aa", "#aa3377", "#228833")] == ["#ffffff"] * 3
+    assert [ink_on(colour) for colour in ("#ccbb44", "#66ccee", "#ee6677")] == [
+        "#000000"
+    ] * 3
+    assert [ink_on(colour) for colour in ("#4477aa", "#aa3377", "#228833")] == [
+        "#ffffff"
+    ] * 3
 
 
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
     dataset = pipeline(draw(st.integers(0, 100_000)), COSTS)
-    train, load = draw(st.sampled_from([0.010, 0, 0.050])), draw(st.sampled_from([0, 0.003]))
+    train, load = (
+        draw(st.sampled_from([0.010, 0, 0.050])),
+        draw(st.sampled_from([0, 0.003])),
+    )
     machine = Machine(draw(st.sampled_from([1, 2, 4])))
     return benchmark(dataset, draw(st.integers(1, 3)), train, load, machine=machine)
 
@@ -161,13 +217,22 @@ def test_bars_of_a_lane_never_overlap(trace: Trace) -> None:
 
 @settings(deadline=None)
 @given(traces())
-def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_were(trace: Trace) -> None:
+def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_were(
+    trace: Trace,
+) -> None:
     found, spans = layout(trace), trace.spans
-    work = [index for index, span in enumerate(spans) if not span.is_wait and span.end_ns > span.start_ns]
+    work = [
+        index
+        for index, span in enumerate(spans)
+        if not span.is_wait and span.end_ns > span.start_ns
+    ]
     assert sorted(bar.span for bar in found.bars if bar.kind == "work") == work
     for bar in found.bars:
         if bar.kind == "work":
-            assert (bar.start, bar.end) == (spans[bar.span].start_ns, spans[bar.span].end_ns)
+            assert (bar.start, bar.end) == (
+                spans[bar.span].start_ns,
+                spans[bar.span].end_ns,
+            )
             assert found.rows[bar.row].stage == spans[bar.span].stage
         elif bar.kind != IDLE:
             assert spans[bar.span].start_ns <= bar.start < bar.end == spans[bar.span].end_ns
@@ -175,7 +240,8 @@ def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_wer
 
 
 @settings(deadline=None)
-@example(benchmark(pipeline(545, COSTS), 1, 0.010, machine=Machine(1)))  # steps wait for the one core
+# Steps wait for the one core
+@example(benchmark(pipeline(545, COSTS), 1, 0.010, machine=Machine(1)))
 @given(traces())
 def test_idle_bars_fill_the_gaps_of_the_accelerator(trace: Trace) -> None:
     found = layout(trace)

@@ -48,7 +48,9 @@ def busy(dataset: Dataset, **options: Any) -> float:
 
 def arrivals(dataset: Dataset, **options: Any) -> list[float]:
     """When the elements of the first epoch arrive, in milliseconds."""
-    return [round(time * 1e3, 6) for time in benchmark(dataset, **options).epochs[0].arrivals]
+    return [
+        round(time * 1e3, 6) for time in benchmark(dataset, **options).epochs[0].arrivals
+    ]
 
 
 def epoch_of_images(**changes: Any) -> float:
@@ -111,7 +113,8 @@ def keeps_up(call: float) -> int:
     return min(size for size in range(1, 99) if call / size + 0.1 <= 1)
 
 
-Claim = tuple[str, Callable[[], list[float]]]  # words of a page, and the values of the numbers in them
+# Words of a page, and the values of the numbers in them
+Claim = tuple[str, Callable[[], list[float]]]
 PAGES: dict[str, list[Claim]] = {
     "docs/teaching/00.md": [
         ("busy 28.6 %", lambda: [busy(FILE)]),
@@ -129,28 +132,60 @@ PAGES: dict[str, list[Claim]] = {
         ("28.3 ms is the end", lambda: [sample_ms(FILE.prefetch(1))]),
     ],
     "docs/teaching/02.md": [
-        ("85 ms with 80", lambda: [ms(both, num_epochs=1) for both in (files(2, SHORT, 2), SHORT)]),
-        ("23.1 ms a sample with three", lambda: [sample_ms(files(8, FAR, 3), num_epochs=1)]),
-        ("315 ms until the first sample, then 24", lambda: [(at := arrivals(files(8, FAR, 3)))[0], len(at)]),
+        (
+            "85 ms with 80",
+            lambda: [ms(both, num_epochs=1) for both in (files(2, SHORT, 2), SHORT)],
+        ),
+        (
+            "23.1 ms a sample with three",
+            lambda: [sample_ms(files(8, FAR, 3), num_epochs=1)],
+        ),
+        (
+            "315 ms until the first sample, then 24",
+            lambda: [(at := arrivals(files(8, FAR, 3)))[0], len(at)],
+        ),
         ("together 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),
-        ("one lane takes 15.0 ms", lambda: [sample_ms(files(8, LONG_FAR, 1), num_epochs=1)]),
+        (
+            "one lane takes 15.0 ms",
+            lambda: [sample_ms(files(8, LONG_FAR, 1), num_epochs=1)],
+        ),
         ("two take 10.1", lambda: [sample_ms(files(8, LONG_FAR, 2), num_epochs=1)]),
-        ("39.5, 20.9 and 15.1", lambda: [sample_ms(files(800, FAR, n), num_epochs=1) for n in (1, 2, 3)]),
+        (
+            "39.5, 20.9 and 15.1",
+            lambda: [sample_ms(files(800, FAR, n), num_epochs=1) for n in (1, 2, 3)],
+        ),
     ],
     "docs/teaching/03.md": [
-        ("10, so 4", lambda: [10, min(range(1, 9), key=lambda calls: ms(mapped(FAST, calls)))]),
-        ("a single call takes only 45", lambda: [(at := arrivals(mapped(FILE, 1)))[1] - at[0]]),
+        (
+            "10, so 4",
+            lambda: [10, min(range(1, 9), key=lambda calls: ms(mapped(FAST, calls)))],
+        ),
+        (
+            "a single call takes only 45",
+            lambda: [(at := arrivals(mapped(FILE, 1)))[1] - at[0]],
+        ),
     ],
-    "docs/teaching/04.md": [("limit of 6.5", lambda: [ms(mapped(FILE)) / ms(Dataset.range(3))])],
+    "docs/teaching/04.md": [
+        ("limit of 6.5", lambda: [ms(mapped(FILE)) / ms(Dataset.range(3))])
+    ],
     "docs/teaching/05.md": [
         ("3 items pay for 2 ms, 23 for 20", lambda: [keeps_up(2), 2, keeps_up(20), 20]),
-        ("230 and 390 ms", lambda: [ms(FILE.map(**HEAVY)), ms(FILE.batch(3).map(**HEAVY), train=EACH)]),
+        (
+            "230 and 390 ms",
+            lambda: [ms(FILE.map(**HEAVY)), ms(FILE.batch(3).map(**HEAVY), train=EACH)],
+        ),
         ("after the map takes 270", lambda: [ms(FILE.map(**HEAVY).batch(3), train=EACH)]),
     ],
     "docs/teaching/07.md": [
-        ("AUTOTUNE reached 25.25 ms", lambda: [sample_ms(autotune(TUNABLE, Machine(cores=2)).dataset)]),
+        (
+            "AUTOTUNE reached 25.25 ms",
+            lambda: [sample_ms(autotune(TUNABLE, Machine(cores=2)).dataset)],
+        ),
         ("18.5 ms is possible", lambda: [sample_ms(BETTER)]),
-        ("Three calls, 18.5 ms", lambda: [sample_ms(autotune(TUNABLE, Machine(cores=3)).dataset)]),
+        (
+            "Three calls, 18.5 ms",
+            lambda: [sample_ms(autotune(TUNABLE, Machine(cores=3)).dataset)],
+        ),
         ("1520 ms", lambda: [ms(LONG.map(**ONE_CALL).map(**ONE_CALL))]),
         ("become 2280", lambda: [ms(LONG.map(cost=0.040, num_parallel_calls=1))]),
     ],
@@ -165,21 +200,41 @@ PAGES: dict[str, list[Claim]] = {
         ("and 1820", lambda: [saved(LAST, cache=True)]),
         ("costs 0.43 s", lambda: [saved(ALL, batch="none") / 1e3]),
         ("beat it: 5230 ms", lambda: [guide(**LANES).duration * 1e3]),
-        ("5.23 s with 1.3 MB", lambda: [(run := guide(**LANES)).duration, run.max_bytes / 1e6]),
-        ("5.05 s with 10.8", lambda: [(run := guide(**BEST)).duration, run.max_bytes / 1e6]),
-        ("limit is 2.5 s", lambda: [ms(Dataset.range(500), num_epochs=1, train=0.005) / 1e3]),
+        (
+            "5.23 s with 1.3 MB",
+            lambda: [(run := guide(**LANES)).duration, run.max_bytes / 1e6],
+        ),
+        (
+            "5.05 s with 10.8",
+            lambda: [(run := guide(**BEST)).duration, run.max_bytes / 1e6],
+        ),
+        (
+            "limit is 2.5 s",
+            lambda: [ms(Dataset.range(500), num_epochs=1, train=0.005) / 1e3],
+        ),
     ],
     "docs/teaching/09.md": [
         ("works in these 128 ms", lambda: [arrivals(workers(4))[0]]),
-        ("six take 292 ms and twelve 344", lambda: [ms(workers(count), num_epochs=1) for count in (6, 12)]),
+        (
+            "six take 292 ms and twelve 344",
+            lambda: [ms(workers(count), num_epochs=1) for count in (6, 12)],
+        ),
         ("changes nothing: 598 ms", lambda: [ms(workers(4, 0.300), num_epochs=1)]),
         ("498 with two and", lambda: [ms(workers(4, 0.300, in_order=False), num_epochs=1)]),
         (
             "and 418 with one",
-            lambda: [ms(workers(4, 0.300, in_order=False, prefetch_factor=1), num_epochs=1)],
+            lambda: [
+                ms(workers(4, 0.300, in_order=False, prefetch_factor=1), num_epochs=1)
+            ],
         ),
-        ("Four workers save 20.2 s", lambda: [round((told := tutorial("TOLD"))[0], 1) - round(told[1], 1)]),
-        ("and 1.1 when they come fourth", lambda: [(other := tutorial("OTHER"))[3] - other[4]]),
+        (
+            "Four workers save 20.2 s",
+            lambda: [round((told := tutorial("TOLD"))[0], 1) - round(told[1], 1)],
+        ),
+        (
+            "and 1.1 when they come fourth",
+            lambda: [(other := tutorial("OTHER"))[3] - other[4]],
+        ),
     ],
     "docs/teaching/11.md": [
         ("takes 1866 ms", lambda: [epoch_of_images(threads=1)]),
@@ -192,13 +247,21 @@ PAGES: dict[str, list[Claim]] = {
 
 @pytest.mark.parametrize(
     ("page", "text", "values"),
-    [pytest.param(page, *claim, id=claim[0]) for page, claims in PAGES.items() for claim in claims],
+    [
+        pytest.param(page, *claim, id=claim[0])
+        for page, claims in PAGES.items()
+        for claim in claims
+    ],
 )
-def test_a_page_says_what_a_run_gives(page: str, text: str, values: Callable[[], list[float]]) -> None:
+def test_a_page_says_what_a_run_gives(
+    page: str, text: str, values: Callable[[], list[float]]
+) -> None:
     assert text in (ROOT / page).read_text(encoding="utf-8")
     shown = NUMBER.findall(text)
     digits = [len(number.partition(".")[2]) for number in shown]
-    assert [f"{value:.{places}f}" for value, places in zip(values(), digits, strict=True)] == shown
+    assert [
+        f"{value:.{places}f}" for value, places in zip(values(), digits, strict=True)
+    ] == shown
 
 
 MISTAKES = {
@@ -217,7 +280,12 @@ def test_a_wrong_number_on_a_page_is_explained_in_the_lesson(name: str) -> None:
     page = (ROOT / f"docs/teaching/{name[:2]}.md").read_text(encoding="utf-8")
     section = page.split("## What learners get wrong")[1].split("##")[0]
     asked = [value for value in lesson(name).values.values() if hasattr(value, "wrong")]
-    wrong = {f"{value * 1e3:g}" for one in asked for value, _ in one.wrong if isinstance(value, float)}
+    wrong = {
+        f"{value * 1e3:g}"
+        for one in asked
+        for value, _ in one.wrong
+        if isinstance(value, float)
+    }
     assert MISTAKES[name] <= wrong & set(NUMBER.findall(section))
 
 
@@ -225,7 +293,11 @@ def test_a_wrong_number_on_a_page_is_explained_in_the_lesson(name: str) -> None:
 
 
 def test_a_lane_has_three_files_open_as_long_as_there_are_files() -> None:
-    assert [benchmark(files(24, FAR, lanes)).max_open_files for lanes in (1, 2, 3)] == [3, 6, 9]
+    assert [benchmark(files(24, FAR, lanes)).max_open_files for lanes in (1, 2, 3)] == [
+        3,
+        6,
+        9,
+    ]
 
 
 def test_two_calls_that_read_give_by_turns_and_two_that_do_not_give_in_bursts() -> None:
@@ -244,23 +316,33 @@ def test_the_pace_of_a_parallel_map_is_that_of_the_formula(prefetched: bool) -> 
         file = ArtificialDataset(200, open=0, read=read).prefetch(int(prefetched))
         run = file.map(cost=cost, num_parallel_calls=calls)
         pace = max(read, (cost if prefetched else read + cost) / calls, train)
-        assert sample_ms(run, num_epochs=1, train=train) == pytest.approx(pace * 1e3, rel=0.05)
+        assert sample_ms(run, num_epochs=1, train=train) == pytest.approx(
+            pace * 1e3, rel=0.05
+        )
 
 
 def test_answers_of_predictions_that_no_output_shows() -> None:
     assert lesson("04_cache").values["further-prefetch-code"].right == pytest.approx(0.295)
-    assert lesson("05_vectorise").values["further-unbatch-code"].right == pytest.approx(0.433)
-    assert lesson("06_ordering").values["further-repeat-predict"].right == pytest.approx(0.990)
+    assert lesson("05_vectorise").values["further-unbatch-code"].right == pytest.approx(
+        0.433
+    )
+    assert lesson("06_ordering").values["further-repeat-predict"].right == pytest.approx(
+        0.990
+    )
 
 
-def test_without_parallel_maps_the_best_pipeline_of_08_takes_as_long_with_four_threads_less() -> None:
+def test_without_parallel_maps_the_best_pipeline_of_08_takes_as_long_with_four_threads_less() -> (
+    None
+):
     runs = [guide(**BEST, parallel_maps=parallel) for parallel in (True, False)]
     used = [int(goals.threads(at_most=0).measure(Attempt(run))) for run in runs]
     assert (runs[0].duration, used[0]) == (runs[1].duration, used[1] + 4)
 
 
 def test_the_better_order_of_07_holds_no_more_than_the_tuned_one() -> None:
-    tuned, better = (memory(benchmark(dataset)).elements.peak for dataset in (TUNED, BETTER))
+    tuned, better = (
+        memory(benchmark(dataset)).elements.peak for dataset in (TUNED, BETTER)
+    )
     assert better <= tuned
 
 
@@ -277,7 +359,9 @@ def test_the_stated_costs_of_09_give_the_table_of_the_tutorial() -> None:
 
 
 @pytest.mark.parametrize("row", TUTORIAL["rows"], ids=lambda row: row["name"])
-def test_what_the_loaders_of_the_tutorial_took_on_pytorch_is_what_the_model_says(row: dict[str, Any]) -> None:
+def test_what_the_loaders_of_the_tutorial_took_on_pytorch_is_what_the_model_says(
+    row: dict[str, Any],
+) -> None:
     def model(row: dict[str, Any]) -> float:
         count = row["num_workers"]
         loader = DataLoader(
@@ -292,7 +376,9 @@ def test_what_the_loaders_of_the_tutorial_took_on_pytorch_is_what_the_model_says
         return benchmark(loader, num_epochs=10, train=0.015, record=False).duration
 
     without = TUTORIAL["rows"][0]
-    assert model(without) / model(row) == pytest.approx(without["seconds"] / row["seconds"], rel=0.15)
+    assert model(without) / model(row) == pytest.approx(
+        without["seconds"] / row["seconds"], rel=0.15
+    )
 
 
 def test_no_tool_of_the_tutorial_has_a_value_of_its_own() -> None:

@@ -49,13 +49,17 @@ def test_a_lesson_is_copied_as_it_is(shipped: Path, copy: Path) -> None:
     assert copy.read_bytes() == shipped.read_bytes()
 
 
-def test_a_lesson_that_cannot_be_written_to_becomes_a_copy_that_can(shipped: Path, tmp_path: Path) -> None:
+def test_a_lesson_that_cannot_be_written_to_becomes_a_copy_that_can(
+    shipped: Path, tmp_path: Path
+) -> None:
     shipped.chmod(0o444)
     copy_lessons(tmp_path / "mine")
     assert (tmp_path / "mine" / NAME).stat().st_mode & 0o200
 
 
-def test_a_copy_that_was_not_changed_gets_the_newer_version(shipped: Path, copy: Path) -> None:
+def test_a_copy_that_was_not_changed_gets_the_newer_version(
+    shipped: Path, copy: Path
+) -> None:
     newer = change(shipped, source="3 + 3")
     assert copy_lessons(copy.parent) == []
     assert copy.read_text() == newer
@@ -73,21 +77,27 @@ def test_a_copy_that_was_not_changed_gets_the_newer_version(shipped: Path, copy:
         {"source": ["2 ", "+ 2"]},
     ],
 )
-def test_running_and_saving_changes_nothing(shipped: Path, copy: Path, fields: dict[str, Any]) -> None:
+def test_running_and_saving_changes_nothing(
+    shipped: Path, copy: Path, fields: dict[str, Any]
+) -> None:
     change(copy, **fields)
     newer = change(shipped, source="3 + 3")
     assert copy_lessons(copy.parent) == []
     assert copy.read_text() == newer
 
 
-def test_the_empty_cell_that_running_the_last_one_adds_changes_nothing(shipped: Path, copy: Path) -> None:
+def test_the_empty_cell_that_running_the_last_one_adds_changes_nothing(
+    shipped: Path, copy: Path
+) -> None:
     copy.write_text(notebook(("1 + 1", "2 + 2", "")))
     newer = change(shipped, source="3 + 3")
     assert copy_lessons(copy.parent) == []
     assert copy.read_text() == newer
 
 
-def test_what_was_run_and_saved_stays_until_there_is_a_newer_version(shipped: Path, copy: Path) -> None:
+def test_what_was_run_and_saved_stays_until_there_is_a_newer_version(
+    shipped: Path, copy: Path
+) -> None:
     saved = change(copy, outputs=["4"])
     assert copy_lessons(copy.parent) == []
     assert copy.read_text() == saved
@@ -118,7 +128,9 @@ def test_what_a_learner_wrote_is_left_alone_and_a_newer_version_told(
         assert copy.read_text() == text
 
 
-def test_answers_come_along_with_their_lesson_and_go_with_its_version(shipped: Path, copy: Path) -> None:
+def test_answers_come_along_with_their_lesson_and_go_with_its_version(
+    shipped: Path, copy: Path
+) -> None:
     older, theirs, ours = (
         copy.read_text(),
         shipped.with_name("answers_03.py"),
@@ -150,7 +162,9 @@ def test_answers_that_a_learner_changed_are_left_alone(shipped: Path, copy: Path
     assert ours.read_text() == "mine"
 
 
-def test_a_copy_that_was_renamed_makes_place_for_the_newer_version(shipped: Path, copy: Path) -> None:
+def test_a_copy_that_was_renamed_makes_place_for_the_newer_version(
+    shipped: Path, copy: Path
+) -> None:
     mine = change(copy, source="mine")
     newer = change(shipped, source="3 + 3")
     copy.rename(copy.with_name("mine.ipynb"))
@@ -160,7 +174,9 @@ def test_a_copy_that_was_renamed_makes_place_for_the_newer_version(shipped: Path
 
 
 @pytest.mark.parametrize("record", [None, "", "[]", "{"])
-def test_without_its_record_nothing_is_overwritten(shipped: Path, copy: Path, record: str | None) -> None:
+def test_without_its_record_nothing_is_overwritten(
+    shipped: Path, copy: Path, record: str | None
+) -> None:
     kept = copy.parent / lessons.RECORD
     if record is None:
         kept.unlink()
@@ -172,7 +188,9 @@ def test_without_its_record_nothing_is_overwritten(shipped: Path, copy: Path, re
     assert copy.read_text() == older
 
 
-def test_a_copy_of_an_older_version_without_a_record_is_known_again(shipped: Path, copy: Path) -> None:
+def test_a_copy_of_an_older_version_without_a_record_is_known_again(
+    shipped: Path, copy: Path
+) -> None:
     (copy.parent / lessons.RECORD).unlink()
     assert copy_lessons(copy.parent) == []
     newer = change(shipped, source="3 + 3")
@@ -194,8 +212,13 @@ def install(folder: Path, *files: str) -> None:
 def test_an_installation_finds_its_own_lessons_and_not_those_of_a_stranger(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    site, share = tmp_path / "lib" / "site-packages", tmp_path / "share" / "lessonkit" / "notebooks"
-    ours = [f"../../share/lessonkit/notebooks/{name}" for name in ("b.ipynb", "a.ipynb", "a.js")]
+    site, share = (
+        tmp_path / "lib" / "site-packages",
+        tmp_path / "share" / "lessonkit" / "notebooks",
+    )
+    ours = [
+        f"../../share/lessonkit/notebooks/{name}" for name in ("b.ipynb", "a.ipynb", "a.js")
+    ]
     install(site, "lessonkit/__main__.py", *ours)
     (site / "notebooks").mkdir()
     (site / "notebooks" / "stranger.ipynb").touch()
@@ -219,14 +242,25 @@ def test_a_clone_finds_its_lessons_whether_it_is_installed_or_not(
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
 def test_what_a_lab_leaves_is_nothing_to_git_and_no_lesson(tmp_path: Path) -> None:
     def say(*command: str) -> str:
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
 
     shutil.copytree(ROOT / "lessonkit", tmp_path / "lessonkit")
     shutil.copytree(NOTEBOOKS, tmp_path / "notebooks", ignore=shutil.ignore_patterns(".*"))
     shutil.copy(ROOT / ".gitignore", tmp_path)
     say("git", "init", "--quiet")
     say("git", "add", ".")
-    say("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message=as shipped")
+    say(
+        "git",
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "commit",
+        "--quiet",
+        "--message=as shipped",
+    )
 
     mine, (first, *_) = tmp_path / targets.LESSONS, WRITTEN
     say(sys.executable, "-m", "lessonkit", "copy", targets.LESSONS)
@@ -252,11 +286,20 @@ def test_what_somebody_else_is_writing_belongs_to_no_lesson(tmp_path: Path) -> N
     assert lessons.version(tmp_path / lesson.name) == lessons.version(lesson)
 
 
-def test_who_copies_at_the_same_time_finds_nothing_that_somebody_changed(tmp_path: Path) -> None:
+def test_who_copies_at_the_same_time_finds_nothing_that_somebody_changed(
+    tmp_path: Path,
+) -> None:
     command = [sys.executable, "-m", "lessonkit", "copy", str(tmp_path / "mine")]
-    at_once = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    at_once = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
     said = [process.communicate()[0] for process in at_once]
     assert [process.returncode for process in at_once] == [0] * 4
-    assert all("nothing that you write" in text and "You have changed" not in text for text in said)
-    hidden = [path.name for path in (tmp_path / "mine").iterdir() if path.name.startswith(".")]
+    assert all(
+        "nothing that you write" in text and "You have changed" not in text for text in said
+    )
+    hidden = [
+        path.name for path in (tmp_path / "mine").iterdir() if path.name.startswith(".")
+    ]
     assert hidden == [lessons.RECORD]

@@ -9,13 +9,23 @@ import pytest
 from random_pipelines import pipeline
 from random_runs import COSTS, runs
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark, per_sample, straggler
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    benchmark,
+    per_sample,
+    straggler,
+)
 from lessonkit.analysis import limits
 from lessonkit.engine.node import Node, walk
 from lessonkit.explain.limits import Limits
 
 
-def found(dataset: Dataset, machine: Machine | None = None, num_epochs: int = 1, **options: Any) -> Limits:
+def found(
+    dataset: Dataset, machine: Machine | None = None, num_epochs: int = 1, **options: Any
+) -> Limits:
     """The limits of a run of this pipeline."""
     return limits(benchmark(dataset, num_epochs, machine=machine, **options))
 
@@ -44,7 +54,9 @@ def faster(node: Node, draw: random.Random) -> Node:
         arguments["num_parallel_calls"] = arguments["cycle_length"]
     made = Node(node.method, tuple(faster(part, draw) for part in node.inputs), arguments)
     return (
-        Node("prefetch", (made,), {"buffer_size": draw.choice([1, 4, 50])}) if draw.random() < 0.5 else made
+        Node("prefetch", (made,), {"buffer_size": draw.choice([1, 4, 50])})
+        if draw.random() < 0.5
+        else made
     )
 
 
@@ -52,7 +64,11 @@ def test_no_prefetch_and_no_parallel_calls_beat_the_bound() -> None:
     """A cache is another matter: one that a prefetch fills in the background saves work."""
     beaten = []
     for seed in range(600):
-        dataset, machine, draw = pipeline(seed, COSTS), Machine((1, 2, 4)[seed % 3]), random.Random(seed)
+        dataset, machine, draw = (
+            pipeline(seed, COSTS),
+            Machine((1, 2, 4)[seed % 3]),
+            random.Random(seed),
+        )
         if any(node.method == "cache" for node in walk(dataset.node)):
             continue
         bound = found(dataset, machine, num_epochs=2).bound
@@ -68,7 +84,12 @@ BOTTLENECKS: dict[str, list[tuple[Dataset, dict[str, Any]]]] = {
     "first element": [
         (ArtificialDataset(20, read=0.005).prefetch(1), {}),
         (FILE.map(cost=0.030, num_parallel_calls=4).prefetch(1), {"train": 0.020}),
-        (Dataset.range(4).interleave(lambda _: ArtificialDataset(10), 4, 1, 4).prefetch(4), {}),
+        (
+            Dataset.range(4)
+            .interleave(lambda _: ArtificialDataset(10), 4, 1, 4)
+            .prefetch(4),
+            {},
+        ),
     ],
     "source": [
         (FILE.prefetch(1), {}),
@@ -79,12 +100,26 @@ BOTTLENECKS: dict[str, list[tuple[Dataset, dict[str, Any]]]] = {
     ],
     "interpreter lock": [
         (FILE.map(cost=0.030, kind="python", num_parallel_calls=8), {}),
-        (FILE.map(cost=0.030, kind="python", num_parallel_calls=4).prefetch(1), {"train": 0}),
-        (FILE.batch(1).map(cost=per_sample(0.030), kind="python", num_parallel_calls=4), {}),
+        (
+            FILE.map(cost=0.030, kind="python", num_parallel_calls=4).prefetch(1),
+            {"train": 0},
+        ),
+        (
+            FILE.batch(1).map(cost=per_sample(0.030), kind="python", num_parallel_calls=4),
+            {},
+        ),
     ],
     "cores": [
-        (FILE.prefetch(2).map(cost=0.100, kind="native", num_parallel_calls=4), {"machine": Machine(2)}),
-        (ArtificialDataset(21, read=0.001).map(cost=0.100, kind="native", num_parallel_calls=8), {}),
+        (
+            FILE.prefetch(2).map(cost=0.100, kind="native", num_parallel_calls=4),
+            {"machine": Machine(2)},
+        ),
+        (
+            ArtificialDataset(21, read=0.001).map(
+                cost=0.100, kind="native", num_parallel_calls=8
+            ),
+            {},
+        ),
         (Dataset.range(50).map(cost=0.050, kind="native", num_parallel_calls=8), {}),
     ],
 }
@@ -135,7 +170,10 @@ def test_an_epoch_from_the_cache_is_not_read_again() -> None:
     limit = found(ArtificialDataset(20).cache().prefetch(1), num_epochs=3)
     assert limit.duration == limit.bound == 0.340 + 2 * 0.200
     assert seconds(limit)["source"] < seconds(limit)["epochs"]
-    assert limit.reason == "One epoch comes after another, and not all of them have the same limit."
+    assert (
+        limit.reason
+        == "One epoch comes after another, and not all of them have the same limit."
+    )
 
 
 def test_passes_over_a_file_come_one_after_another() -> None:
@@ -147,7 +185,9 @@ def test_files_of_an_interleave_may_be_read_at_once() -> None:
     dataset = Dataset.range(2).flat_map(lambda _: ArtificialDataset(10, open=0))
     assert seconds(found(dataset))["source"] == 0.160
     assert (
-        seconds(found(Dataset.range(2).repeat(3).flat_map(lambda _: ArtificialDataset(10))))["source"]
+        seconds(
+            found(Dataset.range(2).repeat(3).flat_map(lambda _: ArtificialDataset(10)))
+        )["source"]
         == 0.190
     )
 
@@ -161,13 +201,19 @@ def test_work_on_samples_that_are_filtered_out_is_not_needed() -> None:
 
 
 def test_samples_read_ahead_in_vain_are_not_needed() -> None:
-    limit = found(ArtificialDataset(50, open=0, read=0.001).prefetch(8).take(2), train=0.005)
+    limit = found(
+        ArtificialDataset(50, open=0, read=0.001).prefetch(8).take(2), train=0.005
+    )
     assert seconds(limit)["source"] == 0.007
     assert limit.bound == limit.duration == 0.011
 
 
 def test_a_slow_sample_bounds_the_run_alone() -> None:
-    limit = found(Dataset.range(8).map(cost=straggler(0.001, every=8, slow=0.500), num_parallel_calls=8))
+    limit = found(
+        Dataset.range(8).map(
+            cost=straggler(0.001, every=8, slow=0.500), num_parallel_calls=8
+        )
+    )
     assert (limit.bounds[0].name, limit.bound) == ("slowest sample", 0.510)
 
 
@@ -201,12 +247,20 @@ def test_each_process_has_an_interpreter_lock_of_its_own() -> None:
     assert seconds(limit)["interpreter lock"] == 0.100
     alone = found(DataLoader(samples), Machine(4), train=0)
     assert (alone.duration, seconds(alone)["interpreter lock"]) == (0.400, 0.400)
-    limit = found(DataLoader(samples, num_workers=4).map(cost=0.030, kind="python"), Machine(4), train=0)
-    assert seconds(limit)["interpreter lock"] == 1.2  # what comes after the loader is the main process's
+    limit = found(
+        DataLoader(samples, num_workers=4).map(cost=0.030, kind="python"),
+        Machine(4),
+        train=0,
+    )
+    # What comes after the loader is the main process's
+    assert seconds(limit)["interpreter lock"] == 1.2
 
 
 def test_work_under_a_loader_shares_the_cores_of_the_machine() -> None:
-    limit = found(DataLoader(Dataset.range(40).map(cost=0.010, kind="python"), num_workers=4), Machine(2))
+    limit = found(
+        DataLoader(Dataset.range(40).map(cost=0.010, kind="python"), num_workers=4),
+        Machine(2),
+    )
     assert seconds(limit)["cores"] == pytest.approx(0.200 + 0.010)
 
 
@@ -222,7 +276,9 @@ def test_an_epoch_in_which_nothing_arrives_has_no_bound() -> None:
 
 def test_on_threads_the_bound_holds_too() -> None:
     dataset = (
-        ArtificialDataset(8, read=0.005).map(cost=0.004, kind="python", num_parallel_calls=2).prefetch(1)
+        ArtificialDataset(8, read=0.005)
+        .map(cost=0.004, kind="python", num_parallel_calls=2)
+        .prefetch(1)
     )
     limit = found(dataset, train=0.002, num_epochs=2, clock="real")
     assert 0 < closeness(limit) <= 1

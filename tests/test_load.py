@@ -1,7 +1,8 @@
 """That a lesson takes the time that it says: how much is there to read, and how many minutes does that take?
 
-The main path is everything before *Further*. Of its code counts what a learner sees, of its prose what is not
-code. Solutions and what questions ask take time as well, but solutions are folded.
+The main path is everything before *Further*. Of its code counts what a learner sees, of its
+prose what is not code. Solutions and what questions ask take time as well, but solutions
+are folded.
 """
 
 import ast
@@ -15,7 +16,9 @@ from lesson import BLOCK, NOTEBOOKS, WRITTEN, lesson
 WORDS, LINES, MINUTES = 700, 30, 16  # at most, in a main path
 READING, LINE, PREDICTION, PLACING = 200, 3, 90, 180  # words a minute, and seconds
 PICTURES, VOTE = 5, 1  # minutes
-TIME = re.compile(r"\*\*Time\*\* (\d+) minutes with the solutions, ([3-6]) of them for the challenge")
+TIME = re.compile(
+    r"\*\*Time\*\* (\d+) minutes with the solutions, ([3-6]) of them for the challenge"
+)
 FOLDED = re.compile(r"<details>.*?</details>", re.S)
 UNREAD = re.compile(r"<!--.*?-->|<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
 
@@ -24,12 +27,17 @@ each = pytest.mark.parametrize("name", WRITTEN)
 
 def main_cells(name: str) -> list[Any]:
     """The cells before *Further*."""
-    return list(takewhile(lambda cell: not cell.source.startswith("## Further"), lesson(name).cells))
+    return list(
+        takewhile(lambda cell: not cell.source.startswith("## Further"), lesson(name).cells)
+    )
 
 
 def prose(name: str) -> str:
     """The text of the main path, without code."""
-    return BLOCK.sub("", "\n".join(cell.source for cell in main_cells(name) if cell.cell_type == "markdown"))
+    return BLOCK.sub(
+        "",
+        "\n".join(cell.source for cell in main_cells(name) if cell.cell_type == "markdown"),
+    )
 
 
 def words(text: str) -> int:
@@ -39,12 +47,25 @@ def words(text: str) -> int:
 
 def questions(name: str) -> list[tuple[str, bool]]:
     """What each prediction of the main path asks, and whether bars are to be placed."""
-    trees = (ast.parse(cell.source) for cell in main_cells(name) if cell.cell_type == "code")
+    trees = (
+        ast.parse(cell.source) for cell in main_cells(name) if cell.cell_type == "code"
+    )
     found = []
-    for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for call in (
+        node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)
+    ):
         if isinstance(call.func, ast.Name) and call.func.id == "predict":
-            texts = [node.value for node in ast.walk(call.args[0]) if isinstance(node, ast.Constant)]
-            found.append((" ".join(map(str, texts)), any(word.arg == "place" for word in call.keywords)))
+            texts = [
+                node.value
+                for node in ast.walk(call.args[0])
+                if isinstance(node, ast.Constant)
+            ]
+            found.append(
+                (
+                    " ".join(map(str, texts)),
+                    any(word.arg == "place" for word in call.keywords),
+                )
+            )
     return found
 
 
@@ -53,7 +74,8 @@ def lines(name: str) -> int:
     shown = [
         cell.source
         for cell in main_cells(name)
-        if cell.cell_type == "code" and not cell.metadata.get("jupyter", {}).get("source_hidden")
+        if cell.cell_type == "code"
+        and not cell.metadata.get("jupyter", {}).get("source_hidden")
     ]
     return sum(bool(line.strip()) for source in shown for line in source.splitlines())
 
@@ -62,7 +84,9 @@ def minutes(name: str, challenge: int) -> float:
     """How long the main path takes with its solutions, of which the *challenge* is so many minutes."""
     asked = questions(name)
     read = words(prose(name)) + sum(words(text) for text, _ in asked)
-    seconds = LINE * lines(name) + sum(PLACING if places else PREDICTION for _, places in asked)
+    seconds = LINE * lines(name) + sum(
+        PLACING if places else PREDICTION for _, places in asked
+    )
     return read / READING + seconds / 60 + PICTURES + challenge + VOTE
 
 

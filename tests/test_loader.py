@@ -31,7 +31,9 @@ MS = 10**6
 
 
 def arrivals(loader: Dataset, **options: Any) -> list[float]:
-    return [round(time * 1e3, 6) for time in benchmark(loader, 1, **options).epochs[0].arrivals]
+    return [
+        round(time * 1e3, 6) for time in benchmark(loader, 1, **options).epochs[0].arrivals
+    ]
 
 
 def test_a_worker_makes_a_whole_batch() -> None:
@@ -39,7 +41,9 @@ def test_a_worker_makes_a_whole_batch() -> None:
         assert arrivals(DataLoader(SAMPLES, 4, num_workers=workers), train=0)[0] == 40
 
 
-def test_the_error_of_a_start_comes_once_even_if_its_worker_was_not_asked_before_the_next_epoch() -> None:
+def test_the_error_of_a_start_comes_once_even_if_its_worker_was_not_asked_before_the_next_epoch() -> (
+    None
+):
     class Growing:
         """A sampler with one sample in the first epoch, two in the second, and so on."""
 
@@ -57,7 +61,11 @@ def test_the_error_of_a_start_comes_once_even_if_its_worker_was_not_asked_before
             raise OSError("no disk")
 
     def growing() -> DataLoader:
-        said: dict[str, Any] = {"num_workers": 2, "persistent_workers": True, "worker_init_fn": fails}
+        said: dict[str, Any] = {
+            "num_workers": 2,
+            "persistent_workers": True,
+            "worker_init_fn": fails,
+        }
         return DataLoader(SAMPLES, 1, sampler=Growing(), **said)
 
     with pytest.raises(OSError, match="no disk"):
@@ -88,13 +96,19 @@ def test_workers_start_one_after_another_and_get_ready_side_by_side() -> None:
     assert arrivals(loader, train=0)[:3] == [14 * 3 + 40, 14 * 3 + 40, 14 * 3 + 7 + 40]
     trace = benchmark(loader, 2, 0)
     stays = benchmark(
-        DataLoader(SAMPLES, 4, num_workers=3, start=(0.014, 0.007), persistent_workers=True), 2, 0
+        DataLoader(
+            SAMPLES, 4, num_workers=3, start=(0.014, 0.007), persistent_workers=True
+        ),
+        2,
+        0,
     )
     assert trace.duration - stays.duration == pytest.approx(0.049)
 
 
 def test_start_may_depend_on_epoch_and_worker() -> None:
-    loader = DataLoader(SAMPLES, 4, num_workers=2, start=(lambda epoch, worker: 0.1 * epoch, lambda *_: 0.0))
+    loader = DataLoader(
+        SAMPLES, 4, num_workers=2, start=(lambda epoch, worker: 0.1 * epoch, lambda *_: 0.0)
+    )
     first, second = benchmark(loader, 2, 0).epochs
     assert second.duration - first.duration == pytest.approx(0.2)
 
@@ -103,7 +117,11 @@ def test_a_cache_is_filled_before_the_workers_start() -> None:
     loader = DataLoader(SAMPLES.cache(), 4, num_workers=2)
     first, second = benchmark(loader, 2, 0.001).epochs
     assert (round(first.duration, 6), round(second.duration, 6)) == (0.246, 0.006)
-    assert first.elements == second.elements == [[*range(at, at + 4)] for at in range(0, 24, 4)]
+    assert (
+        first.elements
+        == second.elements
+        == [[*range(at, at + 4)] for at in range(0, 24, 4)]
+    )
 
 
 def test_an_iterable_is_read_by_every_worker_unless_it_asks_which_it_is() -> None:
@@ -118,7 +136,9 @@ def test_an_iterable_is_read_by_every_worker_unless_it_asks_which_it_is() -> Non
         [2, 3],
         [2, 3],
     ]
-    assert benchmark(DataLoader(files.filter(mine), 2, num_workers=2), 1).epochs[0].elements == [
+    assert benchmark(DataLoader(files.filter(mine), 2, num_workers=2), 1).epochs[
+        0
+    ].elements == [
         [0, 2],
         [1, 3],
     ]
@@ -128,7 +148,9 @@ def test_an_iterable_is_read_by_every_worker_unless_it_asks_which_it_is() -> Non
 @pytest.mark.parametrize("stay", [False, True])
 @pytest.mark.parametrize("most", [1, None])
 def test_workers_close_what_they_opened(stay: bool, most: int | None) -> None:
-    files = DataLoader(ArtificialDataset(6).prefetch(1), 2, num_workers=2, persistent_workers=stay)
+    files = DataLoader(
+        ArtificialDataset(6).prefetch(1), 2, num_workers=2, persistent_workers=stay
+    )
     trace = benchmark(files, 2, max_elements=most)
     assert [event.change for event in trace.files].count(1) > 0
     assert sum(event.change for event in trace.files) == 0
@@ -137,7 +159,11 @@ def test_workers_close_what_they_opened(stay: bool, most: int | None) -> None:
 def test_transfer_and_collate_may_depend_on_bytes_recorded_or_not() -> None:
     samples = Dataset.range(8).map(cost=0.001, nbytes=1000)
     loader = DataLoader(
-        samples, 4, num_workers=1, transfer=lambda size: size * 1e-6, collate=lambda size: size * 2e-6
+        samples,
+        4,
+        num_workers=1,
+        transfer=lambda size: size * 1e-6,
+        collate=lambda size: size * 2e-6,
     )
     recorded, plain = (benchmark(loader, 1, 0, record=record) for record in (True, False))
     assert recorded.duration == plain.duration == pytest.approx(2 * (0.004 + 0.004 + 0.008))
@@ -164,7 +190,9 @@ def test_a_copy_that_nobody_waits_for_any_more_ends_with_the_run(clock: str) -> 
     options: dict[str, Any] = {"load": 0.001, "ahead": True, "clock": clock}
     assert benchmark(loader, 1, 0.001, max_elements=2, **options).samples == 2
     with pytest.raises(OSError, match="no disk"):
-        benchmark(DataLoader(Dataset.range(6).map(fails), 1, pin_memory=True), 1, 0.001, **options)
+        benchmark(
+            DataLoader(Dataset.range(6).map(fails), 1, pin_memory=True), 1, 0.001, **options
+        )
     assert benchmark(Dataset.range(3).prefetch(1), 2, 0.001, **options).samples == 6
     gc.collect()
 
@@ -179,7 +207,8 @@ def test_two_loops_at_once_over_workers_that_stay_have_workers_each() -> None:
 def test_a_cost_of_bytes_is_no_cost_of_samples(name: str) -> None:
     for cost in (per_sample(0.001), straggler(0.001, every=2, slow=0.01)):
         with pytest.raises(
-            TypeError, match=f"{name}=.*must be a number of seconds, or a function of the bytes"
+            TypeError,
+            match=f"{name}=.*must be a number of seconds, or a function of the bytes",
         ):
             DataLoader(SAMPLES, **{name: cost})  # type: ignore[arg-type]
 
@@ -193,20 +222,42 @@ def test_pictures_have_a_lane_for_each_worker_and_a_bar_for_each_batch() -> None
     def cost(sample: int) -> float:
         return 0.070 if sample == 9 else 0.010
 
-    loader = DataLoader(Dataset.range(24).map(cost=cost), 4, num_workers=3, start=(0.014, 0.007))
+    loader = DataLoader(
+        Dataset.range(24).map(cost=cost), 4, num_workers=3, start=(0.014, 0.007)
+    )
     trace = benchmark(loader, 1)
     found = layout(trace)
     rows = {row.stage: number for number, row in enumerate(found.rows)}
     assert list(rows) == ["Queue", "Worker", "Ready", "Train"]
     assert found.rows[rows["Worker"]].lanes == 3
-    batches = [bar for bar in found.bars if bar.row == rows["Worker"] and bar.kind == "work"]
-    assert sorted(bar.label for bar in batches) == ["0-3", "12-15", "16-19", "20-23", "4-7", "8-11"]
-    assert [bar.lane for bar in sorted(batches, key=lambda bar: bar.label)] == [0, 0, 1, 2, 1, 2]
+    batches = [
+        bar for bar in found.bars if bar.row == rows["Worker"] and bar.kind == "work"
+    ]
+    assert sorted(bar.label for bar in batches) == [
+        "0-3",
+        "12-15",
+        "16-19",
+        "20-23",
+        "4-7",
+        "8-11",
+    ]
+    assert [bar.lane for bar in sorted(batches, key=lambda bar: bar.label)] == [
+        0,
+        0,
+        1,
+        2,
+        1,
+        2,
+    ]
     starts = [bar for bar in found.bars if bar.kind == "start"]
     assert len(starts) == 6  # in iter(), and until it is ready
     turns = [bar for bar in found.bars if bar.kind == "out of turn"]
-    assert {bar.label for bar in turns} == {"12-15", "16-19"}  # ready while batch 8-11 is not
-    assert page_data(trace)["parts"][:2] == [["queues", [0], 6, -1], ["3 workers", [1], 3, 0]]
+    # Ready while batch 8-11 is not
+    assert {bar.label for bar in turns} == {"12-15", "16-19"}
+    assert page_data(trace)["parts"][:2] == [
+        ["queues", [0], 6, -1],
+        ["3 workers", [1], 3, 0],
+    ]
 
 
 def test_everything_explains_a_loader() -> None:
@@ -222,9 +273,12 @@ def test_everything_explains_a_loader() -> None:
 
 def test_advice_is_about_the_loader() -> None:
     found = {
-        advice.change: advice for advice in advise(DataLoader(SAMPLES, 4, num_workers=2, start=(0.01, 0.0)))
+        advice.change: advice
+        for advice in advise(DataLoader(SAMPLES, 4, num_workers=2, start=(0.01, 0.0)))
     }
-    assert {"4 workers", "prefetch_factor=4", "persistent_workers", "in_order=False"} < set(found)
+    assert {"4 workers", "prefetch_factor=4", "persistent_workers", "in_order=False"} < set(
+        found
+    )
     assert {"one call for each batch", "cache before the workers"} < set(found)
     assert found["persistent_workers"].saved == pytest.approx(0.020 / 48)
     assert found["one call for each batch"].effects == ("the functions get whole batches",)
@@ -254,7 +308,10 @@ def test_a_loader_prints_as_the_program_that_makes_it() -> None:
         ({"num_workers": 1, "timeout": -1}, "timeout=-1"),
         ({"sampler": [0], "shuffle": True}, "sampler: it says the order"),
         ({"batch_sampler": [[0]], "batch_size": 2}, "batch_sampler: it says all"),
-        ({"num_workers": 1, "multiprocessing_context": "spawn"}, "multiprocessing_context='spawn'"),
+        (
+            {"num_workers": 1, "multiprocessing_context": "spawn"},
+            "multiprocessing_context='spawn'",
+        ),
     ],
 )
 def test_what_pytorch_refuses_is_refused(arguments: dict[str, Any], said: str) -> None:
@@ -268,7 +325,8 @@ def test_an_iterable_cannot_be_shuffled() -> None:
 
 
 @pytest.mark.parametrize(
-    "argument", ["start", "handling", "collate_fn", "worker_init_fn", "generator", "getitems"]
+    "argument",
+    ["start", "handling", "collate_fn", "worker_init_fn", "generator", "getitems"],
 )
 def test_arguments_of_a_wrong_type_are_refused(argument: str) -> None:
     with pytest.raises(TypeError, match=argument):
@@ -295,7 +353,9 @@ def test_every_sample_comes_once_in_each_epoch_recorded_or_not(
     shuffle: bool,
     slow: int,
 ) -> None:
-    samples = Dataset.range(count).map(cost=lambda sample: 0.02 if sample % slow == 0 else 0.005)
+    samples = Dataset.range(count).map(
+        cost=lambda sample: 0.02 if sample % slow == 0 else 0.005
+    )
     arguments: dict[str, Any] = {
         "num_workers": workers,
         "in_order": in_order,
@@ -307,7 +367,9 @@ def test_every_sample_comes_once_in_each_epoch_recorded_or_not(
     trace = benchmark(loader)
     assert trace.duration == benchmark(loader, record=False).duration
     for epoch in trace.epochs:
-        flat = [sample for batch in epoch.elements for sample in (batch if size else [batch])]
+        flat = [
+            sample for batch in epoch.elements for sample in (batch if size else [batch])
+        ]
         assert sorted(flat) == list(range(count))
         if in_order and not shuffle:
             assert flat == list(range(count))
@@ -318,11 +380,15 @@ def test_every_sample_comes_once_in_each_epoch_recorded_or_not(
 def test_no_result_of_a_worker_overtakes_another(in_order: bool, way: float) -> None:
     stream = Dataset.from_generator(lambda: iter(range(4)))
     handling = Handling(way_busy=way)  # with nothing to do, a worker sends its end at once
-    loader = DataLoader(stream, batch_size=2, num_workers=2, in_order=in_order, handling=handling)
+    loader = DataLoader(
+        stream, batch_size=2, num_workers=2, in_order=in_order, handling=handling
+    )
     found = benchmark(loader, 1, 0, keep=True).epochs[0].elements
     assert sorted(found) == [[0, 1], [0, 1], [2, 3], [2, 3]]
 
 
 def test_the_first_result_is_late_without_any_other_way() -> None:
-    loader = DataLoader(Dataset.range(6), batch_size=2, num_workers=2, handling=Handling(first=0.020))
+    loader = DataLoader(
+        Dataset.range(6), batch_size=2, num_workers=2, handling=Handling(first=0.020)
+    )
     assert benchmark(loader, 1, 0).epochs[0].arrivals == [0.020, 0.020, 0.020]

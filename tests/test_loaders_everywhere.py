@@ -36,7 +36,8 @@ def path_is_as_long_as_the_run(run: Run) -> None:
     path = critical_path(run.trace)
     assert path.length == run.trace.duration
     assert all(before.end_ns == after.start_ns for before, after in pairwise(path.steps))
-    assert RUNTIME not in path.shares or "handling" in repr(run.dataset)  # which no span has
+    # Which no span has
+    assert RUNTIME not in path.shares or "handling" in repr(run.dataset)
 
 
 def no_bar_lies_over_another(run: Run) -> None:
@@ -58,10 +59,13 @@ def no_order_and_no_more_places_beat_the_limit(run: Run) -> None:
     def turned(_: Node, node: Node) -> Node:
         if not node.arguments.get("num_workers"):
             return node
-        return node.replace(prefetch_factor=draw.randint(1, 9), in_order=draw.random() < 0.5)
+        return node.replace(
+            prefetch_factor=draw.randint(1, 9), in_order=draw.random() < 0.5
+        )
 
     if "cache" in repr(run.dataset) or run.trace.options["max_elements"]:
-        return  # one that is filled at another time saves work, and other elements take other work
+        # One that is filled at another time saves work, and other elements take other work
+        return
     options = run.trace.options | {"machine": run.machine, "record": False}
     faster = Dataset(rebuilt(run.dataset.node, turned, {}))
     assert limits(run.trace).bound <= benchmark(faster, **options).duration
@@ -75,11 +79,16 @@ def passing_through(name: str, capacity: int) -> int:
 
 def buffers_hold_what_they_have_room_for(run: Run) -> None:
     held = memory(run.trace)
-    assert (held.bytes.peak, held.elements.peak) == (run.trace.max_bytes, run.trace.max_held)
+    assert (held.bytes.peak, held.elements.peak) == (
+        run.trace.max_bytes,
+        run.trace.max_held,
+    )
     for name, capacity in run.trace.buffers:
         counts = [0, *(count for _, count in held.elements.steps[name])]
         assert min(counts) == 0
-        assert max(counts) <= (inf if capacity is None else capacity + passing_through(name, capacity))
+        assert max(counts) <= (
+            inf if capacity is None else capacity + passing_through(name, capacity)
+        )
         assert name.role == CACHE or counts[-1] == 0
 
 
@@ -100,7 +109,9 @@ def rewriting_keeps_the_elements(run: Run) -> None:
         return  # a shuffle that two share gives its orders to the one that comes first
     options: dict[str, Any] = {"num_epochs": 2, "train": 1e-5, "keep": True}
     after = rewrite(run.dataset, RULE_SETS[run.seed % 3]).dataset
-    assert elements(benchmark(after, **options)) == elements(benchmark(run.dataset, **options))
+    assert elements(benchmark(after, **options)) == elements(
+        benchmark(run.dataset, **options)
+    )
 
 
 def every_program_runs(run: Run) -> None:
@@ -108,7 +119,8 @@ def every_program_runs(run: Run) -> None:
     text = run.dataset.code(num_epochs=1)
     exec(text.replace("\nprint(", "\nstr("), names)
     assert repr(names["dataset"]) == repr(run.dataset)
-    if not ("zip" in text or "concatenate" in text):  # what is used twice has a cache of its own each
+    # What is used twice has a cache of its own each
+    if not ("zip" in text or "concatenate" in text):
         ours, theirs = (benchmark(one, 1, 0) for one in (run.dataset, names["dataset"]))
         assert (ours.duration, elements(ours)) == (theirs.duration, elements(theirs))
     compile(run.dataset.code("torch"), "a program", "exec")

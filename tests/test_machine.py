@@ -12,7 +12,10 @@ from lessonkit.widgets import show
 
 @pytest.mark.parametrize("cores", [1, 2, 4])
 def test_an_untuned_map_makes_as_many_calls_as_there_are_cores(cores: int) -> None:
-    maps = [ArtificialDataset(9).map(cost=0.1, num_parallel_calls=calls) for calls in (AUTOTUNE, cores)]
+    maps = [
+        ArtificialDataset(9).map(cost=0.1, num_parallel_calls=calls)
+        for calls in (AUTOTUNE, cores)
+    ]
     untuned, explicit = (benchmark(dataset, machine=Machine(cores)) for dataset in maps)
     assert untuned.duration == explicit.duration
 
@@ -42,9 +45,13 @@ def test_a_cycle_length_that_is_not_said_is_what_tf_data_chooses(
 
 
 def test_an_interleave_left_to_itself_may_read_one_file_at_a_time() -> None:
-    two_files = Dataset.range(2).interleave(lambda x: ArtificialDataset(), num_parallel_calls=AUTOTUNE)
+    two_files = Dataset.range(2).interleave(
+        lambda x: ArtificialDataset(), num_parallel_calls=AUTOTUNE
+    )
     assert benchmark(two_files, machine=Machine(2)).duration == pytest.approx(0.230)
-    explicit = Dataset.range(2).interleave(lambda x: ArtificialDataset(), 2, num_parallel_calls=2)
+    explicit = Dataset.range(2).interleave(
+        lambda x: ArtificialDataset(), 2, num_parallel_calls=2
+    )
     assert benchmark(explicit, machine=Machine(2)).duration == pytest.approx(0.210)
 
 

@@ -20,7 +20,9 @@ def test_check_tells_every_finding_and_fails_if_one_is_not_good(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], good: bool
 ) -> None:
     monkeypatch.setattr(install_check, "findings", lambda: [Finding("numpy", "2.0", True)])
-    monkeypatch.setattr(install_check, "find_kernel", lambda: Finding("kernel", "answers", good, "Look."))
+    monkeypatch.setattr(
+        install_check, "find_kernel", lambda: Finding("kernel", "answers", good, "Look.")
+    )
     assert call(monkeypatch, "check") == (0 if good else 1)
     assert "numpy   2.0\n" in capsys.readouterr().out
 
@@ -42,7 +44,10 @@ def test_copy_tells_of_newer_versions_of_lessons_that_were_changed(
     ]
     monkeypatch.setattr(program, "copy_lessons", lambda folder: ["a.ipynb", "b.ipynb"])
     assert call(monkeypatch, "copy", str(tmp_path)) == 0
-    assert "You have changed a.ipynb and b.ipynb, and there is a newer version" in capsys.readouterr().out
+    assert (
+        "You have changed a.ipynb and b.ipynb, and there is a newer version"
+        in capsys.readouterr().out
+    )
 
 
 def test_copy_says_why_it_cannot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -53,7 +58,12 @@ def test_copy_says_why_it_cannot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("loader", "html"),
-    [("gone:loader", ""), ("broken:loader", ""), ("json:gone", ""), ("json:dumps", "no folder/page.html")],
+    [
+        ("gone:loader", ""),
+        ("broken:loader", ""),
+        ("json:gone", ""),
+        ("json:dumps", "no folder/page.html"),
+    ],
 )
 def test_what_cannot_be_measured_is_told_apart_from_what_is_to_be_changed(
     monkeypatch: pytest.MonkeyPatch,

@@ -29,16 +29,22 @@ def costs(dataset: Dataset, method: str = "map") -> list[Any]:
 
 def test_an_even_cost_is_a_number_and_one_hiccup_does_not_change_it() -> None:
     assert fit([(element, 0.010) for element in range(9)]) == 0.010
-    assert fit([(element, 0.500 if element == 4 else 0.010) for element in range(9)]) == 0.010
+    assert (
+        fit([(element, 0.500 if element == 4 else 0.010) for element in range(9)]) == 0.010
+    )
     assert fit([(0, 0.0)]) == 0
 
 
 def test_what_was_not_seen_costs_what_others_did_and_as_often() -> None:
-    cost: Any = fit([(element, 0.040 if element % 5 == 4 else 0.010) for element in range(20)])
+    cost: Any = fit(
+        [(element, 0.040 if element % 5 == 4 else 0.010) for element in range(20)]
+    )
     later = [cost(element) for element in range(100, 200)]
     assert set(later) == {0.010, 0.040}
     assert later.count(0.040) == pytest.approx(20, abs=2)
-    cost = fit([(element, 0.005 + 0.010 * (element * 7 % 40) / 40) for element in range(40)])
+    cost = fit(
+        [(element, 0.005 + 0.010 * (element * 7 % 40) / 40) for element in range(40)]
+    )
     later = [cost(element) for element in range(1000, 1200)]
     assert sum(later) / len(later) == pytest.approx(0.010, rel=0.03)
     assert 0.005 <= min(later) < 0.006 < 0.014 < max(later) <= 0.015
@@ -82,7 +88,8 @@ def test_the_kind_is_told_by_time_on_a_core_and_by_who_else_gets_the_lock() -> N
     assert kind(calls(on_core=0.008), seldom) == "python"
     assert kind(calls(on_core=0.008), []) == "python"
     between = [began / 100 + 0.009 for began in range(10)]
-    assert kind(calls(on_core=0.008), between * 30) == "python"  # ticks while nobody is called
+    # Ticks while nobody is called
+    assert kind(calls(on_core=0.008), between * 30) == "python"
 
 
 # ---- what a measured pipeline is ----
@@ -100,9 +107,9 @@ def test_elements_and_their_order_stay() -> None:
     )
     traces = [benchmark(one, 1, keep=True) for one in (pipeline, measure(pipeline).dataset)]
     assert traces[0].epochs[0].elements == traces[1].epochs[0].elements
-    assert [one.arguments for one in walk(measure(Dataset.range(2).prefetch(3)).dataset.node)][1:] == [
-        {"buffer_size": 3}
-    ]
+    assert [
+        one.arguments for one in walk(measure(Dataset.range(2).prefetch(3)).dataset.node)
+    ][1:] == [{"buffer_size": 3}]
 
 
 def test_each_function_costs_what_it_took_and_inner_data_sets_too() -> None:
@@ -110,10 +117,14 @@ def test_each_function_costs_what_it_took_and_inner_data_sets_too() -> None:
         time.sleep(0.020)
         yield from (nap(line) for line in range(4))
 
-    files = Dataset.range(3).flat_map(lambda file: Dataset.from_generator(read, args=(file,)).map(nap))
+    files = Dataset.range(3).flat_map(
+        lambda file: Dataset.from_generator(read, args=(file,)).map(nap)
+    )
     trace = benchmark(measure(files.filter(lambda number: nap(True))).dataset, 1, train=0)
     spent = {
-        str(stage): [span.end_ns - span.start_ns for span in trace.spans if span.stage == stage]
+        str(stage): [
+            span.end_ns - span.start_ns for span in trace.spans if span.stage == stage
+        ]
         for stage in trace.stages
     }
     for stage in ("Read", "Map", "Filter"):
@@ -128,11 +139,15 @@ def test_costs_that_are_given_are_kept_and_not_spent() -> None:
         return number
 
     began = time.monotonic()
-    pipeline = ArtificialDataset(9, open=30, read=30).map(cost=30).map(nap, cost=30).map(says)
+    pipeline = (
+        ArtificialDataset(9, open=30, read=30).map(cost=30).map(nap, cost=30).map(says)
+    )
     measured = measure(pipeline).dataset
     assert time.monotonic() - began < 20
     assert costs(measured)[:2] == [30, 30]
-    assert benchmark(measured, 1, train=0).duration == pytest.approx(30 + 4 * 9 * 30, rel=1e-3)
+    assert benchmark(measured, 1, train=0).duration == pytest.approx(
+        30 + 4 * 9 * 30, rel=1e-3
+    )
 
 
 def test_a_node_used_twice_stays_one() -> None:
@@ -179,12 +194,16 @@ def test_a_function_with_a_cost_says_it_and_is_printed_with_it() -> None:
 def test_a_stage_that_only_one_run_has_is_not_off() -> None:
     plain, mapped = Dataset.range(2), Dataset.range(2).map(cost=0.010)
     found = compare(benchmark(mapped, 1), benchmark(plain, 1))
-    assert [(row.stage, row.predicted[0], row.measured[0], row.off) for row in found.stages] == [
+    assert [
+        (row.stage, row.predicted[0], row.measured[0], row.off) for row in found.stages
+    ] == [
         ("Map", 2, 0, None),
         ("Train", 2, 2, 0.0),
     ]
     assert found.total.off == pytest.approx(1.0)
-    assert str(found).splitlines()[1] == "Map                 2   10.000 ms      0    0.000 ms"
+    assert (
+        str(found).splitlines()[1] == "Map                 2   10.000 ms      0    0.000 ms"
+    )
 
 
 def test_what_is_under_a_loader_is_measured_and_its_workers_stay() -> None:
@@ -202,10 +221,14 @@ def test_what_is_under_a_loader_is_measured_and_its_workers_stay() -> None:
     )
     began = time.perf_counter()
     found = measure(loader)
-    took = time.perf_counter() - began  # on a busy machine a sleep of 4 ms takes much longer
+    # On a busy machine a sleep of 4 ms takes much longer
+    took = time.perf_counter() - began
     assert [step.step for step in found.steps] == ["map", "DataLoader"]
     (root,) = (node for node in walk(found.dataset.node) if node.method == "DataLoader")
-    assert (root.arguments["num_workers"], root.arguments["persistent_workers"]) == (2, True)
+    assert (root.arguments["num_workers"], root.arguments["persistent_workers"]) == (
+        2,
+        True,
+    )
     assert 0.004 <= root.arguments["collate"] < took
     trace = benchmark(found.dataset, 1, 0)
     assert trace.epochs[0].elements == [1, 5, 9, 13]

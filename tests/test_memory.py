@@ -10,7 +10,9 @@ from lessonkit.engine.recorder import CACHE
 
 def held(trace: Trace, name: str) -> list[tuple[float, int]]:
     """Milliseconds, and elements in this buffer from then on."""
-    return [(round(time * 1e3, 6), count) for time, count in memory(trace).elements.steps[name]]
+    return [
+        (round(time * 1e3, 6), count) for time, count in memory(trace).elements.steps[name]
+    ]
 
 
 def test_peaks_are_those_of_the_trace() -> None:
@@ -20,7 +22,9 @@ def test_peaks_are_those_of_the_trace() -> None:
         assert peaks == (trace.max_bytes, trace.max_held, trace.max_open_files), seed
 
 
-def test_no_buffer_holds_less_than_nothing_and_only_caches_hold_something_at_the_end() -> None:
+def test_no_buffer_holds_less_than_nothing_and_only_caches_hold_something_at_the_end() -> (
+    None
+):
     for seed, _, _, trace in runs():
         for name, _ in trace.buffers:
             steps = memory(trace).elements.steps[name]
@@ -32,7 +36,9 @@ def test_no_buffer_holds_more_than_there_is_room_for() -> None:
     """Parallel calls one more: the element that somebody waits for passes through."""
     for seed, _, _, trace in runs():
         for name, room in trace.buffers:
-            most = max((count for _, count in memory(trace).elements.steps[name]), default=0)
+            most = max(
+                (count for _, count in memory(trace).elements.steps[name]), default=0
+            )
             assert room is None or most <= room + ("calls" in name), (seed, name)
 
 
@@ -49,10 +55,17 @@ def test_each_change_is_a_step() -> None:
 
 def test_a_buffer_fills_only_if_reading_is_faster_than_training() -> None:
     """Its size is what it may hold: a slow file leaves eight places empty, a fast one fills them."""
-    slow, fast = (ArtificialDataset(20, open=0, read=read).prefetch(8) for read in (0.015, 0.002))
+    slow, fast = (
+        ArtificialDataset(20, open=0, read=read).prefetch(8) for read in (0.015, 0.002)
+    )
     assert memory(benchmark(slow, num_epochs=1)).elements.peak == 1
     assert memory(benchmark(fast, num_epochs=1)).elements.peak == 8
-    assert held(benchmark(fast, num_epochs=1), "prefetch(8)")[:4] == [(2, 1), (2, 0), (4, 1), (6, 2)]
+    assert held(benchmark(fast, num_epochs=1), "prefetch(8)")[:4] == [
+        (2, 1),
+        (2, 0),
+        (4, 1),
+        (6, 2),
+    ]
 
 
 def test_the_peak_says_when_and_who() -> None:
@@ -60,7 +73,11 @@ def test_the_peak_says_when_and_who() -> None:
     kept = memory(benchmark(images.map(nbytes=1000).cache().shuffle(3), num_epochs=1))
     assert (kept.bytes.peak, kept.bytes.at, kept.bytes.fullest) == (7000, 0.070, "cache")
     kept = memory(benchmark(images.shuffle(3).map(nbytes=1000).prefetch(1), num_epochs=1))
-    assert (kept.bytes.peak, kept.bytes.at, kept.bytes.fullest) == (1200, 0.045, "prefetch(1)")
+    assert (kept.bytes.peak, kept.bytes.at, kept.bytes.fullest) == (
+        1200,
+        0.045,
+        "prefetch(1)",
+    )
     assert (kept.elements.peak, kept.elements.fullest) == (3, "shuffle(3)")
 
 
@@ -74,9 +91,18 @@ def test_a_cache_keeps_what_it_has_and_in_front_of_a_growing_map_it_keeps_less()
 
 
 def test_files_are_counted_while_they_are_open() -> None:
-    files = Dataset.range(3).interleave(lambda _: ArtificialDataset(1, open=0.010), cycle_length=2)
+    files = Dataset.range(3).interleave(
+        lambda _: ArtificialDataset(1, open=0.010), cycle_length=2
+    )
     found = memory(benchmark(files, num_epochs=1, train=0)).files
-    assert found.steps["files"] == [(0, 1), (0.025, 2), (0.050, 1), (0.050, 0), (0.050, 1), (0.075, 0)]
+    assert found.steps["files"] == [
+        (0, 1),
+        (0.025, 2),
+        (0.050, 1),
+        (0.050, 0),
+        (0.050, 1),
+        (0.075, 0),
+    ]
     assert (found.peak, found.at) == (2, 0.025)
 
 

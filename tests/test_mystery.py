@@ -45,7 +45,9 @@ def test_everything_that_can_hold_one_back_is_drawn() -> None:
 
 def test_a_number_stands_for_the_same_loaders_everywhere() -> None:
     assert mystery(7).state == made(7).state != made(8).state
-    assert [loader.costs for loader in mystery(7).loaders] == [loader.costs for loader in made(7).loaders]
+    assert [loader.costs for loader in mystery(7).loaders] == [
+        loader.costs for loader in made(7).loaders
+    ]
 
 
 SEVEN = ["bursts or contention", "compute-bound", "Open", "no overlap", "Read"]
@@ -54,7 +56,13 @@ SEVEN = ["bursts or contention", "compute-bound", "Open", "no overlap", "Read"]
 def test_another_computer_draws_the_same() -> None:
     loaders = made(7).loaders
     assert [loader.culprit for loader in loaders] == SEVEN
-    assert [loader.costs["train"] for loader in loaders] == [0.011, 0.014, 0.004, 0.010, 0.012]
+    assert [loader.costs["train"] for loader in loaders] == [
+        0.011,
+        0.014,
+        0.004,
+        0.010,
+        0.012,
+    ]
 
 
 def solved(loader: MysteryLoader) -> str:
@@ -75,13 +83,17 @@ def test_what_is_sold_is_enough(number: int, place: int) -> None:
 
 
 @pytest.mark.parametrize(("number", "place"), EACH)
-def test_the_best_change_is_found_by_trying_all_and_ties_count_as_the_best(number: int, place: int) -> None:
+def test_the_best_change_is_found_by_trying_all_and_ties_count_as_the_best(
+    number: int, place: int
+) -> None:
     loader = made(number).loaders[place]
     times = {change: loader.after[change].per_sample for change in CHANGES}
     least = min(times.values())
     for change, time in times.items():
         assert not AS_GOOD < time / least < CLEAR  # as good, or plainly worse
-        best = "No other change on the list is better." in loader.verdict(loader.culprit, change)
+        best = "No other change on the list is better." in loader.verdict(
+            loader.culprit, change
+        )
         assert best == (time <= AS_GOOD * least)
     assert least < loader.trace.per_sample / 1.05  # there is something to gain
 
@@ -90,7 +102,9 @@ def test_the_right_change_follows_from_what_holds_it_back() -> None:
     best: dict[str, set[str]] = {culprit: set(CHANGES) for culprit in CULPRITS}
     for number, place in EACH:
         loader = made(number).loaders[place]
-        best[loader.culprit] &= {change for change in CHANGES if loader.worse(change) <= AS_GOOD}
+        best[loader.culprit] &= {
+            change for change in CHANGES if loader.worse(change) <= AS_GOOD
+        }
     assert all(best.values())
 
 
@@ -155,7 +169,9 @@ def test_what_is_not_on_the_page_is_refused(loader: Any, first: Any, second: Any
     judged = known and there(first, 1, len(CULPRITS)) and there(second, 1, len(CHANGES))
     about, _ = Said(made(3)).ask({"do": "measure", "loader": loader, "which": first})
     assert about["about"] == ("told" if measured else "error")
-    about, _ = Said(made(3)).ask({"do": "commit", "loader": loader, "culprit": first, "change": second})
+    about, _ = Said(made(3)).ask(
+        {"do": "commit", "loader": loader, "culprit": first, "change": second}
+    )
     assert about["about"] == ("told" if judged else "error")
 
 

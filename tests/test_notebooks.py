@@ -41,10 +41,21 @@ PARTS = [
     "Recap",
     "Further",
 ]
-CPU_LIMIT = 20.0  # seconds for one notebook; 10 are the goal, and a busy machine doubles what is counted
+# Seconds for one notebook; 10 are the goal, and a busy machine doubles what is counted
+CPU_LIMIT = 20.0
 EMBEDDED = re.compile(r"(?<=base64,)[\w+/=]*")  # a picture within a page
 RANDOM_TIME = 0.1  # seconds for the random settings of one lab
-NONSENSE: tuple[Any, ...] = (None, True, "many", float("nan"), float("inf"), 1e15, -1e15, [1], {})
+NONSENSE: tuple[Any, ...] = (
+    None,
+    True,
+    "many",
+    float("nan"),
+    float("inf"),
+    1e15,
+    -1e15,
+    [1],
+    {},
+)
 
 each = pytest.mark.parametrize("name", WRITTEN)
 
@@ -54,11 +65,17 @@ each = pytest.mark.parametrize("name", WRITTEN)
 
 def gives(shown: Shown) -> list[Any]:
     """What a notebook keeps of what a cell gave."""
-    outputs = [{"output_type": "stream", "name": "stdout", "text": shown.printed}] if shown.printed else []
+    outputs = (
+        [{"output_type": "stream", "name": "stdout", "text": shown.printed}]
+        if shown.printed
+        else []
+    )
     if shown.value is not None:
         formatter: Any = DisplayFormatter()
         data, metadata = formatter.format(shown.value)
-        outputs.append({"output_type": "execute_result", "data": data, "metadata": metadata})
+        outputs.append(
+            {"output_type": "execute_result", "data": data, "metadata": metadata}
+        )
     return normalised([nbformat.from_dict(output) for output in outputs], 0)
 
 
@@ -77,21 +94,32 @@ def as_compared(outputs: list[Any]) -> list[Any]:
 def changed(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The cells that give something else when a notebook is run again; then say make notebooks."""
     for module in (style, recommend):
-        monkeypatch.setattr(module, "png", lambda picture: b"")  # it is drawn; its bytes are not compared
+        # It is drawn; its bytes are not compared
+        monkeypatch.setattr(module, "png", lambda picture: b"")
     found = lesson(name)
     cells = [cell for cell in found.cells if cell.id in found.shown]
     return [
-        cell.id for cell in cells if as_compared(gives(found.shown[cell.id])) != as_compared(cell.outputs)
+        cell.id
+        for cell in cells
+        if as_compared(gives(found.shown[cell.id])) != as_compared(cell.outputs)
     ]
 
 
 def test_a_cell_that_raises_is_told_also_on_the_real_clock_and_leaves_no_name_to_the_next(
     tmp_path: Path,
 ) -> None:
-    kept = {"outputs": [nbformat.v4.new_output("stream", text="kept")], "metadata": {"tags": ["real-clock"]}}
-    raises = [nbformat.v4.new_code_cell("name = 1"), nbformat.v4.new_code_cell("1 / 0", **kept)]
+    kept = {
+        "outputs": [nbformat.v4.new_output("stream", text="kept")],
+        "metadata": {"tags": ["real-clock"]},
+    }
+    raises = [
+        nbformat.v4.new_code_cell("name = 1"),
+        nbformat.v4.new_code_cell("1 / 0", **kept),
+    ]
     paths = [tmp_path / "raises.ipynb", tmp_path / "next.ipynb"]
-    for path, cells in zip(paths, (raises, [nbformat.v4.new_code_cell("'name' in globals()")]), strict=True):
+    for path, cells in zip(
+        paths, (raises, [nbformat.v4.new_code_cell("'name' in globals()")]), strict=True
+    ):
         nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     first, second = run_again(paths).values()
     with pytest.raises(ValueError, match="a cell raised ZeroDivisionError"):
@@ -100,7 +128,9 @@ def test_a_cell_that_raises_is_told_also_on_the_real_clock_and_leaves_no_name_to
 
 
 @each
-def test_running_it_again_gives_what_is_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_it_again_gives_what_is_kept(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     took, began = lesson(name).took, process_time()
     assert not changed(name, monkeypatch)
     assert took + process_time() - began < CPU_LIMIT
@@ -126,13 +156,19 @@ def test_it_is_kept_without_what_changes(name: str) -> None:
 @each
 def test_every_cell_was_run(name: str) -> None:
     for cell in lesson(name).cells:
-        shows = isinstance(lesson(name).values.get(cell.id), (Explore, Predict, Challenge, Outcome))
+        shows = isinstance(
+            lesson(name).values.get(cell.id), (Explore, Predict, Challenge, Outcome)
+        )
         assert cell.cell_type != "code" or cell.outputs or not shows, cell.id
         if isinstance(lesson(name).values.get(cell.id), Explore):
-            assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.id
+            assert any("image/png" in output.get("data", {}) for output in cell.outputs), (
+                cell.id
+            )
         tags = cell.metadata.get("tags", ())
         assert ("real-clock" in tags) == ("nbval-ignore-output" in tags), cell.id
-        assert ("real-clock" in tags) >= ('clock="real"' in cell.source and cell.cell_type == "code"), cell.id
+        assert ("real-clock" in tags) >= (
+            'clock="real"' in cell.source and cell.cell_type == "code"
+        ), cell.id
 
 
 # ---- prose ----
@@ -147,11 +183,17 @@ def test_its_parts_are_those_of_every_lesson(name: str) -> None:
         assert f"**{begin}**" in first.cell.source, begin
     assert [heading.text for heading in others if heading.level == 2] == PARTS
     further = [heading.text for heading in others].index("Further")
-    sections = [heading for heading in others[further + 1 :] if heading.text != "What happens"]
+    sections = [
+        heading for heading in others[further + 1 :] if heading.text != "What happens"
+    ]
     assert all(heading.level == 3 for heading in sections)
     for heading in sections:
-        assert heading.cell.metadata.get("jp-MarkdownHeadingCollapsed"), f"{heading.text}: is not folded"
-        assert "\n" not in heading.cell.source, f"{heading.text}: text in a heading's cell is not hidden"
+        assert heading.cell.metadata.get("jp-MarkdownHeadingCollapsed"), (
+            f"{heading.text}: is not folded"
+        )
+        assert "\n" not in heading.cell.source, (
+            f"{heading.text}: text in a heading's cell is not hidden"
+        )
     folded = others[further].cell.metadata.get("jp-MarkdownHeadingCollapsed")
     assert not folded, "links do not lead to a section below a folded heading"
 
@@ -159,7 +201,9 @@ def test_its_parts_are_those_of_every_lesson(name: str) -> None:
 @each
 def test_what_a_learner_need_not_read_is_hidden(name: str) -> None:
     for cell in lesson(name).cells:
-        if cell.cell_type == "code" and re.search(r"^(\w+ = )?(predict|challenge)\(", cell.source, re.M):
+        if cell.cell_type == "code" and re.search(
+            r"^(\w+ = )?(predict|challenge)\(", cell.source, re.M
+        ):
             assert cell.metadata.get("jupyter", {}).get("source_hidden"), cell.id
 
 
@@ -175,7 +219,9 @@ def test_its_links_lead_somewhere(name: str) -> None:
         assert other.exists(), target
         if anchor:
             assert other.suffix == ".ipynb", target
-            anchors = [heading.text.replace(" ", "-") for heading in lesson(other.stem).headings]
+            anchors = [
+                heading.text.replace(" ", "-") for heading in lesson(other.stem).headings
+            ]
             assert anchor in anchors, target
 
 
@@ -183,7 +229,9 @@ def test_its_links_lead_somewhere(name: str) -> None:
 def test_it_links_to_the_next(name: str) -> None:
     place = SERIES.index(name)
     if place + 1 < len(SERIES):
-        assert re.search(rf"\[Next: [^\]]+\]\({SERIES[place + 1]}\.ipynb\)", lesson(name).prose)
+        assert re.search(
+            rf"\[Next: [^\]]+\]\({SERIES[place + 1]}\.ipynb\)", lesson(name).prose
+        )
 
 
 @each
@@ -198,7 +246,11 @@ def test_pictures_have_words_and_prose_is_calm(name: str) -> None:
 def test_the_words_are_spelt_right() -> None:
     text = "\n".join(cell.source for name in WRITTEN for cell in lesson(name).cells)
     found = subprocess.run(
-        [sys.executable, "-m", "codespell_lib", "-"], input=text, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "codespell_lib", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert not found.stdout, found.stdout
 
@@ -242,14 +294,23 @@ def drawn(lab: Explore, values: dict[str, Any]) -> dict[str, Any]:
     assert picture["samples"] > 0, said
     bars = picture["bars"]
     assert min(bars["start"]) >= 0, said
-    assert max(map(sum, zip(bars["start"], bars["length"], strict=True))) <= picture["end"] + 1, said
+    assert (
+        max(map(sum, zip(bars["start"], bars["length"], strict=True))) <= picture["end"] + 1
+    ), said
     return picture
 
 
 def settings(lab: Explore) -> list[dict[str, Any]]:
     """Every value of each control, the others in the middle."""
-    middle = {name: (found := everything(control))[len(found) // 2] for name, control in lab.controls.items()}
-    return [middle | {name: value} for name, control in lab.controls.items() for value in everything(control)]
+    middle = {
+        name: (found := everything(control))[len(found) // 2]
+        for name, control in lab.controls.items()
+    }
+    return [
+        middle | {name: value}
+        for name, control in lab.controls.items()
+        for value in everything(control)
+    ]
 
 
 @each
@@ -262,7 +323,9 @@ def test_every_setting_of_every_lab_has_a_picture(name: str) -> None:
             drawn(lab, values)
         choices = {control: everything(lab.controls[control]) for control in lab.controls}
         for _ in range(300 if len(choices) > 1 else 0):
-            drawn(lab, {control: draw.choice(values) for control, values in choices.items()})
+            drawn(
+                lab, {control: draw.choice(values) for control, values in choices.items()}
+            )
             if perf_counter() - began > RANDOM_TIME:
                 break
 
@@ -282,23 +345,33 @@ def test_every_live_view_of_a_lesson_has_programs_without_gaps(name: str) -> Non
         assert "# put " not in text + dataset.code()
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, asked: Question, said: Any) -> tuple[str, dict[str, Any]]:
+def answers(
+    monkeypatch: pytest.MonkeyPatch, asked: Question, said: Any
+) -> tuple[str, dict[str, Any]]:
     """What a prediction is told."""
     heard: list[tuple[str, dict[str, Any]]] = []
     with monkeypatch.context() as patch:
         patch.setattr(
-            asked, "tell", lambda about, answer=None, **more: heard.append((about, (answer or {}) | more))
+            asked,
+            "tell",
+            lambda about, answer=None, **more: heard.append((about, (answer or {}) | more)),
         )
         asked.hear(None, {"do": "commit", "said": said, "sure": 1}, None)
     return heard[-1]
 
 
 @each
-def test_every_prediction_explains_what_is_wrong(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_prediction_explains_what_is_wrong(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for cell, asked in lesson(name).widgets(Predict):
 
         def told(value: Any, asked: Predict = asked) -> tuple[str, dict[str, Any]]:
-            said = asked.choices.index(value) if asked.choices else value * SCALES.get(asked.unit, 1)
+            said = (
+                asked.choices.index(value)
+                if asked.choices
+                else value * SCALES.get(asked.unit, 1)
+            )
             return answers(monkeypatch, asked, said)
 
         about, verdict = told(asked.right)
@@ -314,7 +387,9 @@ def test_every_prediction_explains_what_is_wrong(name: str, monkeypatch: pytest.
         for nonsense in NONSENSE:
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
         if asked.choices:
-            assert len(asked.wrong) == len(asked.choices) - 1, f"{cell}: a wrong choice has no explanation"
+            assert len(asked.wrong) == len(asked.choices) - 1, (
+                f"{cell}: a wrong choice has no explanation"
+            )
 
 
 @each
@@ -328,12 +403,20 @@ def test_every_misconception_that_is_placed_or_drawn_is_explained(
         assert asked.wrong, f"{cell}: no misconception is explained"
         assert len({sentence for _, sentence in asked.wrong}) == len(asked.wrong), cell
         for places, sentence in asked.wrong:
-            there = zip(places, right, asked.last, strict=True)  # a bar that it has not cannot be placed
-            said = [round(place if place <= last else usual) for place, usual, last in there]
+            # A bar that it has not cannot be placed
+            there = zip(places, right, asked.last, strict=True)
+            said = [
+                round(place if place <= last else usual) for place, usual, last in there
+            ]
             about, verdict = answers(monkeypatch, asked, said)
             assert (about, verdict["right"]) == ("verdict", False), (cell, sentence)
             assert f" {sentence} " in f"{verdict['text']} ", (cell, sentence)
-        for nonsense in (*NONSENSE, [0] * (len(right) + 1), [*right[:-1], -1], [*right[:-1], 10**9]):
+        for nonsense in (
+            *NONSENSE,
+            [0] * (len(right) + 1),
+            [*right[:-1], -1],
+            [*right[:-1], 10**9],
+        ):
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
 
 
@@ -347,23 +430,32 @@ def test_every_challenge_fails_at_first_and_its_solution_passes(name: str) -> No
         if isinstance(task, Explore):
             start = {control.name: control.start for control in task.controls.values()}
             first = drawn(task, start)["verdict"]
-            solved = start | {key: task.controls[key].number(value) for key, value in names["values"].items()}
+            solved = start | {
+                key: task.controls[key].number(value)
+                for key, value in names["values"].items()
+            }
             last = drawn(task, solved)["verdict"]
         else:
             last = task.check(names["solution"]).verdict
             tried = [outcome.verdict for _, outcome in lesson(name).widgets(Outcome)]
             wanted = [{goal.name, goal.zero} for goal in task.task.goals]
-            said = [[text.split(":")[0] for _, text in verdict["goals"]] for verdict in tried]
+            said = [
+                [text.split(":")[0] for _, text in verdict["goals"]] for verdict in tried
+            ]
             first = next(
                 verdict
                 for verdict, names_said in zip(tried, said, strict=True)
                 if len(names_said) == len(wanted)
-                and all(name in either for name, either in zip(names_said, wanted, strict=True))
+                and all(
+                    name in either for name, either in zip(names_said, wanted, strict=True)
+                )
             )
         assert last["passed"], last["message"]
         assert not first["passed"], "it passes before anything was done"
         goals = task.task.goals
-        assert any(goal.name.lower() in first["message"].lower() for goal in goals), first["message"]
+        assert any(goal.name.lower() in first["message"].lower() for goal in goals), first[
+            "message"
+        ]
 
 
 @each
@@ -371,7 +463,12 @@ def test_the_teacher_has_a_page_for_it(name: str) -> None:
     docs = NOTEBOOKS.parent / "docs"
     page = (docs / "teaching" / f"{name[:2]}.md").read_text(encoding="utf-8")
     guide = (docs / "teaching.md").read_text(encoding="utf-8")
-    for part in ("**Minutes.**", "**On the projector.**", "## The vote\n\n> ", "## What learners get wrong"):
+    for part in (
+        "**Minutes.**",
+        "**On the projector.**",
+        "## The vote\n\n> ",
+        "## What learners get wrong",
+    ):
         assert part in page, part
     assert "## What to ask next" in page
     right = re.findall(r"^\W*\*\*([A-D])\b", page, re.M)

@@ -11,7 +11,8 @@ import yaml
 from tools import start, targets, torch_tests
 
 ROOT = Path(__file__).parent.parent
-RENAMED = {"matplotlib-base": "matplotlib"}  # what a package is called for conda, and for pip
+# What a package is called for conda, and for pip
+RENAMED = {"matplotlib-base": "matplotlib"}
 # What conda and pip both read the same way: a name and a lower bound.
 PLAIN = re.compile(r"([a-z][a-z0-9-]*)>=([0-9]+(?:\.[0-9]+)*)")
 
@@ -44,10 +45,18 @@ def test_the_oldest_python_is_the_same_everywhere() -> None:
 
 
 def test_the_workflows_try_the_oldest_python_and_the_three_systems() -> None:
-    (job,) = [job for job in workflow("test")["jobs"].values() if "matrix" in job.get("strategy", {})]
+    (job,) = [
+        job
+        for job in workflow("test")["jobs"].values()
+        if "matrix" in job.get("strategy", {})
+    ]
     matrix = job["strategy"]["matrix"]
     assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
-    assert [system.split("-")[0] for system in matrix["system"]] == ["ubuntu", "macos", "windows"]
+    assert [system.split("-")[0] for system in matrix["system"]] == [
+        "ubuntu",
+        "macos",
+        "windows",
+    ]
 
 
 def test_a_branch_with_a_pull_request_is_tested_once() -> None:
@@ -61,7 +70,8 @@ def test_the_site_is_walked_through_before_it_is_published() -> None:
     runs = [step.get("run") for step in jobs["build"]["steps"]]
     assert "make test-site" in runs
     assert jobs["publish"]["needs"] == "build"
-    short, long = targets.TARGETS["test-site"].runs  # also what `make test` runs of it each time
+    # Also what `make test` runs of it each time
+    short, long = targets.TARGETS["test-site"].runs
     assert "tests/test_browser_site.py" in short
     assert "-m" not in short
     assert long[-2:] == ("-m", "long")

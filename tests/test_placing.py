@@ -19,15 +19,24 @@ from lessonkit.widgets.questions.placing import Placing
 ONCE = {"num_epochs": 1}
 STAGES = ["Open", "Read", "Train"]
 NAIVE, AHEAD = ArtificialDataset(), ArtificialDataset().prefetch(1)
-TURNS, EARLY = "You let them take turns.", "You let training begin before its sample is read."
+TURNS, EARLY = (
+    "You let them take turns.",
+    "You let training begin before its sample is read.",
+)
 NAMES = ["Open", "Read 0", "Read 1", "Read 2", "Train 0", "Train 1", "Train 2"]
 RIGHT = [0, 6, 9, 12, 9, 12, 15]  # in steps of 5 ms: open 30 ms, read 15, train 10
 BY_TURNS = [0, 6, 11, 16, 9, 14, 19]
 
 
-def question(right: Any = AHEAD, wrong: Any = ((NAIVE, TURNS),), options: Any = ONCE, **changes: Any) -> Any:
+def question(
+    right: Any = AHEAD, wrong: Any = ((NAIVE, TURNS),), options: Any = ONCE, **changes: Any
+) -> Any:
     others = [((dataset, options), text) for dataset, text in wrong]
-    given: dict[str, Any] = {"place": STAGES, "wrong": others, "why": "Reading goes on."} | changes
+    given: dict[str, Any] = {
+        "place": STAGES,
+        "wrong": others,
+        "why": "Reading goes on.",
+    } | changes
     return predict("When does each bar begin?", (right, options), **given)
 
 
@@ -50,7 +59,11 @@ def test_there_is_a_bar_for_each_piece_of_work_and_a_step_that_fits_them_all() -
 
 def test_bars_in_their_places_are_right_and_show_the_run() -> None:
     about, answer = told(question(), RIGHT)
-    assert about == {"about": "verdict", "right": True, "tries": [["7 of 7 in place", "fairly sure", True]]}
+    assert about == {
+        "about": "verdict",
+        "right": True,
+        "tries": [["7 of 7 in place", "fairly sure", True]],
+    }
     assert answer["text"] == "Right: all are in place. Reading goes on."
     assert answer["truth"] == RIGHT
     assert answer["scene"]["end"] == 85_000
@@ -70,7 +83,8 @@ def test_of_two_misconceptions_that_begin_alike_the_nearest_speaks() -> None:
     slow = ArtificialDataset(read=lambda sample: 0.025 if sample == 2 else 0.015)
     made = question(wrong=[(slow, "You let the last read take longer."), (NAIVE, TURNS)])
     assert TURNS in text(made, BY_TURNS)
-    for last in (20, 21):  # as near to both, of which the first speaks; and the other one itself
+    # As near to both, of which the first speaks; and the other one itself
+    for last in (20, 21):
         assert "You let the last read take longer." in text(made, [*BY_TURNS[:-1], last])
 
 
@@ -95,14 +109,18 @@ def test_bars_of_one_name_may_change_places() -> None:
         ("Train 1", 9, "Train 0 and Train 1 cannot overlap: Train has no further lane."),
     ],
 )
-def test_what_no_run_could_do_has_its_own_sentence(bar: str, place: int, sentence: str) -> None:
+def test_what_no_run_could_do_has_its_own_sentence(
+    bar: str, place: int, sentence: str
+) -> None:
     places = list(RIGHT)
     places[NAMES.index(bar)] = place
     assert sentence in text(question(wrong=()), places)
 
 
 def test_as_many_bars_as_lanes_may_overlap() -> None:
-    files = Dataset.range(2).interleave(lambda _: ArtificialDataset(2), cycle_length=2, num_parallel_calls=2)
+    files = Dataset.range(2).interleave(
+        lambda _: ArtificialDataset(2), cycle_length=2, num_parallel_calls=2
+    )
     made = question(files, wrong=())
     assert made.names[2:6] == ["Read A0", "Read A1", "Read B0", "Read B1"]
     assert "overlap" not in text(made, [0, 0, 6, 10, 7, 10, *range(20, 28, 2)])
@@ -134,7 +152,9 @@ def test_any_placement_is_judged_by_its_first_wrong_bar(places: list[int]) -> No
     assert about["right"] == (not wrong)
     if wrong:
         first = min(wrong)[1]
-        assert answer["text"].startswith(f"{NAMES[first]} does not begin at {places[first] * 5} ms.")
+        assert answer["text"].startswith(
+            f"{NAMES[first]} does not begin at {places[first] * 5} ms."
+        )
         assert (TURNS in answer["text"]) == (places[first] == BY_TURNS[first])
 
 
@@ -184,9 +204,14 @@ def test_what_is_no_answer_is_refused_with_a_sentence(places: Any, error: str) -
 ASKED = Said(question())
 
 
-@given(st.lists(JSON | st.integers(-2, 30), min_size=6, max_size=8) | JSON, JSON | st.just(1))
+@given(
+    st.lists(JSON | st.integers(-2, 30), min_size=6, max_size=8) | JSON, JSON | st.just(1)
+)
 def test_nothing_that_a_page_may_send_breaks_it(said: Any, sure: Any) -> None:
-    assert ASKED.ask({"do": "commit", "said": said, "sure": sure})[0]["about"] in ("verdict", "error")
+    assert ASKED.ask({"do": "commit", "said": said, "sure": sure})[0]["about"] in (
+        "verdict",
+        "error",
+    )
     assert ASKED.ask({"do": "commit", "said": RIGHT, "sure": 1})[0]["right"]
 
 

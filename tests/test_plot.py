@@ -48,7 +48,9 @@ def texts(shown: Picture) -> list[str]:
 
 
 def searched() -> list[Try]:
-    dataset = ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
+    dataset = (
+        ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
+    )
     return autotune(dataset, Machine(cores=2), most_places=2).steps
 
 
@@ -81,7 +83,10 @@ def test_a_timeline_says_what_it_shows() -> None:
     assert shown.count("0") == shown.count("1") == shown.count("2") == 2
     assert shown[-2:] == ["waits for input", "what decided the time"]
     assert "waits for Open" in shown
-    assert [tick.get_text() for tick in picture.figure.axes[0].get_xticklabels()][:2] == ["0 ms", "20"]
+    assert [tick.get_text() for tick in picture.figure.axes[0].get_xticklabels()][:2] == [
+        "0 ms",
+        "20",
+    ]
 
 
 def test_lanes_are_counted_and_epochs_are_marked() -> None:
@@ -91,9 +96,13 @@ def test_lanes_are_counted_and_epochs_are_marked() -> None:
 
 
 def test_each_kind_of_waiting_has_its_key() -> None:
-    dataset = ArtificialDataset(4, open=0, read=0).map(cost=0.01, kind="python", num_parallel_calls=2)
+    dataset = ArtificialDataset(4, open=0, read=0).map(
+        cost=0.01, kind="python", num_parallel_calls=2
+    )
     shown = texts(plot_timeline(benchmark(dataset.prefetch(1), 1, 0.05)))
-    assert {"waits for input", "waits for room", "waits for the interpreter lock"} <= set(shown)
+    assert {"waits for input", "waits for room", "waits for the interpreter lock"} <= set(
+        shown
+    )
 
 
 def test_timelines_share_their_time() -> None:
@@ -109,7 +118,10 @@ def test_long_runs_are_shown_in_seconds() -> None:
     long, short = (plot_timeline(run(count)).figure.axes[0] for count in (700, 200))
     assert long.get_xlim()[1] == pytest.approx(10.54)
     assert short.get_xlim()[1] == pytest.approx(3040)
-    assert [axes.get_xticklabels()[0].get_text() for axes in (long, short)] == ["0 s", "0 ms"]
+    assert [axes.get_xticklabels()[0].get_text() for axes in (long, short)] == [
+        "0 s",
+        "0 ms",
+    ]
 
 
 def test_a_timeline_has_few_artists_however_many_bars() -> None:
@@ -117,11 +129,16 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
     assert len(many.collections) == len(few.collections) == 2
     work = many.collections[0]
     assert isinstance(work, PolyCollection)
-    assert len(work.get_paths()) == 301  # one opening, and each sample is read and trained on
+    # One opening, and each sample is read and trained on
+    assert len(work.get_paths()) == 301
 
 
 def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
-    bars = plot_timeline(benchmark(ArtificialDataset(20).map(cost=0.0001), 1)).figure.axes[0].collections[0]
+    bars = (
+        plot_timeline(benchmark(ArtificialDataset(20).map(cost=0.0001), 1))
+        .figure.axes[0]
+        .collections[0]
+    )
     assert bars.get_snap() is False
 
 
@@ -140,7 +157,10 @@ def test_a_curve_says_where_its_knee_is() -> None:
     assert words(0.4, 0.2, 0.2) == (
         "curve: num_parallel_calls=2 is enough: 50 ms a sample, within 2 % of the best"
     )
-    assert words(0.4, 0.4) == "curve: more does not help: 100 ms a sample with num_parallel_calls=1"
+    assert (
+        words(0.4, 0.4)
+        == "curve: more does not help: 100 ms a sample with num_parallel_calls=1"
+    )
     assert words(0.4, 0.2) == (
         "curve: more may help still: 50 ms a sample with num_parallel_calls=2, the last that was tried"
     )
@@ -150,7 +170,12 @@ def test_a_curve_says_where_its_knee_is() -> None:
 
 def test_a_waterfall_says_what_each_step_brought() -> None:
     shown = texts(plot_waterfall(STEPS))
-    assert {"420 ms", "360 ms, 60 ms less", "400 ms, 40 ms more", "80 ms, 320 ms less"} <= set(shown)
+    assert {
+        "420 ms",
+        "360 ms, 60 ms less",
+        "400 ms, 40 ms more",
+        "80 ms, 320 ms less",
+    } <= set(shown)
     for steps in ([], [("nothing", 0.0)]):
         with pytest.raises(ValueError, match="no step, or one that takes no time"):
             plot_waterfall(steps)
@@ -160,7 +185,11 @@ def test_a_search_says_what_it_took() -> None:
     picture = plot_search(searched())
     assert repr(picture) == "search: 4 runs from left to right, 1880 ms to 1010 ms, 2 taken"
     assert {"Map 1, prefetch 1: 1880 ms", "Map 1 -> 2: 1010 ms"} <= set(texts(picture))
-    dots = [line.get_markerfacecolor() for line in picture.figure.axes[0].lines if line.get_marker() == "o"]
+    dots = [
+        line.get_markerfacecolor()
+        for line in picture.figure.axes[0].lines
+        if line.get_marker() == "o"
+    ]
     assert [dot == "#ffffff" for dot in dots] == [not step.accepted for step in searched()]
     with pytest.raises(ValueError, match="nothing was tried"):
         plot_search([])
@@ -180,8 +209,12 @@ def test_the_same_picture_has_the_same_bytes(name: str) -> None:
 def test_the_bytes_are_the_same_in_another_process_and_under_other_settings() -> None:
     code = "import matplotlib, hashlib, sys; sys.path.insert(0, 'tests'); import test_plot as t;"
     code += "matplotlib.rcParams['font.size'] = 20; matplotlib.rcParams['axes.facecolor'] = 'red';"
-    code += "print(*(hashlib.sha256(t.png(plot())).hexdigest() for plot in t.plots().values()))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code += (
+        "print(*(hashlib.sha256(t.png(plot())).hexdigest() for plot in t.plots().values()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == [sha256(drawn(name)).hexdigest() for name in plots()]
 
 

@@ -49,13 +49,24 @@ def test_a_stage_of_a_function_belongs_to_the_map_that_calls_it() -> None:
 
 
 def test_autotune_shows_the_number_that_it_starts_from() -> None:
-    dataset = ArtificialDataset(2).map(cost=0.01).map(cost=0.02, num_parallel_calls=AUTOTUNE)
-    assert parts(dataset)[1:] == (Part("Map", ("Map",), 1, -1), Part("Map 2", ("Map 2",), 4, 0), END)
+    dataset = (
+        ArtificialDataset(2).map(cost=0.01).map(cost=0.02, num_parallel_calls=AUTOTUNE)
+    )
+    assert parts(dataset)[1:] == (
+        Part("Map", ("Map",), 1, -1),
+        Part("Map 2", ("Map 2",), 4, 0),
+        END,
+    )
 
 
 def test_the_second_file_has_stages_of_its_own() -> None:
     both = Dataset.zip(ArtificialDataset(2), ArtificialDataset(2))
-    assert parts(both) == (FILE, Part("file", ("Open 2", "Read 2"), 1, -1), Part("zip", (), 1, -1), END)
+    assert parts(both) == (
+        FILE,
+        Part("file", ("Open 2", "Read 2"), 1, -1),
+        Part("zip", (), 1, -1),
+        END,
+    )
 
 
 def test_a_pipeline_that_gives_nothing_has_its_parts() -> None:

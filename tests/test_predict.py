@@ -12,21 +12,32 @@ NAIVE = ArtificialDataset()
 
 
 def question(**changes: Any) -> Any:
-    wrong = [(0.105, "That is one epoch."), (lambda trace: trace.duration - 0.060, "Training is not free.")]
-    return predict("How long?", NAIVE, **({"wrong": wrong, "why": "Everything adds up."} | changes))
+    wrong = [
+        (0.105, "That is one epoch."),
+        (lambda trace: trace.duration - 0.060, "Training is not free."),
+    ]
+    return predict(
+        "How long?", NAIVE, **({"wrong": wrong, "why": "Everything adds up."} | changes)
+    )
 
 
 def test_the_right_answer_is_computed_and_shows_the_run() -> None:
     said = Said(question())
     about, answer = said.ask({"do": "commit", "said": 210, "sure": 2})
-    assert about == {"about": "verdict", "right": True, "tries": [["210 ms", "certain", True]]}
+    assert about == {
+        "about": "verdict",
+        "right": True,
+        "tries": [["210 ms", "certain", True]],
+    }
     assert answer["text"] == "Right. The answer is 210 ms. Everything adds up."
     assert answer["scene"]["samples"] == 6
 
 
 def test_a_known_misconception_gets_its_own_sentence_and_not_the_run() -> None:
     said = Said(question())
-    assert said.ask({"do": "commit", "said": 105, "sure": 0})[1] == {"text": "Not 105 ms. That is one epoch."}
+    assert said.ask({"do": "commit", "said": 105, "sure": 0})[1] == {
+        "text": "Not 105 ms. That is one epoch."
+    }
     assert said.ask({"do": "commit", "said": 150, "sure": 0})[1] == {
         "text": "Not 150 ms. Training is not free."
     }
@@ -35,9 +46,13 @@ def test_a_known_misconception_gets_its_own_sentence_and_not_the_run() -> None:
 def test_any_other_answer_is_told_the_direction() -> None:
     said = Said(question())
     assert (
-        said.ask({"do": "commit", "said": 300, "sure": 1})[1]["text"] == "Not 300 ms. It is less than that."
+        said.ask({"do": "commit", "said": 300, "sure": 1})[1]["text"]
+        == "Not 300 ms. It is less than that."
     )
-    assert said.ask({"do": "commit", "said": 20, "sure": 1})[1]["text"] == "Not 20 ms. It is more than that."
+    assert (
+        said.ask({"do": "commit", "said": 20, "sure": 1})[1]["text"]
+        == "Not 20 ms. It is more than that."
+    )
 
 
 def test_the_tolerance_is_stated_and_kept() -> None:
@@ -45,7 +60,8 @@ def test_the_tolerance_is_stated_and_kept() -> None:
     assert json.loads(made.state)["limit"] == "within 2 %"
     said = Said(made)
     assert [
-        said.ask({"do": "commit", "said": value, "sure": 0})[0]["right"] for value in (206, 214, 205, 215)
+        said.ask({"do": "commit", "said": value, "sure": 0})[0]["right"]
+        for value in (206, 214, 205, 215)
     ] == [
         True,
         True,
@@ -104,7 +120,9 @@ def test_shares_are_asked_for_in_percent() -> None:
     ("unit", "given", "name"),
     [("ms", 0.21, "seconds"), ("ms", 210_000, "microseconds"), ("s", 210, "milliseconds")],
 )
-def test_a_right_number_in_another_unit_is_told_so(unit: str, given: float, name: str) -> None:
+def test_a_right_number_in_another_unit_is_told_so(
+    unit: str, given: float, name: str
+) -> None:
     said = Said(predict("How long?", NAIVE, answer=lambda trace: 0.21, unit=unit))
     told, answer = said.ask({"do": "commit", "said": given, "sure": 1})
     assert not told["right"]
@@ -113,7 +131,10 @@ def test_a_right_number_in_another_unit_is_told_so(unit: str, given: float, name
 
 def test_a_share_in_place_of_percent_is_told_so() -> None:
     said = Said(predict("Busy?", NAIVE, answer=lambda trace: 0.4, unit="%"))
-    assert "Is that in parts of one?" in said.ask({"do": "commit", "said": 0.4, "sure": 1})[1]["text"]
+    assert (
+        "Is that in parts of one?"
+        in said.ask({"do": "commit", "said": 0.4, "sure": 1})[1]["text"]
+    )
 
 
 @pytest.mark.parametrize("unit", ["s", "ms"])
@@ -122,16 +143,22 @@ def test_a_time_has_the_same_tolerance_in_seconds_as_in_milliseconds(unit: str) 
     made = predict("How long?", NAIVE, answer=lambda trace: 0.999999999, unit=unit)
     assert json.loads(made.state)["limit"] == "within 2 %"
     answers = {
-        seconds: Said(made).ask({"do": "commit", "said": seconds * scale, "sure": 1}) for seconds in (1, 1.03)
+        seconds: Said(made).ask({"do": "commit", "said": seconds * scale, "sure": 1})
+        for seconds in (1, 1.03)
     }
     assert [about["right"] for about, _ in answers.values()] == [True, False]
     assert answers[1][1]["text"].startswith(f"Right. The answer is {scale} {unit}.")
 
 
 def test_what_is_counted_is_exact() -> None:
-    said = Said(predict("How many?", NAIVE, answer=lambda trace: trace.samples, unit="samples"))
+    said = Said(
+        predict("How many?", NAIVE, answer=lambda trace: trace.samples, unit="samples")
+    )
     assert json.loads(said.widget.state)["limit"] == ""
-    assert [said.ask({"do": "commit", "said": count, "sure": 1})[0]["right"] for count in (6, 6.1)] == [
+    assert [
+        said.ask({"do": "commit", "said": count, "sure": 1})[0]["right"]
+        for count in (6, 6.1)
+    ] == [
         True,
         False,
     ]
@@ -139,7 +166,10 @@ def test_what_is_counted_is_exact() -> None:
 
 def test_of_answers_that_can_not_be_told_apart_the_first_speaks() -> None:
     said = Said(question(wrong=[(0.211, "right"), (0.1, "first"), (0.101, "second")]))
-    assert said.ask({"do": "commit", "said": 100.5, "sure": 1})[1]["text"] == "Not 100.5 ms. first"
+    assert (
+        said.ask({"do": "commit", "said": 100.5, "sure": 1})[1]["text"]
+        == "Not 100.5 ms. first"
+    )
     assert said.ask({"do": "commit", "said": 211, "sure": 1})[0]["right"]
 
 
@@ -158,7 +188,9 @@ def test_there_must_be_a_run() -> None:
 
 
 NUMBER = Said(question())
-CHOICE = Said(predict("Which?", Dataset.range(2), answer=lambda trace: "b", choices=["a", "b"]))
+CHOICE = Said(
+    predict("Which?", Dataset.range(2), answer=lambda trace: "b", choices=["a", "b"])
+)
 
 
 @given(JSON, JSON)

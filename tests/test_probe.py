@@ -25,9 +25,12 @@ class Clock:
 class Loader:
     """Makes batches one after the other up to *depth* ahead; each takes the next of *times*."""
 
-    def __init__(self, clock: Clock, times: list[float], depth: int = 0, batch: Any = 0) -> None:
+    def __init__(
+        self, clock: Clock, times: list[float], depth: int = 0, batch: Any = 0
+    ) -> None:
         self.clock, self.times, self.depth, self.batch = clock, times, depth, batch
-        self.hiccups: dict[int, float] = {}  # passes over it, and what the machine adds to one
+        # Passes over it, and what the machine adds to one
+        self.hiccups: dict[int, float] = {}
         self.passes = 0
 
     def __iter__(self) -> Iterator[Any]:
@@ -59,7 +62,9 @@ def test_a_loader_and_a_step_that_take_turns_do_not_overlap() -> None:
     said = verdict([0.025], 0.010)
     assert said.kind == "no overlap"
     assert [round(seconds, 6) for seconds in said[:3]] == [0.025, 0.010, 0.035]
-    assert said.sentence.startswith("no overlap (25 and 10 ms a batch alone, 35 together): ")
+    assert said.sentence.startswith(
+        "no overlap (25 and 10 ms a batch alone, 35 together): "
+    )
 
 
 def test_a_step_that_waits_is_data_bound() -> None:
@@ -113,8 +118,10 @@ class Handed(Loader):
 @pytest.mark.parametrize(
     ("made", "own", "step", "kind"),
     [
-        (0.001, 0.003, 0.001, "the loop's own time"),  # the step is short: it looked data-bound
-        (0.001, 0.004, 0.006, "the loop's own time"),  # and here as if nothing was made ahead
+        # The step is short: it looked data-bound
+        (0.001, 0.003, 0.001, "the loop's own time"),
+        # And here as if nothing was made ahead
+        (0.001, 0.004, 0.006, "the loop's own time"),
         (0.020, 0.003, 0.001, "data-bound"),
         (0.001, 0.003, 0.040, "compute-bound"),
     ],
@@ -123,10 +130,17 @@ def test_what_the_loop_spends_on_ready_batches_is_told_from_waiting(
     made: float, own: float, step: float, kind: str
 ) -> None:
     clock = Clock()
-    said = probe(Handed(clock, [made], own), lambda batch: clock.spend(step), clock=clock, pause=clock.spend)
+    said = probe(
+        Handed(clock, [made], own),
+        lambda batch: clock.spend(step),
+        clock=clock,
+        pause=clock.spend,
+    )
     assert said.ready == pytest.approx(own)
     assert said.kind == kind
-    assert f"; {own * 1e3:.3g} to take one that is ready)" in said.sentence.replace("\n", " ")
+    assert f"; {own * 1e3:.3g} to take one that is ready)" in said.sentence.replace(
+        "\n", " "
+    )
 
 
 @pytest.mark.parametrize("run", range(1, 7))
@@ -137,7 +151,10 @@ def test_one_hiccup_of_the_machine_does_not_change_the_verdict(run: int) -> None
         ([0.010], 0.025, 2, "compute-bound"),
         ([0.080, 0.0, 0.0, 0.0], 0.020, 1, "bursts or contention"),
     ]:
-        said, clean = verdict(times, step, depth, hiccups={run: 0.5}), verdict(times, step, depth)
+        said, clean = (
+            verdict(times, step, depth, hiccups={run: 0.5}),
+            verdict(times, step, depth),
+        )
         assert said.kind == kind
         for one, other in zip(said[:3], clean[:3], strict=True):
             assert one == pytest.approx(other)
@@ -226,18 +243,42 @@ def raising() -> Iterator[int]:
 
 
 REFUSED: list[tuple[Any, type[Exception], str]] = [
-    ((x for x in range(99)), ValueError, "can be read only once; give the function that makes it"),
-    (Shared(), ValueError, "gave 8 batches when read again: give a function that makes a new one"),
+    (
+        (x for x in range(99)),
+        ValueError,
+        "can be read only once; give the function that makes it",
+    ),
+    (
+        Shared(),
+        ValueError,
+        "gave 8 batches when read again: give a function that makes a new one",
+    ),
     (list, ValueError, "the loader gave no batches at all"),
-    (range(21), ValueError, "the loader gave 21 batches where 22 are needed: ask for fewer by batches="),
+    (
+        range(21),
+        ValueError,
+        "the loader gave 21 batches where 22 are needed: ask for fewer by batches=",
+    ),
     (raising, RuntimeError, "the loader raised after 3 batches: OSError('disk gone')"),
-    (None, TypeError, "loader=None: must be what a for loop goes over, or a function that makes it"),
-    (lambda: 3, TypeError, "loader=3: must be what a for loop goes over, or a function that makes it"),
+    (
+        None,
+        TypeError,
+        "loader=None: must be what a for loop goes over, or a function that makes it",
+    ),
+    (
+        lambda: 3,
+        TypeError,
+        "loader=3: must be what a for loop goes over, or a function that makes it",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("loader", "error", "message"), REFUSED, ids=[message for *_, message in REFUSED])
-def test_a_loader_that_cannot_be_probed_is_refused(loader: Any, error: type[Exception], message: str) -> None:
+@pytest.mark.parametrize(
+    ("loader", "error", "message"), REFUSED, ids=[message for *_, message in REFUSED]
+)
+def test_a_loader_that_cannot_be_probed_is_refused(
+    loader: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error) as raised:
         probe(loader, lambda batch: None)
     assert message in str(raised.value)

@@ -67,7 +67,9 @@ def test_the_same_word_in_two_functions_is_two_stages() -> None:
 
 
 def test_a_map_that_is_called_cache_keeps_nothing() -> None:
-    dataset = ArtificialDataset(4, nbytes=1000).map(cost=0.001, stage="cache lookup", num_parallel_calls=2)
+    dataset = ArtificialDataset(4, nbytes=1000).map(
+        cost=0.001, stage="cache lookup", num_parallel_calls=2
+    )
     assert goals.cached(at_most=0).judge(Attempt(benchmark(dataset))).met
 
 
@@ -81,16 +83,22 @@ def test_each_span_and_event_knows_its_operator_and_role() -> None:
         ("Load", -1, "load"),
         ("Train", -1, "train"),
     }
-    assert {(span.stage, span.operator, span.role) for span in trace.spans if span.is_wait} == {
+    assert {
+        (span.stage, span.operator, span.role) for span in trace.spans if span.is_wait
+    } == {
         ("Train", -1, "train"),
         ("Prefetch", 3, "fill"),
     }
-    assert {(event.buffer, event.buffer.operator, event.buffer.role) for event in trace.events} == {
+    assert {
+        (event.buffer, event.buffer.operator, event.buffer.role) for event in trace.events
+    } == {
         ("Map: 1 calls", 1, "ahead"),
         ("cache", 2, "cache"),
         ("prefetch(1)", 3, "ahead"),
     }
-    assert {(event.stage.operator, event.stage.role) for event in trace.files} == {(0, "read")}
+    assert {(event.stage.operator, event.stage.role) for event in trace.files} == {
+        (0, "read")
+    }
 
 
 def test_what_a_function_makes_belongs_to_the_operator_that_calls_it() -> None:
@@ -114,8 +122,12 @@ def test_a_trace_knows_its_pipeline_machine_and_options() -> None:
     assert trace.options["num_epochs"] == 3
 
 
-def test_a_pickled_trace_leaves_its_functions_behind_and_says_so_where_they_are_needed() -> None:
-    dataset = ArtificialDataset(4, nbytes=10).map(lambda sample: -sample, cost=0.001).prefetch(1)
+def test_a_pickled_trace_leaves_its_functions_behind_and_says_so_where_they_are_needed() -> (
+    None
+):
+    dataset = (
+        ArtificialDataset(4, nbytes=10).map(lambda sample: -sample, cost=0.001).prefetch(1)
+    )
     trace = benchmark(dataset, train=lambda sample: 0.010)
     back = pickle.loads(pickle.dumps(trace))
     assert (str(back), back.spans, back.events) == (str(trace), trace.spans, trace.events)
@@ -139,11 +151,19 @@ def test_samples_that_a_last_batch_drops_blur_no_epoch() -> None:
     assert words(dropping) == ()
     assert words(dropping.repeat(3), 1) == ()
     assert (
-        words(Dataset.range(100).cache().shuffle(50, seed=1).batch(8, drop_remainder=True).repeat(3), 1) == ()
+        words(
+            Dataset.range(100)
+            .cache()
+            .shuffle(50, seed=1)
+            .batch(8, drop_remainder=True)
+            .repeat(3),
+            1,
+        )
+        == ()
     )
-    assert words(Dataset.range(100).repeat(3).shuffle(50, seed=1).batch(8, drop_remainder=True), 1) == (
-        "epochs blur",
-    )
+    assert words(
+        Dataset.range(100).repeat(3).shuffle(50, seed=1).batch(8, drop_remainder=True), 1
+    ) == ("epochs blur",)
 
 
 def test_passes_blur_where_something_mixes_them() -> None:
@@ -151,23 +171,33 @@ def test_passes_blur_where_something_mixes_them() -> None:
     assert words(cached.repeat(3).shuffle(4, seed=1), 1) == ("epochs blur",)
     assert words(cached.shuffle(4, seed=1).repeat(3), 1) == ()
     files = Dataset.range(2).repeat(2)
-    assert words(files.interleave(lambda _: ArtificialDataset(3), cycle_length=4), 1) == ("epochs blur",)
+    assert words(files.interleave(lambda _: ArtificialDataset(3), cycle_length=4), 1) == (
+        "epochs blur",
+    )
     assert words(files.flat_map(lambda _: ArtificialDataset(3)), 1) == ()
-    assert words(Dataset.range(2).flat_map(lambda _: ArtificialDataset(3).repeat(2)), 1) == ("epochs blur",)
+    assert words(
+        Dataset.range(2).flat_map(lambda _: ArtificialDataset(3).repeat(2)), 1
+    ) == ("epochs blur",)
     assert words(Dataset.zip(Dataset.range(9), Dataset.range(2).repeat()), 1) == ()
 
 
 def test_an_order_is_the_same_only_where_something_keeps_it() -> None:
     same = ("the same order in every epoch",)
     assert words(Dataset.range(8).shuffle(4, seed=1).cache()) == same
-    assert words(Dataset.range(8).shuffle(4, seed=1, reshuffle_each_iteration=False)) == same
+    assert (
+        words(Dataset.range(8).shuffle(4, seed=1, reshuffle_each_iteration=False)) == same
+    )
     assert words(Dataset.range(8).shuffle(1)) == same
-    assert words(Dataset.range(1).shuffle(4).cache()) == ()  # one element has no other order
-    assert words(Dataset.range(2).shuffle(2, seed=1), 2) == ()  # by chance, and not for ever
+    # One element has no other order
+    assert words(Dataset.range(1).shuffle(4).cache()) == ()
+    # By chance, and not for ever
+    assert words(Dataset.range(2).shuffle(2, seed=1), 2) == ()
 
 
 def test_data_are_judged_also_where_training_takes_no_time() -> None:
-    assert words(Dataset.range(8).repeat(2).shuffle(8, seed=1), 1, train=0) == ("epochs blur",)
+    assert words(Dataset.range(8).repeat(2).shuffle(8, seed=1), 1, train=0) == (
+        "epochs blur",
+    )
 
 
 # ---- the job of a challenge ----
@@ -197,7 +227,9 @@ def test_a_job_holds_what_is_in_its_arrays() -> None:
 
 
 @pytest.mark.parametrize("stay", [False, True])
-def test_a_cache_in_a_worker_freezes_what_is_random_only_if_the_worker_stays(stay: bool) -> None:
+def test_a_cache_in_a_worker_freezes_what_is_random_only_if_the_worker_stays(
+    stay: bool,
+) -> None:
     calls = list[int]()
 
     def augmented(sample: int) -> int:
@@ -209,9 +241,13 @@ def test_a_cache_in_a_worker_freezes_what_is_random_only_if_the_worker_stays(sta
     assert words(loader, 3) == (("the augmentation is frozen",) if stay else ())
     assert len(calls) == (4 if stay else 12)
     calls.clear()
-    assert words(DataLoader(samples.repeat(2), 2, num_workers=1), 2) == ("the augmentation is frozen",)
+    assert words(DataLoader(samples.repeat(2), 2, num_workers=1), 2) == (
+        "the augmentation is frozen",
+    )
     assert len(calls) == 8
     calls.clear()
     by_number = Dataset.range(4).map(augmented, random=True).cache()
-    assert words(DataLoader(by_number, 2, num_workers=2), 3) == ("the augmentation is frozen",)
+    assert words(DataLoader(by_number, 2, num_workers=2), 3) == (
+        "the augmentation is frozen",
+    )
     assert len(calls) == 4

@@ -55,7 +55,9 @@ def test_with_a_queue_a_copy_is_no_longer_the_accelerators_own_time() -> None:
 
 
 def test_an_early_end_waits_for_the_steps_that_were_launched() -> None:
-    assert benchmark(Dataset.range(9), 1, 10 * MS, queue=4, max_elements=2).duration == 0.020
+    assert (
+        benchmark(Dataset.range(9), 1, 10 * MS, queue=4, max_elements=2).duration == 0.020
+    )
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
@@ -89,13 +91,16 @@ def test_what_latency_and_throughput_say_of_a_device_is_what_it_is(depth: int) -
     assert timed(MS, 10 * MS, depth) == pytest.approx((MS, 10 * MS, depth))
 
 
-def test_where_launching_takes_longer_than_the_device_latency_tells_what_that_takes() -> None:
+def test_where_launching_takes_longer_than_the_device_latency_tells_what_that_takes() -> (
+    None
+):
     assert timed(3 * MS, 2 * MS, 5)[:2] == pytest.approx((3 * MS, 2 * MS))
 
 
 def test_a_queue_that_was_never_full_is_as_deep_as_was_seen() -> None:
     assert timed(MS, 10 * MS, 1000).queue == 20
-    assert timed(MS, 100 * MS, 1000).queue == 4  # fewer steps are launched of those that take long
+    # Fewer steps are launched of those that take long
+    assert timed(MS, 100 * MS, 1000).queue == 4
 
 
 def test_a_step_that_waits_for_its_result_leaves_nothing_to_the_device() -> None:
@@ -120,7 +125,9 @@ def test_what_is_no_depth_is_refused() -> None:
 def test_programs_have_the_queue_or_say_that_they_do_not() -> None:
     options: dict[str, Any] = {"train": 0.01, "step": work, "queue": 3}
     text = Dataset.range(3).code(**options)
-    assert text.endswith("benchmark(dataset, num_epochs=2, train=0.01, step=work, queue=3))\n")
+    assert text.endswith(
+        "benchmark(dataset, num_epochs=2, train=0.01, step=work, queue=3))\n"
+    )
     exec(text, {"print": lambda trace: None, "__name__": "__main__"})
     text = Dataset.range(3).code("torch", **options)
     assert "# queue= is left out: the program waits for each step.\n" in text

@@ -59,7 +59,11 @@ def stragglers(
     """One load in a hundred takes ten times as long."""
     draw = random.Random(rank)
     loads = [slow if draw.random() < 0.01 else usual for _ in range(steps)]
-    return Dataset.range(steps).map(cost=lambda number: loads[number], stage="Load").prefetch(places)
+    return (
+        Dataset.range(steps)
+        .map(cost=lambda number: loads[number], stage="Load")
+        .prefetch(places)
+    )
 
 
 def by_hand(loads: list[list[float]], places: int, train: float) -> list[float]:
@@ -79,19 +83,31 @@ def by_hand(loads: list[list[float]], places: int, train: float) -> list[float]:
 @pytest.mark.parametrize("places", [1, 4, 16])
 def test_steps_end_when_the_slowest_has_trained(places: int) -> None:
     draws = [random.Random(rank) for rank in range(12)]
-    loads = [[0.080 if draw.random() < 0.01 else 0.008 for _ in range(100)] for draw in draws]
+    loads = [
+        [0.080 if draw.random() < 0.01 else 0.008 for _ in range(100)] for draw in draws
+    ]
     found = benchmark(lambda rank: stragglers(rank, places=places), 1, 0.010, ranks=12)
-    assert [step.end for step in found.steps] == pytest.approx(by_hand(loads, places, 0.010))
+    assert [step.end for step in found.steps] == pytest.approx(
+        by_hand(loads, places, 0.010)
+    )
     for rank, turns in enumerate(found.turns):
         own, others = found.waits(rank)
         trained = sum(turn.trained - turn.got for turn in turns) / 1e9
-        assert own + sum(others.values()) + trained == pytest.approx(found.duration, abs=1e-9)
+        assert own + sum(others.values()) + trained == pytest.approx(
+            found.duration, abs=1e-9
+        )
         assert rank not in others
 
 
 def test_the_all_reduce_is_paid_once_for_each_step() -> None:
     alone, reduced = (
-        benchmark(lambda rank: Dataset.range(5).map(cost=0.001 * rank), 2, 0.010, ranks=3, allreduce=reduce)
+        benchmark(
+            lambda rank: Dataset.range(5).map(cost=0.001 * rank),
+            2,
+            0.010,
+            ranks=3,
+            allreduce=reduce,
+        )
         for reduce in (0.0, 0.002)
     )
     assert alone.duration == pytest.approx(10 * 0.012)
@@ -100,7 +116,10 @@ def test_the_all_reduce_is_paid_once_for_each_step() -> None:
 
 
 def test_one_rank_is_a_run_of_its_own() -> None:
-    for dataset in (stragglers(3), DataLoader(Dataset.range(9).map(cost=0.01), 2, num_workers=2)):
+    for dataset in (
+        stragglers(3),
+        DataLoader(Dataset.range(9).map(cost=0.01), 2, num_workers=2),
+    ):
         together = benchmark([dataset].__getitem__, 2, ranks=1)
         trace = benchmark(dataset, 2)
         assert together.duration == trace.duration
@@ -108,7 +127,9 @@ def test_one_rank_is_a_run_of_its_own() -> None:
 
 
 def test_each_rank_has_an_ordinary_trace() -> None:
-    found = benchmark(lambda rank: Dataset.range(4).map(cost=0.005 * (1 + rank)), 1, 0.010, ranks=2)
+    found = benchmark(
+        lambda rank: Dataset.range(4).map(cost=0.005 * (1 + rank)), 1, 0.010, ranks=2
+    )
     quick, slow = found.traces
     assert isinstance(quick, Trace)
     assert sum(quick.times("Others")) == 4 * 5_000_000
@@ -120,7 +141,10 @@ def test_the_first_step_at_which_one_ran_out_is_named() -> None:
     for first, later, epochs in ((0, 1, 1), (1, 0, 3)):
         ends = [Dataset.range(3 if rank == first else 4) for rank in range(2)]
         found = benchmark(ends.__getitem__, epochs, ranks=2)
-        assert f"Rank {first} ran out of batches after step 3, and rank {later} did not." in found.uneven
+        assert (
+            f"Rank {first} ran out of batches after step 3, and rank {later} did not."
+            in found.uneven
+        )
         assert f"rank {later} waits until a timeout" in found.uneven
         assert len(found.steps) == 3
         assert found.uneven in str(found)
@@ -133,11 +157,18 @@ def uneven(case: dict[str, Any]) -> list[Dataset]:
     if files := re.search(r"(\d+) files", case["what"]):
         ranks = case["ranks"]
         shards = [Dataset.range(int(files[1])).shard(ranks, rank) for rank in range(ranks)]
-        samples = [one.interleave(lambda file: Dataset.range(10 * file, 10 * file + 3), 1) for one in shards]
+        samples = [
+            one.interleave(lambda file: Dataset.range(10 * file, 10 * file + 3), 1)
+            for one in shards
+        ]
         return [one.batch(2) for one in samples]
     ends = re.search(r"rank 0 has (\d+).*rank 1 has (\d+)", case["what"])
     ends = ends or re.search(r"(\d+) and (\d+) batches", case["what"])
-    return [Dataset.range(int(end)) for end in ends.groups()] if ends and "Join" not in case["what"] else []
+    return (
+        [Dataset.range(int(end)) for end in ends.groups()]
+        if ends and "Join" not in case["what"]
+        else []
+    )
 
 
 def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
@@ -151,10 +182,16 @@ def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
         found = benchmark(pipelines.__getitem__, epochs, ranks=len(pipelines))
         sums = case["saw"][0].get("sums", [])
         odd = [step for step, total in enumerate(sums) if epochs == 2 and total % 2]
-        assert len(found.steps) == min([*odd, *(saw["steps"] for saw in case["saw"])]), case["what"]
+        assert len(found.steps) == min([*odd, *(saw["steps"] for saw in case["saw"])]), (
+            case["what"]
+        )
         assert bool(found.uneven) == (case["case"] != "files_even")
         for trace, saw in zip(found.traces, case["saw"], strict=True):
-            took = [[*map(int, batch)] for batch in trace.epochs[0].elements] if "batches" in saw else []
+            took = (
+                [[*map(int, batch)] for batch in trace.epochs[0].elements]
+                if "batches" in saw
+                else []
+            )
             assert took == saw.get("batches", [])[: len(took)]
         seen += 1
     assert seen >= 8
@@ -179,14 +216,25 @@ def test_ranks_share_one_storage() -> None:
     storage = Storage(1e6, first_byte=0.010)
     for ranks in (1, 2, 5):
         found = benchmark(
-            lambda rank: Dataset.range(6).map(cost=storage.read(10_000), stage="Read"), 1, 0, ranks=ranks
+            lambda rank: Dataset.range(6).map(cost=storage.read(10_000), stage="Read"),
+            1,
+            0,
+            ranks=ranks,
         )
         assert found.duration == pytest.approx(6 * (0.010 + ranks * 0.010))
     ahead = benchmark(
-        lambda rank: Dataset.range(20).map(cost=storage.read(10_000)).prefetch(4), 1, 0.010, ranks=4
+        lambda rank: Dataset.range(20).map(cost=storage.read(10_000)).prefetch(4),
+        1,
+        0.010,
+        ranks=4,
     )
     assert ahead.duration >= 20 * 4 * 0.010
-    own = benchmark(lambda rank: Dataset.range(6).map(cost=Storage(1e6 + rank).read(10_000)), 1, 0, ranks=2)
+    own = benchmark(
+        lambda rank: Dataset.range(6).map(cost=Storage(1e6 + rank).read(10_000)),
+        1,
+        0,
+        ranks=2,
+    )
     assert own.duration == pytest.approx(0.06, rel=1e-4)
 
 
@@ -196,10 +244,16 @@ def test_ranks_share_one_storage() -> None:
         ({"ranks": 0}, ValueError, "ranks=0: must be 1 or more"),
         ({"ranks": 2, "allreduce": -1}, ValueError, "allreduce=-1"),
         ({"ranks": 2, "clock": "real"}, ValueError, "a model of other machines"),
-        ({"ranks": 2, "record": 5}, ValueError, "record=5: must be True, False or one of the 2 ranks"),
+        (
+            {"ranks": 2, "record": 5},
+            ValueError,
+            "record=5: must be True, False or one of the 2 ranks",
+        ),
     ],
 )
-def test_what_are_no_ranks_is_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
+def test_what_are_no_ranks_is_refused(
+    given: dict[str, Any], error: type[Exception], said: str
+) -> None:
     with pytest.raises(error, match=said):
         benchmark(lambda rank: Dataset.range(3), **given)
 
@@ -207,10 +261,14 @@ def test_what_are_no_ranks_is_refused(given: dict[str, Any], error: type[Excepti
 def test_what_is_of_ranks_is_refused_without_them() -> None:
     with pytest.raises(ValueError, match="allreduce=1: must not be given without ranks"):
         benchmark(Dataset.range(3), allreduce=1)
-    with pytest.raises(TypeError, match=r"dataset=.*: must be a function of the number of a rank"):
+    with pytest.raises(
+        TypeError, match=r"dataset=.*: must be a function of the number of a rank"
+    ):
         benchmark(lambda: Dataset.range(3), ranks=2)  # type: ignore[arg-type,misc]
     for run in (advise, autotune, lambda one, **more: curve(one, "buffer_size", **more)):
-        with pytest.raises(TypeError, match="ranks=2: must be left out, this runs one pipeline"):
+        with pytest.raises(
+            TypeError, match="ranks=2: must be left out, this runs one pipeline"
+        ):
             run(Dataset.range(3).prefetch(1), ranks=2)
 
 
@@ -226,7 +284,9 @@ def test_ranks_with_a_step_in_common_are_refused() -> None:
 
 def test_many_ranks_take_little_longer_each_than_few() -> None:
     for ranks in (8, 512):
-        found = benchmark(lambda rank: stragglers(rank, 10, places=4), 1, 0.010, ranks=ranks)
+        found = benchmark(
+            lambda rank: stragglers(rank, 10, places=4), 1, 0.010, ranks=ranks
+        )
         assert len(found.traces) == ranks
         assert len(found.steps) == 10
 
@@ -255,11 +315,17 @@ def test_ranks_that_write_to_one_list_are_told_so() -> None:
     seen: list[int] = []
 
     def noting(rank: int) -> Dataset:
-        return Dataset.range(6).shard(2, rank).map(lambda number: seen.append(number) or number)  # type: ignore[func-returns-value]
+        return (
+            Dataset.range(6)
+            .shard(2, rank)
+            .map(lambda number: seen.append(number) or number)
+        )  # type: ignore[func-returns-value]
 
     assert "write to seen" in benchmark(noting, 1, ranks=2).alike
     known = [5, 6, 7]
-    reading = benchmark(lambda rank: Dataset.range(3).map(lambda number: known[number] + rank), 1, ranks=2)
+    reading = benchmark(
+        lambda rank: Dataset.range(3).map(lambda number: known[number] + rank), 1, ranks=2
+    )
     assert not reading.alike
 
 
@@ -269,7 +335,8 @@ def test_an_error_in_one_rank_leaves_no_other_open() -> None:
 
     with pytest.raises(ZeroDivisionError):
         benchmark(failing, 1, ranks=3)
-    gc.collect()  # of a coroutine that was never awaited a warning tells, which is an error here
+    # Of a coroutine that was never awaited a warning tells, which is an error here
+    gc.collect()
 
 
 def test_the_last_step_that_ranks_share_is_named() -> None:
@@ -279,7 +346,9 @@ def test_the_last_step_that_ranks_share_is_named() -> None:
 
 
 @pytest.mark.parametrize("late", [0, 1])
-@pytest.mark.parametrize(("wait", "expected"), [(0.005, [0.015, 0.020]), (0.050, [0.010, 0.060])])
+@pytest.mark.parametrize(
+    ("wait", "expected"), [(0.005, [0.015, 0.020]), (0.050, [0.010, 0.060])]
+)
 def test_ranks_that_share_storage_keep_the_order_of_time(
     late: int, wait: float, expected: list[float]
 ) -> None:
@@ -291,7 +360,10 @@ def test_ranks_that_share_storage_keep_the_order_of_time(
         return begun.map(cost=storage.read(10_000), stage="Read")
 
     found = benchmark(pipeline, 1, 0, ranks=2)
-    ends = [next(span.end for span in trace.work if span.stage == "Read") for trace in found.traces]
+    ends = [
+        next(span.end for span in trace.work if span.stage == "Read")
+        for trace in found.traces
+    ]
     assert sorted(ends) == pytest.approx(expected)
     assert ends[late] == max(ends)
 
@@ -305,5 +377,7 @@ def test_ranks_whose_reads_interleave_after_the_first_keep_the_order_of_time() -
         return read.map(cost=(0.050, 0.020)[rank], stage="Wait")
 
     found = benchmark(lambda rank: pipeline(rank).batch(2), 1, 0, ranks=2)
-    ends = [[span.end for span in trace.work if span.stage == "Read"] for trace in found.traces]
+    ends = [
+        [span.end for span in trace.work if span.stage == "Read"] for trace in found.traces
+    ]
     assert ends == [pytest.approx([0.020, 0.080]), pytest.approx([0.020, 0.050])]

@@ -22,12 +22,16 @@ from lessonkit.job.recommend import EPOCHS, VERDICTS, combinations, recommend
 TAKES_LONG = Handling(take=0.012, take_busy=0.012, take_core=0.011)
 MODELS = {
     "data-bound": Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False),
-    "waits for files": Modelled(0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False),
+    "waits for files": Modelled(
+        0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False
+    ),
     "step-bound": Modelled(0.0004, 0.020, FREE, NOTHING_LOST, computes=False),
     "taking": Modelled(0.020, 0.010, PAID, NOTHING_LOST, computes=False),
     "takes long": Modelled(0.003, 0.005, TAKES_LONG, NOTHING_LOST, computes=False),
     "shared cores": Modelled(0.030, 0.015, FREE, MUCH_LOST),
-    "device": Modelled(0.008, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 3)),
+    "device": Modelled(
+        0.008, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 3)
+    ),
 }
 
 
@@ -51,21 +55,29 @@ def seconds(model: Modelled, job: Job, settings: dict[str, Any]) -> float:
     """How long an epoch of a training really takes, with other settings."""
     said = job.setting(**settings)
     stay, factor = said["persistent_workers"], said["prefetch_factor"]
-    trace = model.trace(said["num_workers"], step=True, factor=factor, size=1, stay=stay, epochs=EPOCHS)
+    trace = model.trace(
+        said["num_workers"], step=True, factor=factor, size=1, stay=stay, epochs=EPOCHS
+    )
     return float(trace.duration) / EPOCHS
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
 @pytest.mark.parametrize("name", MODELS)
-def test_what_comes_first_is_as_good_as_the_best(recommended: Any, name: str, num_workers: int) -> None:
+def test_what_comes_first_is_as_good_as_the_best(
+    recommended: Any, name: str, num_workers: int
+) -> None:
     found = recommended(model := MODELS[name], num_workers)
     job = found.job
     now = seconds(model, job, {})
-    best = min([now, *(seconds(model, job, dict(setting)) for setting in combinations(job))])
+    best = min(
+        [now, *(seconds(model, job, dict(setting)) for setting in combinations(job))]
+    )
     first = found.changes[0].settings if found.changes else {}
     assert seconds(model, job, first) <= 1.05 * best
     for change in found.changes:
-        assert change.saves == pytest.approx(1 - seconds(model, job, change.settings) / now, abs=0.03)
+        assert change.saves == pytest.approx(
+            1 - seconds(model, job, change.settings) / now, abs=0.03
+        )
         assert 1 <= len(change.settings) <= 4
     assert len(found.changes) <= 3
 
@@ -83,7 +95,9 @@ def test_what_comes_first_is_as_good_as_the_best(recommended: Any, name: str, nu
         ("shared cores", 2, "both want the same cores"),
     ],
 )
-def test_the_verdict_names_what_decides(recommended: Any, name: str, num_workers: int, verdict: str) -> None:
+def test_the_verdict_names_what_decides(
+    recommended: Any, name: str, num_workers: int, verdict: str
+) -> None:
     assert recommended(MODELS[name], num_workers).verdict == verdict
 
 
@@ -111,7 +125,8 @@ def test_without_matplotlib_as_in_a_browser_the_page_has_no_picture(
 def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) -> None:
     found = recommended(MODELS["waits for files"], 0)
     text, page = str(found), found._repr_html_()
-    assert len(found.rows()) == len(list(combinations(found.job))) + 2  # as it is, and a larger batch
+    # As it is, and a larger batch
+    assert len(found.rows()) == len(list(combinations(found.job))) + 2
     for row in found.rows():
         assert all(cell in text for cell in row)
     for change in found.changes:
@@ -122,7 +137,10 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
     assert f'<img alt="{found.picture.words}" src="data:image/png' in page
     numbers = json.loads(json.dumps(found.numbers()))
     assert numbers["changes"][0]["settings"] == found.changes[0].settings
-    assert any(re.search("prefetch_factor=4$", words) and told[1] >= 0 for words, told in found.table)
+    assert any(
+        re.search("prefetch_factor=4$", words) and told[1] >= 0
+        for words, told in found.table
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -148,11 +166,24 @@ def test_another_file_is_no_job(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "code"), [("data-bound", 1), ("step-bound", 0)])
 def test_the_command_tells_programs_by_its_exit_code(
-    recommended: Any, name: str, code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+    recommended: Any,
+    name: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: Any,
 ) -> None:
     found, page = recommended(MODELS[name], 0), tmp_path / "page.html"
     monkeypatch.setattr(lessonkit.__main__, "recommend", lambda *given, progress: found)
-    said = ["lessonkit", "recommend", "json:dumps", "json:loads", "--json", "--html", str(page)]
+    said = [
+        "lessonkit",
+        "recommend",
+        "json:dumps",
+        "json:loads",
+        "--json",
+        "--html",
+        str(page),
+    ]
     monkeypatch.setattr(sys, "argv", said)
     assert lessonkit.__main__.main() == code
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.numbers()))
@@ -176,7 +207,9 @@ def test_the_command_measures_what_a_module_has(tmp_path: Path) -> None:
 
     def command(loader: str, step: str) -> subprocess.CompletedProcess[str]:
         said = [sys.executable, "-c", code, "recommend", loader, step]
-        return subprocess.run(said, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            said, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
 
     found = command("my_module:loader", "my_module:step")
     assert found.returncode in (0, 1), found.stderr

@@ -58,7 +58,10 @@ def test_what_was_measured_stays_what_it_is() -> None:
     batches = Dataset.range(6).map(lambda n: np.full(9, n)).batch(2).map(total)
     assert values(model(batches, more)) == [9.0, 45.0, 81.0]
     collate, most = counted(sum)
-    assert values(model(DataLoader(Dataset.range(6), 3, collate_fn=collate), most)) == [3, 12]
+    assert values(model(DataLoader(Dataset.range(6), 3, collate_fn=collate), most)) == [
+        3,
+        12,
+    ]
     assert not calls + more + most
 
 
@@ -82,7 +85,10 @@ def test_a_generator_is_asked_again_unless_it_has_ended() -> None:
     assert not calls
     assert len(values(model(Dataset.range(50).interleave(read), calls))) == 100
     assert not calls
-    assert values(model(Dataset.from_generator(lambda: lines(7)), calls, elements=1)) == [7, 8]
+    assert values(model(Dataset.from_generator(lambda: lines(7)), calls, elements=1)) == [
+        7,
+        8,
+    ]
     assert calls == {"7": 1}
 
 
@@ -99,7 +105,9 @@ def test_nobody_can_change_what_is_remembered() -> None:
 
     measured = measure(Dataset.range(3).map(lambda n: np.zeros(2)).map(add_one)).dataset
     for _ in range(3):
-        assert [array.sum() for array in benchmark(measured, 1, keep=True).epochs[0].elements] == [2, 2, 2]
+        assert [
+            array.sum() for array in benchmark(measured, 1, keep=True).epochs[0].elements
+        ] == [2, 2, 2]
 
 
 def test_what_is_made_at_random_differs_from_epoch_to_epoch() -> None:
@@ -143,9 +151,15 @@ def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch)
     memory = Remembered(room=1000)
     monkeypatch.setattr(measuring, "Remembered", lambda: memory)
     fn, calls = counted(lambda number: bytes([number]) * 300)
-    assert {*values(model(Dataset.range(9).map(fn), calls))} == {bytes([n]) * 300 for n in range(3)}
+    assert {*values(model(Dataset.range(9).map(fn), calls))} == {
+        bytes([n]) * 300 for n in range(3)
+    }
     assert not calls
-    assert sum(len(one) for kept in memory.kept.values() for one in kept.values()) + memory.room == 1000
+    assert (
+        sum(len(one) for kept in memory.kept.values() for one in kept.values())
+        + memory.room
+        == 1000
+    )
 
 
 def test_on_the_real_clock_nothing_is_remembered() -> None:

@@ -45,7 +45,11 @@ def test_a_resumed_run_gives_what_the_unbroken_one_would_have_given() -> None:
     for seed in range(1000):
         draw = random.Random(seed)
         costs = (0, 1e-5, 3e-5)
-        dataset = loaded(seed, costs, failing=True) if seed % 2 else pipeline(seed, costs, failing=True)
+        dataset = (
+            loaded(seed, costs, failing=True)
+            if seed % 2
+            else pipeline(seed, costs, failing=True)
+        )
         options: dict[str, Any] = {"num_epochs": 1 + seed % 3}
         whole, error = outcome(dataset, **options)
         after = draw.randint(0, len(whole))
@@ -75,7 +79,9 @@ def test_a_run_goes_on_as_tf_data_does() -> None:
         except (AttributeError, NameError, ZeroDivisionError):
             continue
         if "shuffle" not in case["program"]:
-            assert json.loads(json.dumps(elements(whole))) == case["whole"][:-1], case["program"]
+            assert json.loads(json.dumps(elements(whole))) == case["whole"][:-1], case[
+                "program"
+            ]
         for stop in case["stops"]:
             rest = benchmark(dataset, 1, resume=whole.state(after=stop["after"]))
             assert elements(rest) == elements(whole)[stop["after"] :], case["program"]
@@ -93,18 +99,28 @@ def stream(count: int = 12) -> Dataset:
 
     def mine() -> Iterator[int]:
         worker = get_worker_info()
-        yield from range(worker.id if worker else 0, count, worker.num_workers if worker else 1)
+        yield from range(
+            worker.id if worker else 0, count, worker.num_workers if worker else 1
+        )
 
     return Dataset.from_generator(mine)
 
 
-def stateful(data: Dataset, batch_size: int | None, snapshot_every_n_steps: int = 1, **said: Any) -> Dataset:
+def stateful(
+    data: Dataset, batch_size: int | None, snapshot_every_n_steps: int = 1, **said: Any
+) -> Dataset:
     """Write PyTorch's loader that keeps a state as ours; how often it does so changes no element."""
     return DataLoader(data, batch_size, **said)
 
 
-AS_OURS = {"StatefulDataLoader": stateful, "Map": samples, "Stream": stream, "Keeps": stream}
-NOT_OURS = ("shuffle", "sampler", "generator", "Shuffles", "fails", "in_order")  # drawn, or of PyTorch alone
+AS_OURS = {
+    "StatefulDataLoader": stateful,
+    "Map": samples,
+    "Stream": stream,
+    "Keeps": stream,
+}
+# Drawn, or of PyTorch alone
+NOT_OURS = ("shuffle", "sampler", "generator", "Shuffles", "fails", "in_order")
 
 
 def test_a_run_goes_on_as_pytorch_does() -> None:
@@ -115,8 +131,12 @@ def test_a_run_goes_on_as_pytorch_does() -> None:
             continue
         loader = eval(program, AS_OURS)
         whole = benchmark(loader, 2)
-        assert json.loads(json.dumps(whole.epochs[0].elements)) == case["whole"][:-1], program
-        assert json.loads(json.dumps(whole.epochs[1].elements)) == case["second epoch"][:-1], program
+        assert json.loads(json.dumps(whole.epochs[0].elements)) == case["whole"][:-1], (
+            program
+        )
+        assert (
+            json.loads(json.dumps(whole.epochs[1].elements)) == case["second epoch"][:-1]
+        ), program
         for stop in case["stops"]:
             rest = benchmark(loader, 2, resume=whole.state(after=stop["after"]))
             assert elements(rest) == elements(whole)[stop["after"] :], program
@@ -179,9 +199,14 @@ def test_a_state_that_does_not_fit_is_refused_where_pytorch_goes_on() -> None:
     for case in cases("resume_torch.json"):
         misfit = case.get("misfit")
         if misfit and "seed" not in misfit["what"]:
-            one, other = (eval(f"StatefulDataLoader({misfit[key]})", AS_OURS) for key in ("state of", "into"))
+            one, other = (
+                eval(f"StatefulDataLoader({misfit[key]})", AS_OURS)
+                for key in ("state of", "into")
+            )
             with pytest.raises(ValueError, match="resume"):
-                benchmark(other, 1, resume=benchmark(one, 1).state(after=len(misfit["before"])))
+                benchmark(
+                    other, 1, resume=benchmark(one, 1).state(after=len(misfit["before"]))
+                )
 
 
 def test_a_state_says_what_each_way_to_keep_it_costs() -> None:
@@ -236,8 +261,23 @@ def outer(x): return inner(x)
 def inner(x): return x + OFFSET if x else outer(x)
 """
 CALLS = (
-    *("plus(2)", "plus(3)", "usual(2)", "usual(3)", "math.sqrt", "math.floor", "lambda x: math.sqrt(x)"),
-    *("lambda x: math.floor(x)", "Scaled(2)", "Scaled(3)", "partial(pow, 2)", "partial(pow, 3)", "within"),
+    *(
+        "plus(2)",
+        "plus(3)",
+        "usual(2)",
+        "usual(3)",
+        "math.sqrt",
+        "math.floor",
+        "lambda x: math.sqrt(x)",
+    ),
+    *(
+        "lambda x: math.floor(x)",
+        "Scaled(2)",
+        "Scaled(3)",
+        "partial(pow, 2)",
+        "partial(pow, 3)",
+        "within",
+    ),
     *("outer", "[1, 2].__getitem__", "[1, 3].__getitem__", "Scaled(2).__call__", "plus"),
 )
 
@@ -275,7 +315,9 @@ def test_what_cannot_be_resumed_says_so() -> None:
     with pytest.raises(TypeError, match="resume=3: must be a State"):
         benchmark(Dataset.range(6), 1, resume=3)
     for after in (-3, float("nan")):
-        wrong = State(benchmark(Dataset.range(6), 1).state(after=0).pipeline, after, 0, 0, 0, 0)  # type: ignore
+        wrong = State(
+            benchmark(Dataset.range(6), 1).state(after=0).pipeline, after, 0, 0, 0, 0
+        )  # type: ignore
         with pytest.raises((TypeError, ValueError), match=r"after=.*: must be 0 or more"):
             benchmark(Dataset.range(6), 1, resume=wrong)
     with pytest.raises(ValueError, match="must not be given with ranks"):

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 from rewritable_pipelines import increased, rewritable
 
-from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, Trace, benchmark, per_sample
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Trace,
+    benchmark,
+    per_sample,
+)
 from lessonkit.engine.node import cardinality, walk
 from lessonkit.optimize import RULES, rewrite
 
@@ -31,7 +39,11 @@ def once(dataset: Dataset, rule: str) -> Dataset:
 
 # ---- all rules ----
 
-SETS: list[list[str] | None] = [None, list(RULES), [name for name in RULES if name != "map_vectorization"]]
+SETS: list[list[str] | None] = [
+    None,
+    list(RULES),
+    [name for name in RULES if name != "map_vectorization"],
+]
 
 
 def test_rewritten_pipelines_give_the_same_elements_in_the_same_order() -> None:
@@ -40,7 +52,9 @@ def test_rewritten_pipelines_give_the_same_elements_in_the_same_order() -> None:
         after = rewrite(dataset, rules).dataset
         before, now = (benchmark(each, train=1e-5, keep=True) for each in (dataset, after))
         assert elements(now) == elements(before), seed
-        assert [epoch.samples for epoch in now.epochs] == [epoch.samples for epoch in before.epochs], seed
+        assert [epoch.samples for epoch in now.epochs] == [
+            epoch.samples for epoch in before.epochs
+        ], seed
         assert rewrite(after, rules).dataset is after, seed
         assert rules or cardinality(after.node) == cardinality(dataset.node), seed
 
@@ -49,7 +63,9 @@ def test_rewritten_pipelines_give_the_same_elements_in_the_same_order() -> None:
 def test_what_a_loader_reads_stays_as_it_is(workers: int) -> None:
     samples = Dataset.range(8).map(increased, cost=0.01).map(increased, cost=0.01)
     iterable = Dataset.range(8).skip(0).map(increased)
-    for loader in (DataLoader(read, 2, num_workers=workers) for read in (samples, iterable)):
+    for loader in (
+        DataLoader(read, 2, num_workers=workers) for read in (samples, iterable)
+    ):
         for rules in SETS:
             assert rewrite(loader, rules).dataset is loader
             after = rewrite(loader.skip(0).map(increased), rules).dataset
@@ -60,8 +76,11 @@ def test_rewritten_pipelines_give_the_same_elements_on_threads() -> None:
     for seed in range(150):
         after = rewrite(rewritable(seed), SETS[seed % 3]).dataset
         if re.search("shuffle.*cache", repr(after)):
-            continue  # whether what reads ahead completes the cache before it is closed is a race
-        virtual, real = (benchmark(after, train=1e-5, clock=clock) for clock in ("virtual", "real"))
+            # Whether what reads ahead completes the cache before it is closed is a race
+            continue
+        virtual, real = (
+            benchmark(after, train=1e-5, clock=clock) for clock in ("virtual", "real")
+        )
         assert elements(real) == elements(virtual), seed
 
 
@@ -73,12 +92,19 @@ def test_only_what_tf_data_does_unasked_is_on_by_default() -> None:
 def test_what_was_applied_is_told_with_the_code_before_and_after() -> None:
     (applied,) = rewrite(Dataset.range(3).take(-1)).steps
     assert applied.rule == "noop_elimination"
-    assert applied.sentence.startswith("Remove what does nothing. That is take(-1), skip(0)")
-    assert (applied.before, applied.after) == ("Dataset.range(3).take(-1)", "Dataset.range(3)")
+    assert applied.sentence.startswith(
+        "Remove what does nothing. That is take(-1), skip(0)"
+    )
+    assert (applied.before, applied.after) == (
+        "Dataset.range(3).take(-1)",
+        "Dataset.range(3)",
+    )
 
 
 def test_each_sentence_says_when_the_rule_helps() -> None:
-    assert all("helps" in rule.sentence or "hurts" in rule.sentence for rule in RULES.values())
+    assert all(
+        "helps" in rule.sentence or "hurts" in rule.sentence for rule in RULES.values()
+    )
 
 
 def test_what_no_rule_touches_stays_the_same_object() -> None:
@@ -92,7 +118,8 @@ def test_cache_keeps_what_it_holds_unless_something_before_it_changes() -> None:
     calls: list[int] = []
     noops = ["noop_elimination"]
     kept, fresh = (
-        numbers.map(calls.append).cache() for numbers in (Dataset.range(3), Dataset.range(3).skip(0))
+        numbers.map(calls.append).cache()
+        for numbers in (Dataset.range(3), Dataset.range(3).skip(0))
     )
     for dataset, called in (
         (kept, 3),
@@ -108,7 +135,9 @@ def test_cache_keeps_what_it_holds_unless_something_before_it_changes() -> None:
 def test_node_that_is_used_twice_stays_one() -> None:
     shared = Dataset.range(3).skip(0).cache()
     caches = {
-        node for node in walk(rewrite(Dataset.zip(shared, shared)).dataset.node) if node.method == "cache"
+        node
+        for node in walk(rewrite(Dataset.zip(shared, shared)).dataset.node)
+        if node.method == "cache"
     }
     assert len(caches) == 1
 
@@ -117,12 +146,19 @@ REFUSED: list[tuple[Any, Any, type[Exception], str]] = [
     (3, None, TypeError, "dataset=3: must be a Dataset"),
     (FILE, "map_fusion", TypeError, "rules='map_fusion': must be a list of names"),
     (FILE, 3, TypeError, "rules=3: must be a list of names"),
-    (FILE, ["fusion"], ValueError, "rules='fusion': must be one of noop_elimination, map_fusion"),
+    (
+        FILE,
+        ["fusion"],
+        ValueError,
+        "rules='fusion': must be one of noop_elimination, map_fusion",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("dataset", "rules", "error", "message"), REFUSED)
-def test_rewrite_refuses(dataset: Any, rules: Any, error: type[Exception], message: str) -> None:
+def test_rewrite_refuses(
+    dataset: Any, rules: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message.replace("[", r"\[")):
         rewrite(dataset, rules)
 
@@ -179,7 +215,9 @@ def test_fusing_two_maps_of_one_call_each_is_slower() -> None:
 
 
 def test_a_fused_map_does_the_work_of_both_in_one_call() -> None:
-    apart = FILE.map(lambda x: x + 1, cost=0.020, stage="Decode").map(abs, cost=0.001, stage="Augment")
+    apart = FILE.map(lambda x: x + 1, cost=0.020, stage="Decode").map(
+        abs, cost=0.001, stage="Augment"
+    )
     fused = once(apart, "map_fusion")
     before, after = benchmark(apart), benchmark(fused)
     assert elements(after) == elements(before)
@@ -250,7 +288,11 @@ def test_map_that_takes_batches_is_called_once_for_each() -> None:
     vectorised = once(apart, "map_vectorization")
     assert [node.method for node in walk(vectorised.node)] == ["range", "batch", "map"]
     assert (ms(apart, train=0), ms(vectorised, train=0)) == (120, 40)
-    assert elements(benchmark(vectorised)) == elements(benchmark(apart)) == [[[1, 2, 3], [4, 5, 6]]] * 2
+    assert (
+        elements(benchmark(vectorised))
+        == elements(benchmark(apart))
+        == [[[1, 2, 3], [4, 5, 6]]] * 2
+    )
 
 
 def test_map_that_says_nothing_of_batches_is_not_vectorised() -> None:
@@ -261,7 +303,8 @@ def test_map_that_says_nothing_of_batches_is_not_vectorised() -> None:
         assert rewrite(apart, ["map_vectorization"]).dataset is apart
 
 
-# calls, batch, read, map, train: when batches came on real tf.data, apart and fused (less than 1 ms later)
+# calls, batch, read, map, train: when batches came on real tf.data, apart and fused (less
+# than 1 ms later)
 MEASURED: list[tuple[Any, ...]] = [
     (None, 2, 5, 10, 20, [30, 80, 130, 180], [30, 60, 90, 120]),
     (1, 2, 5, 10, 20, [30, 65, 100, 135], [30, 60, 90, 120]),
@@ -273,11 +316,23 @@ MEASURED: list[tuple[Any, ...]] = [
 ]
 
 
-@pytest.mark.parametrize(("calls", "size", "read", "cost", "train", "apart", "fused"), MEASURED)
+@pytest.mark.parametrize(
+    ("calls", "size", "read", "cost", "train", "apart", "fused"), MEASURED
+)
 def test_batches_arrive_as_from_the_fused_operator_of_tf_data(
-    calls: Any, size: int, read: int, cost: int, train: int, apart: list[int], fused: list[int]
+    calls: Any,
+    size: int,
+    read: int,
+    cost: int,
+    train: int,
+    apart: list[int],
+    fused: list[int],
 ) -> None:
-    numbers = Dataset.range(16).map(cost=read / 1e3).map(cost=cost / 1e3, num_parallel_calls=calls)
+    numbers = (
+        Dataset.range(16)
+        .map(cost=read / 1e3)
+        .map(cost=cost / 1e3, num_parallel_calls=calls)
+    )
     before = numbers.batch(size)
     for dataset, times in ((before, apart), (once(before, "map_and_batch_fusion"), fused)):
         (epoch,) = benchmark(dataset, 1, train / 1e3).epochs
@@ -285,13 +340,23 @@ def test_batches_arrive_as_from_the_fused_operator_of_tf_data(
 
 
 def test_fused_batch_drops_the_remainder_if_it_is_told_to() -> None:
-    assert list(once(Dataset.range(5).map(abs).batch(2), "map_and_batch_fusion")) == [[0, 1], [2, 3], [4]]
-    assert list(once(Dataset.range(5).map(abs).batch(2, True), "map_and_batch_fusion")) == [[0, 1], [2, 3]]
+    assert list(once(Dataset.range(5).map(abs).batch(2), "map_and_batch_fusion")) == [
+        [0, 1],
+        [2, 3],
+        [4],
+    ]
+    assert list(once(Dataset.range(5).map(abs).batch(2, True), "map_and_batch_fusion")) == [
+        [0, 1],
+        [2, 3],
+    ]
 
 
 def test_fused_batch_loses_the_part_it_had_at_an_error() -> None:
     passed = iter(
-        once(Dataset.range(1, 7).map(lambda x: 4 // (x - 4) and x).batch(2), "map_and_batch_fusion")
+        once(
+            Dataset.range(1, 7).map(lambda x: 4 // (x - 4) and x).batch(2),
+            "map_and_batch_fusion",
+        )
     )
     assert next(passed) == [1, 2]
     with pytest.raises(ZeroDivisionError):
@@ -358,7 +423,9 @@ def test_endless_shuffle_of_nothing_ends() -> None:
 
 def test_fused_operators_refuse_what_their_parts_refuse() -> None:
     numbers: Any = Dataset.range(4)
-    with pytest.raises(TypeError, match="num_parallel_calls=None: must be 1 or more, or AUTOTUNE"):
+    with pytest.raises(
+        TypeError, match="num_parallel_calls=None: must be 1 or more, or AUTOTUNE"
+    ):
         numbers.map_and_batch(abs, 2, num_parallel_calls=None)
     with pytest.raises(ValueError, match="batch_size=0: must be 1 or more"):
         numbers.map_and_batch(abs, 0)
@@ -384,5 +451,9 @@ def test_fused_function_has_the_names_of_its_parts() -> None:
 
 def test_two_maps_in_one_are_random_if_one_of_them_was() -> None:
     maps = FILE.map(cost=0.001, random=True).map(cost=0.002)
-    (fused,) = (node for node in walk(rewrite(maps, ["map_fusion"]).dataset.node) if node.method == "map")
+    (fused,) = (
+        node
+        for node in walk(rewrite(maps, ["map_fusion"]).dataset.node)
+        if node.method == "map"
+    )
     assert fused.arguments["random"]

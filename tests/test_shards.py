@@ -1,7 +1,7 @@
 """Who reads what: sharding as PyTorch, tf.data, Grain and Hugging Face do it, each in our operators.
 
-The cases are what these libraries gave. What a library draws at random has another order here: of such a
-case the rule is tested, on all ranks together.
+The cases are what these libraries gave. What a library draws at random has another order
+here: of such a case the rule is tested, on all ranks together.
 """
 
 from collections import Counter
@@ -36,7 +36,11 @@ def padded(case: Case, rank: int) -> Dataset:
 
 
 def loaded(case: Case, rank: int) -> DataLoader:
-    return DataLoader(padded(case, rank), batch_size=case["batch_size"], drop_last=case["loader_drop_last"])
+    return DataLoader(
+        padded(case, rank),
+        batch_size=case["batch_size"],
+        drop_last=case["loader_drop_last"],
+    )
 
 
 def stream(case: Case, rank: int) -> DataLoader:
@@ -51,7 +55,9 @@ def stream(case: Case, rank: int) -> DataLoader:
         return iter(range(part, case["n"], parts))
 
     batch, workers = case["batch_size"], case["workers"]
-    return DataLoader(Dataset.from_generator(samples), batch_size=batch, num_workers=workers)
+    return DataLoader(
+        Dataset.from_generator(samples), batch_size=batch, num_workers=workers
+    )
 
 
 def stretch(case: Case, rank: int) -> Dataset:
@@ -82,11 +88,17 @@ def shards_of_workers(case: Case, rank: int) -> DataLoader:
     def samples() -> Iterator[int]:
         worker = get_worker_info()
         assert worker is not None
-        mine = range(case["rank"], case["shards"], case["ranks"])[worker.id :: worker.num_workers]
-        return (sample for shard in mine for sample in range(10 * shard, 10 * shard + SHARD))
+        mine = range(case["rank"], case["shards"], case["ranks"])[
+            worker.id :: worker.num_workers
+        ]
+        return (
+            sample for shard in mine for sample in range(10 * shard, 10 * shard + SHARD)
+        )
 
     batch, workers = case["batch_size"], case["workers"]
-    return DataLoader(Dataset.from_generator(samples), batch_size=batch, num_workers=workers)
+    return DataLoader(
+        Dataset.from_generator(samples), batch_size=batch, num_workers=workers
+    )
 
 
 def program(case: Case, rank: int) -> Dataset:
@@ -94,13 +106,19 @@ def program(case: Case, rank: int) -> Dataset:
     text = case["program"]
     if "order" in case and text.startswith("range(8).shuffle(8, seed=5).shard"):
         text = text.replace("range(8).shuffle(8, seed=5)", "in_order")
-    made = eval(text, {"range": Dataset.range, "r": rank, "in_order": order(case | {"n": 8})})
+    made = eval(
+        text, {"range": Dataset.range, "r": rank, "in_order": order(case | {"n": 8})}
+    )
     assert isinstance(made, Dataset)
     return made
 
 
 def auto(case: Case, rank: int) -> Dataset:
-    return program(case, rank) if case["policy"] == "OFF" else program(case, rank).shard(2, rank)
+    return (
+        program(case, rank)
+        if case["policy"] == "OFF"
+        else program(case, rank).shard(2, rank)
+    )
 
 
 def every(case: Case, rank: int) -> Dataset:
@@ -139,8 +157,12 @@ def rule_of(case: Case) -> Rule:
 
 def is_random(case: Case) -> bool:
     """Whether the library draws an order that is not told, so that only the rule can be compared."""
-    known = "order" in case and not case.get("program", "").endswith(("repeat(2)", "shuffle(8, seed=5)"))
-    return not known and (case.get("shuffle", False) or "shuffle" in case["rule"] + case.get("program", ""))
+    known = "order" in case and not case.get("program", "").endswith(
+        ("repeat(2)", "shuffle(8, seed=5)")
+    )
+    return not known and (
+        case.get("shuffle", False) or "shuffle" in case["rule"] + case.get("program", "")
+    )
 
 
 ALL = cases("shard_cases.json")
@@ -166,11 +188,18 @@ def plain(element: Any) -> Any:
 
 def test_every_case_is_expressed_or_named_as_not_here_or_refused() -> None:
     for case in ALL:
-        assert case in EXPRESSED or case["rule"] in NOT_HERE or "refused" in case["rule"] or "error" in case
+        assert (
+            case in EXPRESSED
+            or case["rule"] in NOT_HERE
+            or "refused" in case["rule"]
+            or "error" in case
+        )
     assert len(EXPRESSED) > 80
 
 
-@pytest.mark.parametrize("case", [case for case in EXPRESSED if not is_random(case)], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in EXPRESSED if not is_random(case)], ids=str
+)
 def test_each_rank_reads_what_it_reads_there(case: Case) -> None:
     assert read(case) == given(case)
 
@@ -181,12 +210,20 @@ def test_a_shuffled_case_has_as_many_each_and_the_samples_of_its_rule(case: Case
     assert [len(mine) for mine in ours] == [len(mine) for mine in theirs]
     if "before the shard" in case["rule"] and "another seed" in case["rule"]:
         return  # which samples both have hangs on the seeds
-    if case["system"] == "Grain IndexSampler" or case["rule"].startswith(("slice", "shuffle after")):
-        assert [set(mine) for mine in ours] == [set(mine) for mine in theirs]  # each its own part
+    if case["system"] == "Grain IndexSampler" or case["rule"].startswith(
+        ("slice", "shuffle after")
+    ):
+        # Each its own part
+        assert [set(mine) for mine in ours] == [set(mine) for mine in theirs]
         if "same places" in case["rule"]:
-            assert [[sample // 2 for sample in mine] for mine in ours] == 2 * [[s // 2 for s in ours[0]]]
+            assert [[sample // 2 for sample in mine] for mine in ours] == 2 * [
+                [s // 2 for s in ours[0]]
+            ]
     else:
-        together = [Counter(sample for mine in all_of for sample in mine) for all_of in (ours, theirs)]
+        together = [
+            Counter(sample for mine in all_of for sample in mine)
+            for all_of in (ours, theirs)
+        ]
         assert together[0] == together[1]  # disjoint parts of one order, in each epoch
 
 
@@ -200,4 +237,8 @@ def test_a_rank_that_is_none_is_refused(case: Case) -> None:
 
 def test_a_sampler_over_an_iterable_is_refused() -> None:
     with pytest.raises(ValueError, match="sampler"):
-        list(DataLoader(Dataset.from_generator(lambda: iter(range(4))), batch_size=2, sampler=[0, 1]))
+        list(
+            DataLoader(
+                Dataset.from_generator(lambda: iter(range(4))), batch_size=2, sampler=[0, 1]
+            )
+        )

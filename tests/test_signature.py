@@ -47,7 +47,9 @@ FITS: list[tuple[Any, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("signature", "value", "expected"), FITS)
-def test_an_element_that_fits_is_given_as_its_types_say(signature: Any, value: Any, expected: Any) -> None:
+def test_an_element_that_fits_is_given_as_its_types_say(
+    signature: Any, value: Any, expected: Any
+) -> None:
     (element,) = yielded(value, output_signature=signature)
     assert plain(element) == expected
     assert type(plain(element)) is type(expected)
@@ -95,7 +97,9 @@ def test_types_and_shapes_say_the_same_by_position() -> None:
 
 
 def test_one_tensor_is_one_argument_and_computes() -> None:
-    dataset = yielded((1,), (2,), output_types=np.int64, output_shapes=(1,)).map(lambda sample: sample + 1)
+    dataset = yielded((1,), (2,), output_types=np.int64, output_shapes=(1,)).map(
+        lambda sample: sample + 1
+    )
     assert [batch.tolist() for batch in dataset.batch(2)] == [[[2], [3]]]
 
 

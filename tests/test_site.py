@@ -36,7 +36,8 @@ def pip(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What pip answers, in its place."""
     answer: dict[str, Any] = {"returncode": 1, "stderr": ""}
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(**answer))
-    monkeypatch.setattr(fetch, "pip", lambda _: ["pip"])  # there may be none here, and one would be installed
+    # There may be none here, and one would be installed
+    monkeypatch.setattr(fetch, "pip", lambda _: ["pip"])
     return answer
 
 
@@ -58,26 +59,40 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             return answer["sends"]
 
     monkeypatch.setenv("NPM_CONFIG_REGISTRY", "https://npm.example/all")
-    monkeypatch.setattr("urllib.request.urlopen", lambda address, **_: answer.update(asked=address) or Sent())
+    monkeypatch.setattr(
+        "urllib.request.urlopen",
+        lambda address, **_: answer.update(asked=address) or Sent(),
+    )
     return answer
 
 
 def test_every_part_has_one_version_and_its_sum() -> None:
     lines = fetch.PARTS.read_text().splitlines()
     parts = [line for line in lines if not line.startswith("#")]
-    assert all(len(line.partition("--hash=sha256:")[2]) == 64 and line.count("==") == 1 for line in parts)
+    assert all(
+        len(line.partition("--hash=sha256:")[2]) == 64 and line.count("==") == 1
+        for line in parts
+    )
     assert len(parts) == len({line.split("==")[0] for line in parts}) == 18
 
 
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ("THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE", "its sum is another one"),
-        ("NewConnectionError: Failed to establish a new connection", "The package index cannot be reached"),
+        (
+            "THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE",
+            "its sum is another one",
+        ),
+        (
+            "NewConnectionError: Failed to establish a new connection",
+            "The package index cannot be reached",
+        ),
         ("OSError: [Errno 28] No space left on device", "The disk is full"),
     ],
 )
-def test_pip_fails_in_a_sentence(pip: dict[str, Any], tmp_path: Path, said: str, sentence: str) -> None:
+def test_pip_fails_in_a_sentence(
+    pip: dict[str, Any], tmp_path: Path, said: str, sentence: str
+) -> None:
     pip["stderr"] = said
     with pytest.raises(SystemExit, match=sentence):
         fetch.wheels(tmp_path)
@@ -105,7 +120,10 @@ def test_pyodide_fails_in_a_sentence(
     registry["sends"] = sends
     with pytest.raises(SystemExit, match=sentence):
         fetch.pyodide(tmp_path)
-    assert registry["asked"] == f"https://npm.example/all/pyodide/-/pyodide-{fetch.PYODIDE}.tgz"
+    assert (
+        registry["asked"]
+        == f"https://npm.example/all/pyodide/-/pyodide-{fetch.PYODIDE}.tgz"
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -119,7 +137,9 @@ def test_what_is_in_the_cache_is_not_fetched(
     assert "asked" not in registry
 
 
-def test_without_npm_its_file_names_the_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_npm_its_file_names_the_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("NPM_CONFIG_REGISTRY", "npm_config_registry"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("shutil.which", lambda name: None)
@@ -152,7 +172,9 @@ def test_a_site_that_fails_leaves_the_one_from_before(
 
 
 def test_a_taken_port_says_so(tmp_path: Path) -> None:
-    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as taken:
+    with http.server.HTTPServer(
+        ("127.0.0.1", 0), http.server.BaseHTTPRequestHandler
+    ) as taken:
         port = taken.server_port
         with pytest.raises(SystemExit, match=f"Port {port} is taken: choose another one"):
             command.serve(tmp_path, port)
@@ -169,7 +191,9 @@ def test_a_full_disk_is_seen_before_anything_is_fetched(
 
 
 def test_a_lesson_has_its_short_name_on_the_first_page() -> None:
-    assert ">07 The optimisers</a>" in pages.link(pages.ROOT / "notebooks" / "07_optimisers.ipynb")
+    assert ">07 The optimisers</a>" in pages.link(
+        pages.ROOT / "notebooks" / "07_optimisers.ipynb"
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,7 +211,11 @@ def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
 
 def test_a_stored_text_is_sent_whole() -> None:
     def shown(data: Any, printed: Any) -> Any:
-        return {"cells": [{"source": ["a\n", "b"], "outputs": [{"data": data}, {"text": printed}]}]}
+        return {
+            "cells": [
+                {"source": ["a\n", "b"], "outputs": [{"data": data}, {"text": printed}]}
+            ]
+        }
 
     picture = {"image/png": "iVBO", "application/json": {"e": ["f"]}}
     stored = shown({"text/plain": ["1\n", "2"]} | picture, ["c\n", "d"])
@@ -231,7 +259,9 @@ def packed(full: Path, folder: Path) -> dict[str, Any]:
     wheels = [about["file_name"] for about in listed.values()]
     names = {path.name for path in folder.iterdir()}
     assert names == {*python.RUNTIME, python.LIBRARY, python.LOCK, *wheels}
-    assert all((folder / name).read_text() == f"{name} as it is" for name in names - {python.LOCK})
+    assert all(
+        (folder / name).read_text() == f"{name} as it is" for name in names - {python.LOCK}
+    )
     return listed
 
 
@@ -244,7 +274,9 @@ def test_numpy_and_matplotlib_come_from_a_full_pyodide(full: Path, tmp_path: Pat
     assert packed(archive, tmp_path / "from an archive") == listed
 
 
-def test_of_a_pyodide_that_is_not_full_the_runtime_is_taken(full: Path, tmp_path: Path) -> None:
+def test_of_a_pyodide_that_is_not_full_the_runtime_is_taken(
+    full: Path, tmp_path: Path
+) -> None:
     (tmp_path / "to").mkdir()
     assert python.take(full, (), tmp_path / "to") == {}
     assert json.loads((tmp_path / "to" / python.LOCK).read_text())["packages"] == {}
@@ -253,15 +285,23 @@ def test_of_a_pyodide_that_is_not_full_the_runtime_is_taken(full: Path, tmp_path
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
-        (lambda full: (full / "numpy-2.whl").write_bytes(b"half"), "numpy-2.whl is not what was asked for"),
-        (lambda full: (full / "six-1.whl").unlink(), "is not a full Pyodide, for it lacks six-1.whl"),
+        (
+            lambda full: (full / "numpy-2.whl").write_bytes(b"half"),
+            "numpy-2.whl is not what was asked for",
+        ),
+        (
+            lambda full: (full / "six-1.whl").unlink(),
+            "is not a full Pyodide, for it lacks six-1.whl",
+        ),
         (lambda full: (full / python.LOCK).unlink(), f"for it lacks {python.LOCK}"),
         (
             lambda full: (full / python.LOCK).write_text('{"info": {"python": "3.12.7"}}'),
             "has Python 3.12.7, and the site is made for Python 3.14",
         ),
         (
-            lambda full: (full / python.LOCK).write_text('{"info": {"python": "3.14.2"}, "packages": {}}'),
+            lambda full: (full / python.LOCK).write_text(
+                '{"info": {"python": "3.14.2"}, "packages": {}}'
+            ),
             "for it lacks matplotlib",
         ),
     ],
@@ -282,7 +322,9 @@ def test_a_path_that_is_no_pyodide_says_so(
     monkeypatch.setattr(command, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(fetch, "wheels", lambda cache: {})
     monkeypatch.setattr(
-        sys, "argv", ["site", "--to", str(tmp_path / "site"), "--pyodide", str(tmp_path / name)]
+        sys,
+        "argv",
+        ["site", "--to", str(tmp_path / "site"), "--pyodide", str(tmp_path / name)],
     )
     with pytest.raises(SystemExit, match=f"{name} is neither a folder nor an archive"):
         command.main()
@@ -292,10 +334,17 @@ def test_a_path_that_is_no_pyodide_says_so(
 def test_what_a_browser_cannot_do_shows_what_was_measured_and_is_not_run() -> None:
     """No lesson looks for an installation there, and none measures what a browser has not."""
     for path in sorted((pages.ROOT / "notebooks").glob("*.ipynb")):
-        kept, shown = json.loads(path.read_bytes()), pages.for_browser(json.loads(path.read_bytes()))
+        kept, shown = (
+            json.loads(path.read_bytes()),
+            pages.for_browser(json.loads(path.read_bytes())),
+        )
         text = json.dumps(shown)
         assert "install_check" not in text
-        real = [cell for cell in kept["cells"] if "not-in-browser" in cell["metadata"].get("tags", ())]
+        real = [
+            cell
+            for cell in kept["cells"]
+            if "not-in-browser" in cell["metadata"].get("tags", ())
+        ]
         real = [cell for cell in real if "real-clock" in cell["metadata"]["tags"]]
         by_id = {cell["id"]: cell for cell in shown["cells"]}
         for cell in real:
@@ -304,12 +353,17 @@ def test_what_a_browser_cannot_do_shows_what_was_measured_and_is_not_run() -> No
             assert pages.MEASURED in told["source"]
             assert "".join(cell["outputs"][0]["text"]).rstrip() in told["source"]
         for cell in shown["cells"]:
-            is_real = cell["cell_type"] == "code" and "real-clock" in cell["metadata"].get("tags", ())
+            is_real = cell["cell_type"] == "code" and "real-clock" in cell["metadata"].get(
+                "tags", ()
+            )
             assert not (is_real and "import numpy" in "".join(cell["source"])), cell["id"]
 
 
 def test_an_archive_is_packed_for_the_way_and_holds_the_same(tmp_path: Path) -> None:
-    path, files = tmp_path / "python.zip", {"b.pyc": b"compiled", "a.py": b"text", "b/c.pyc": b"compiled"}
+    path, files = (
+        tmp_path / "python.zip",
+        {"b.pyc": b"compiled", "a.py": b"text", "b/c.pyc": b"compiled"},
+    )
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in files.items():
             python.add(archive, name, content)
@@ -324,7 +378,13 @@ def test_what_no_lesson_imports_is_left_out_but_what_is_ours() -> None:
     for path in "pydoc_data/topics.py", "mailbox.py":
         assert python.is_left_out(path, python.LIBRARY)
     assert python.is_left_out("IPython/sphinxext/custom_doctests.py", python.PACKAGES)
-    for path in "mailbox.pyc", "answers_00.py", "lessonkit/plot.py", "IPython/terminal/embed.py", "a/b.js":
+    for path in (
+        "mailbox.pyc",
+        "answers_00.py",
+        "lessonkit/plot.py",
+        "IPython/terminal/embed.py",
+        "a/b.js",
+    ):
         assert not python.is_left_out(path, python.PACKAGES)
 
 
@@ -374,14 +434,19 @@ def test_a_server_sends_what_is_compressed_to_those_who_take_it(tmp_path: Path) 
                 ("large.js", "", False),
                 ("small.js", "gzip", False),
             ]:
-                asked = urllib.request.Request(f"{address}/{name}", headers={"Accept-Encoding": takes})
+                asked = urllib.request.Request(
+                    f"{address}/{name}", headers={"Accept-Encoding": takes}
+                )
                 with urllib.request.urlopen(asked) as answer:
                     content, told = answer.read(), answer.headers
                 assert (told["Content-Encoding"] == "gzip") == comes
                 assert told["Content-Type"] == "text/javascript"
-                assert (gzip.decompress(content) if comes else content) == (tmp_path / name).read_bytes()
+                assert (gzip.decompress(content) if comes else content) == (
+                    tmp_path / name
+                ).read_bytes()
                 asked.add_header("If-Modified-Since", told["Last-Modified"])
-                with pytest.raises(urllib.error.HTTPError, match="304"):  # what it has is not sent again
+                # What it has is not sent again
+                with pytest.raises(urllib.error.HTTPError, match="304"):
                     urllib.request.urlopen(asked)
         finally:
             server.shutdown()
@@ -391,7 +456,9 @@ def test_every_symptom_leads_to_a_section_that_is_there() -> None:
     rows = pages.symptoms()
     assert len(rows) == len({seen for seen, *_ in rows}) >= 20
     for _, _, name, section in rows:
-        cells = json.loads((pages.ROOT / "notebooks" / f"{name}.ipynb").read_bytes())["cells"]
+        cells = json.loads((pages.ROOT / "notebooks" / f"{name}.ipynb").read_bytes())[
+            "cells"
+        ]
         headings = [
             "".join(cell["source"]).lstrip("# ").split("\n")[0]
             for cell in cells
@@ -413,15 +480,21 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
     assert not re.search(r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS)", page)
 
 
-def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project_is() -> None:
+def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project_is() -> (
+    None
+):
     lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
     assert 'content="preview.png"' in pages.first_page(lessons)
     known = pages.first_page(lessons, "ada/lessons", repository.site_of("ada/lessons"))
-    assert 'property="og:image" content="https://ada.github.io/lessons/preview.png"' in known
+    assert (
+        'property="og:image" content="https://ada.github.io/lessons/preview.png"' in known
+    )
     assert 'href="https://github.com/ada/lessons/blob/HEAD/docs/teaching.md"' in known
 
 
-def test_the_picture_on_the_first_page_is_small_enough_for_a_slow_line(tmp_path: Path) -> None:
+def test_the_picture_on_the_first_page_is_small_enough_for_a_slow_line(
+    tmp_path: Path,
+) -> None:
     pages.picture_of_workers(tmp_path)
     pages.compress(tmp_path)
     first = pages.first_page(sorted((pages.ROOT / "notebooks").glob("*.ipynb"))).encode()

@@ -55,7 +55,9 @@ def test_a_record_file_that_is_cut_off_is_refused(folder: Path, tmp_path: Path) 
 def test_answers_are_whole_and_wait_for_their_first_byte(folder: Path) -> None:
     with served(folder, first_byte=0.03) as url:
         began = time.perf_counter()
-        assert get(f"{url}/images/0003.jpg") == (folder / "images" / "0003.jpg").read_bytes()
+        assert (
+            get(f"{url}/images/0003.jpg") == (folder / "images" / "0003.jpg").read_bytes()
+        )
         assert time.perf_counter() - began >= 0.03
         with pytest.raises(urllib.error.HTTPError):
             get(f"{url}/../pyproject.toml")
@@ -73,14 +75,18 @@ def test_all_answers_together_keep_to_the_bandwidth(folder: Path) -> None:
             reader.start()
         for reader in readers:
             reader.join()
-        assert time.perf_counter() - began >= 0.18  # less than the tick that the last chunk may save
+        # Less than the tick that the last chunk may save
+        assert time.perf_counter() - began >= 0.18
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     for wrong in ({"images": 0}, {"shards": 0}, {"lines": 0}):
         with pytest.raises(ValueError, match="must be 1 or more"):
             write_small_data(tmp_path, **wrong)
-    for said, options in (("bandwidth", {"bandwidth": 0}), ("first_byte", {"first_byte": -1})):
+    for said, options in (
+        ("bandwidth", {"bandwidth": 0}),
+        ("first_byte", {"first_byte": -1}),
+    ):
         with pytest.raises(ValueError, match=said), served(tmp_path, **options):
             pass
     with pytest.raises(ValueError, match="must be a folder"), served(tmp_path / "none"):

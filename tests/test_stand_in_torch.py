@@ -58,14 +58,20 @@ def test_batches_come_in_the_order_of_the_sampler(library: Any, workers: int) ->
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_shuffle_has_all_samples_and_another_order_each_time(library: Any, workers: int) -> None:
+def test_a_shuffle_has_all_samples_and_another_order_each_time(
+    library: Any, workers: int
+) -> None:
     shuffled = loader(library, Squares(), workers, shuffle=True, batch_size=9)
-    assert [sorted(*shuffled) for _ in range(2)] == [[index * index for index in range(9)]] * 2
+    assert [sorted(*shuffled) for _ in range(2)] == [
+        [index * index for index in range(9)]
+    ] * 2
     orders = {tuple(*shuffled) for _ in range(6)}
     assert len(orders) > 1
 
 
-def test_out_of_order_a_batch_overtakes_one_that_takes_long(library: Any, tmp_path: Path) -> None:
+def test_out_of_order_a_batch_overtakes_one_that_takes_long(
+    library: Any, tmp_path: Path
+) -> None:
     taken = tmp_path / "taken"
 
     class SlowFirst(Squares):
@@ -88,9 +94,15 @@ def test_out_of_order_a_batch_overtakes_one_that_takes_long(library: Any, tmp_pa
 def test_workers_of_an_iterable_take_turns_until_each_has_ended(
     library: Any, workers: int, expected: list[list[int]]
 ) -> None:
-    assert list(loader(library, stream(library, [3, 5]), workers))[: len(expected)] == expected
+    assert (
+        list(loader(library, stream(library, [3, 5]), workers))[: len(expected)] == expected
+    )
     assert sum(map(len, loader(library, stream(library, [3, 5]), 2))) == 8
-    assert list(loader(library, stream(library, [3, 4]), 2, drop_last=True)) == [[0, 1], [10, 11], [12, 13]]
+    assert list(loader(library, stream(library, [3, 4]), 2, drop_last=True)) == [
+        [0, 1],
+        [10, 11],
+        [12, 13],
+    ]
 
 
 def test_workers_that_stay_begin_the_next_epoch_anew(library: Any) -> None:
@@ -138,10 +150,19 @@ def test_a_loop_that_is_left_ends_its_workers(library: Any) -> None:
     assert not multiprocessing.active_children()
 
 
-def test_arguments_can_be_read_and_those_that_exclude_each_other_are_refused(library: Any) -> None:
+def test_arguments_can_be_read_and_those_that_exclude_each_other_are_refused(
+    library: Any,
+) -> None:
     alone, beside = loader(library, Squares()), loader(library, Squares(), 2)
     assert (alone.prefetch_factor, beside.prefetch_factor) == (None, 2)
-    names = ("batch_size", "drop_last", "timeout", "worker_init_fn", "multiprocessing_context", "num_workers")
+    names = (
+        "batch_size",
+        "drop_last",
+        "timeout",
+        "worker_init_fn",
+        "multiprocessing_context",
+        "num_workers",
+    )
     assert [getattr(alone, name) for name in names] == [2, False, 0, None, None, 0]
     assert list(alone.batch_sampler) == [[0, 1], [2, 3], [4, 5], [6, 7], [8]]
     assert list(alone.sampler) == [*range(9)]
@@ -150,7 +171,11 @@ def test_arguments_can_be_read_and_those_that_exclude_each_other_are_refused(lib
     assert by_batches.batch_size is None
     one_by_one = loader(library, Squares(), batch_size=None, collate_fn=None)
     assert one_by_one.batch_sampler is None
-    for said in ({"prefetch_factor": 2}, {"persistent_workers": True}, {"batch_sampler": [[1]]}):
+    for said in (
+        {"prefetch_factor": 2},
+        {"persistent_workers": True},
+        {"batch_sampler": [[1]]},
+    ):
         with pytest.raises(ValueError):
             loader(library, Squares(), **said)
 

@@ -24,8 +24,12 @@ connection: [Errno -3] Temporary failure in name resolution')': /simple/setuptoo
 ERROR: Could not find a version that satisfies the requirement setuptools>=77 (from versions: none)
 ERROR: No matching distribution found for setuptools>=77
 """
-UV_OFFLINE = "error: Failed to fetch: `https://example.org/simple/numpy/`\n  Caused by: dns error"
-UV_FULL = "error: Failed to extract archive\n  Caused by: No space left on device (os error 28)"
+UV_OFFLINE = (
+    "error: Failed to fetch: `https://example.org/simple/numpy/`\n  Caused by: dns error"
+)
+UV_FULL = (
+    "error: Failed to extract archive\n  Caused by: No space left on device (os error 28)"
+)
 PIP_FULL = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
 PIP_LOCKED = "ERROR: Could not install packages due to an OSError: [Errno 30] Read-only file system: 'x'"
 PIP_MISSING = "ERROR: No matching distribution found for jupyterlab>=4.2"
@@ -47,7 +51,12 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """A clone in which nothing is set up; the commands that would set it up are taken down."""
     venv, said = tmp_path / ".venv", list[list[str]]()
     (tmp_path / "pyproject.toml").write_text(PROJECT)
-    places = {"ROOT": tmp_path, "VENV": venv, "READY": venv / "ready", "PYTHON": venv / "python"}
+    places = {
+        "ROOT": tmp_path,
+        "VENV": venv,
+        "READY": venv / "ready",
+        "PYTHON": venv / "python",
+    }
     places["JUPYTER"] = venv / "jupyter"
     for name, path in places.items():
         monkeypatch.setattr(targets, name, path)
@@ -79,13 +88,17 @@ def test_a_second_time_nothing_is_set_up(clone: list[list[str]]) -> None:
     assert not clone
 
 
-def test_a_target_adds_what_it_needs_and_keeps_what_is_there(clone: list[list[str]]) -> None:
+def test_a_target_adds_what_it_needs_and_keeps_what_is_there(
+    clone: list[list[str]],
+) -> None:
     for extras in ((), ("demo",), (), ("demo", "test"), ("demo",)):
         targets.set_up(extras)
     assert installed(clone) == [".", ".[demo]", ".[demo,test]"]
 
 
-def test_other_requirements_are_installed_into_the_same_environment(clone: list[list[str]]) -> None:
+def test_other_requirements_are_installed_into_the_same_environment(
+    clone: list[list[str]],
+) -> None:
     targets.set_up(("demo",))
     (targets.VENV / "kept").touch()
     (targets.ROOT / "pyproject.toml").write_text(PROJECT + 'dependencies = ["more"]')
@@ -107,13 +120,19 @@ def test_a_half_made_environment_is_made_anew(
     targets.VENV.mkdir()
     (targets.VENV / "left").touch()
     targets.set_up(())
-    assert "is not complete, or was made elsewhere: it is made anew" in capsys.readouterr().out
+    assert (
+        "is not complete, or was made elsewhere: it is made anew" in capsys.readouterr().out
+    )
     assert not (targets.VENV / "left").exists()
     assert installed(clone) == ["."]
 
 
-@pytest.mark.parametrize("stamp", ["", "[]", "{", json.dumps({"for": "?", "extras": [], "place": "/other"})])
-def test_an_environment_made_elsewhere_or_by_others_is_made_anew(clone: list[list[str]], stamp: str) -> None:
+@pytest.mark.parametrize(
+    "stamp", ["", "[]", "{", json.dumps({"for": "?", "extras": [], "place": "/other"})]
+)
+def test_an_environment_made_elsewhere_or_by_others_is_made_anew(
+    clone: list[list[str]], stamp: str
+) -> None:
     targets.set_up(())
     (targets.VENV / "left").touch()
     targets.READY.write_text(stamp)
@@ -129,7 +148,9 @@ def test_an_environment_that_lost_its_python_is_made_anew(clone: list[list[str]]
 
 
 def test_without_a_network_what_is_there_is_used(
-    clone: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clone: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     targets.set_up(())
     (targets.ROOT / "pyproject.toml").write_text(PROJECT + 'dependencies = ["more"]')
@@ -183,7 +204,9 @@ def test_what_an_installer_tells_becomes_a_sentence(told: str, sentence: str) ->
     assert targets.cause(told) == sentence
 
 
-@pytest.mark.parametrize(("program", "failed"), [("print(1)", ""), (f"exit({UV_FULL!r})", targets.FULL)])
+@pytest.mark.parametrize(
+    ("program", "failed"), [("print(1)", ""), (f"exit({UV_FULL!r})", targets.FULL)]
+)
 def test_a_program_that_fails_tells_why(program: str, failed: str) -> None:
     assert targets.run_showing([sys.executable, "-c", program]) == failed
 
@@ -197,7 +220,9 @@ def test_a_terminal_shows_the_line_that_an_installer_is_at(
     assert capsys.readouterr().out == "\rCollecting\r\rtwo       \r\r          \r"
 
 
-def test_a_folder_that_cannot_be_written_to_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_to_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(SystemExit) as stopped:
         targets.main(["lab"])
@@ -248,15 +273,26 @@ def test_who_comes_second_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_is_kept_outside_the_clone() -> None:
     told = subprocess.run(
-        [sys.executable, "-c", KEPT], env=targets.environment(), capture_output=True, text=True, check=True
+        [sys.executable, "-c", KEPT],
+        env=targets.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     kept = told.stdout.splitlines()
     assert len(kept) == 7
     assert all(Path(path).is_relative_to(targets.JUPYTER) for path in kept), kept
 
 
-def test_nothing_of_the_user_s_own_jupyter_or_python_gets_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("JUPYTER_CONFIG_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV"):
+def test_nothing_of_the_user_s_own_jupyter_or_python_gets_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in (
+        "JUPYTER_CONFIG_PATH",
+        "PYTHONPATH",
+        "PYTHONDONTWRITEBYTECODE",
+        "VIRTUAL_ENV",
+    ):
         monkeypatch.setenv(name, "/elsewhere")
     assert "/elsewhere" not in targets.environment().values()
 
@@ -264,7 +300,11 @@ def test_nothing_of_the_user_s_own_jupyter_or_python_gets_in(monkeypatch: pytest
 def test_jupyter_starts_without_what_takes_longest() -> None:
     asked = "import jsonschema, sys; print('rfc3987_syntax' in sys.modules)"
     told = subprocess.run(
-        [sys.executable, "-c", asked], env=targets.environment(), capture_output=True, text=True, check=True
+        [sys.executable, "-c", asked],
+        env=targets.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert told.stdout == "False\n"
 
@@ -298,7 +338,9 @@ def test_a_target_that_is_not_there_is_refused() -> None:
         targets.main(["labb"])
 
 
-def ran(monkeypatch: pytest.MonkeyPatch, *given: str, returns: int = 0) -> list[tuple[str, ...]]:
+def ran(
+    monkeypatch: pytest.MonkeyPatch, *given: str, returns: int = 0
+) -> list[tuple[str, ...]]:
     """Everything that a target runs, if each program returns this."""
     programs = []
 
@@ -312,11 +354,16 @@ def ran(monkeypatch: pytest.MonkeyPatch, *given: str, returns: int = 0) -> list[
     return programs
 
 
-def test_the_lab_opens_a_copy_that_git_leaves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lab_opens_a_copy_that_git_leaves_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     copy, trust, lab = ran(monkeypatch, "lab", "--port=9000")
     assert copy == ("lessonkit", "copy", targets.LESSONS)
     assert trust == ("tools.trust",)
-    assert lab[-2:] == (f"--LabApp.default_url=/lab/tree/my-lessons/{SERIES[0]}.ipynb", "--port=9000")
+    assert lab[-2:] == (
+        f"--LabApp.default_url=/lab/tree/my-lessons/{SERIES[0]}.ipynb",
+        "--port=9000",
+    )
     assert f"{targets.LESSONS}/" in (ROOT / ".gitignore").read_text().splitlines()
 
 
@@ -325,13 +372,17 @@ def test_jupyter_trusts_a_lesson_until_somebody_else_changes_it(
 ) -> None:
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
     trust.main()
-    copied = nbformat.reads((ROOT / "notebooks" / f"{SERIES[0]}.ipynb").read_text(), as_version=4)
+    copied = nbformat.reads(
+        (ROOT / "notebooks" / f"{SERIES[0]}.ipynb").read_text(), as_version=4
+    )
     assert NotebookNotary().check_signature(copied)
     copied.cells[0].source += "else"
     assert not NotebookNotary().check_signature(copied)
 
 
-def test_a_target_ends_with_the_first_program_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_ends_with_the_first_program_that_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert ran(monkeypatch, "test", returns=3) == [("ruff", "check", ".")]
 
 
@@ -343,12 +394,16 @@ def test_ctrl_c_is_left_to_the_program_that_runs(monkeypatch: pytest.MonkeyPatch
             raise KeyboardInterrupt
         return 7
 
-    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: type("Child", (), {"wait": wait})())
+    monkeypatch.setattr(
+        "subprocess.Popen", lambda *_, **__: type("Child", (), {"wait": wait})()
+    )
     assert targets.run("jupyterlab") == 7
 
 
 def test_the_makefile_has_every_target_and_no_other() -> None:
-    named = re.findall(r"^\t\$\(START\) ([\w-]+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    named = re.findall(
+        r"^\t\$\(START\) ([\w-]+)", (ROOT / "Makefile").read_text(), re.MULTILINE
+    )
     assert sorted(named) == sorted(targets.TARGETS)
     for name in targets.TARGETS:
         told = subprocess.run(

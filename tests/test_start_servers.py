@@ -28,7 +28,9 @@ def started(name: str, port: int, log: Path) -> Iterator[int]:
 def answer(port: int, path: str = "/") -> int:
     """How a page is answered; 0 if nobody does."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=START) as response:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}{path}", timeout=START
+        ) as response:
             return int(response.status)
     except urllib.error.HTTPError as error:
         return error.code
@@ -41,12 +43,18 @@ def assert_only_this_computer(pid: int) -> None:
     server = psutil.Process(pid)
     every = [server, *server.children(recursive=True)]
     found = [connection for one in every for connection in one.net_connections("inet")]
-    ears = {connection.laddr.ip for connection in found if connection.status == psutil.CONN_LISTEN}
+    ears = {
+        connection.laddr.ip
+        for connection in found
+        if connection.status == psutil.CONN_LISTEN
+    }
     assert ears
     assert ears <= {"127.0.0.1", "::1"}
 
 
-def test_voila_listens_on_this_computer_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_voila_listens_on_this_computer_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(targets.ROOT)
     with started("demo", free_port(), tmp_path / "log") as pid:
         assert_only_this_computer(pid)
@@ -59,7 +67,9 @@ def test_jupyterlab_answers_only_this_computer_and_who_has_the_token(
     port, log = free_port(), tmp_path / "log"
     with started("lab", port, log) as pid:
         assert_only_this_computer(pid)
-        told = re.search(r"http://127\.0\.0\.1:\d+(/lab/tree/\S+)\?token=(\w{40,})", log.read_text())
+        told = re.search(
+            r"http://127\.0\.0\.1:\d+(/lab/tree/\S+)\?token=(\w{40,})", log.read_text()
+        )
         assert told, log.read_text()
         assert told[1] == f"/lab/tree/{targets.FIRST}"
         assert answer(port, "/api/contents") == 403

@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 from many_cases import cases, within
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Storage, Trace, benchmark, work
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Storage,
+    Trace,
+    benchmark,
+    work,
+)
 from lessonkit.analysis import advise, limits
 
 
@@ -14,7 +22,11 @@ def read_all(case: dict[str, Any]) -> Trace:
     said = {name: value for name, value in case["store"].items() if value is not None}
     storage, readers = Storage(**said), case["readers"]
     count, most = len(readers), max(map(len, readers))
-    sizes = {row * count + reader: one for reader, mine in enumerate(readers) for row, one in enumerate(mine)}
+    sizes = {
+        row * count + reader: one
+        for reader, mine in enumerate(readers)
+        for row, one in enumerate(mine)
+    }
 
     def compute(number: int) -> int:
         work(sizes.get(number, (0, 0))[1], "Compute")
@@ -23,7 +35,9 @@ def read_all(case: dict[str, Any]) -> Trace:
     def size(number: int) -> float:
         return float(sizes.get(number, (0, 0))[0])
 
-    objects = Dataset.range(count * most).map(cost=storage.read(size), stage="Get").map(compute)
+    objects = (
+        Dataset.range(count * most).map(cost=storage.read(size), stage="Get").map(compute)
+    )
     loader = DataLoader(
         objects,
         num_workers=count,
@@ -43,7 +57,9 @@ def test_a_storage_is_true_of_a_real_server() -> None:
             told = [ends[row * count + reader] for row in range(len(measured))]
             each += [mine / theirs - 1 for mine, theirs in zip(told, measured, strict=True)]
         last = max(
-            end for number, end in ends.items() if number // count < len(case["readers"][number % count])
+            end
+            for number, end in ends.items()
+            if number // count < len(case["readers"][number % count])
         )
         totals.append(last / max(map(max, case["ends"])) - 1)
     assert within(totals, 0.01, 0.04)
@@ -59,47 +75,79 @@ def duration(dataset: Dataset, **options: Any) -> float:
 
 def test_streams_share_the_bandwidth_and_none_has_more_than_its_cap() -> None:
     shared, capped = Storage(10 * MB), Storage(10 * MB, cap=2 * MB)
-    for lanes, alone, with_cap in ((1, 8.0, 40.0), (2, 8.0, 20.0), (4, 8.0, 10.0), (8, 8.0, 8.0)):
+    for lanes, alone, with_cap in (
+        (1, 8.0, 40.0),
+        (2, 8.0, 20.0),
+        (4, 8.0, 10.0),
+        (8, 8.0, 8.0),
+    ):
         for storage, expected in ((shared, alone), (capped, with_cap)):
-            files = Dataset.range(8).map(cost=storage.read(10 * MB), num_parallel_calls=lanes)
+            files = Dataset.range(8).map(
+                cost=storage.read(10 * MB), num_parallel_calls=lanes
+            )
             assert duration(files) == pytest.approx(expected, abs=1e-6)
 
 
 def test_more_lanes_hide_more_of_the_first_byte_while_readers_keep_in_step() -> None:
     storage = Storage(10 * MB, first_byte=0.030)
-    for lanes, expected in ((1, 40 * 0.040), (2, 20 * 0.050), (4, 10 * 0.070), (8, 5 * 0.110)):
+    for lanes, expected in (
+        (1, 40 * 0.040),
+        (2, 20 * 0.050),
+        (4, 10 * 0.070),
+        (8, 5 * 0.110),
+    ):
         files = Dataset.range(40).map(cost=storage.read(0.1 * MB), num_parallel_calls=lanes)
         assert duration(files) == pytest.approx(expected)
 
 
 def test_requests_beyond_the_streams_queue_first_come_first_served() -> None:
     storage = Storage(1 * MB, first_byte=0.010, streams=2)
-    trace = benchmark(Dataset.range(4).map(cost=storage.read(10_000), num_parallel_calls=4), 1, train=0)
-    assert [span.end for span in trace.work if span.stage == "Map"] == pytest.approx([0.03, 0.03, 0.06, 0.06])
+    trace = benchmark(
+        Dataset.range(4).map(cost=storage.read(10_000), num_parallel_calls=4), 1, train=0
+    )
+    assert [span.end for span in trace.work if span.stage == "Map"] == pytest.approx(
+        [0.03, 0.03, 0.06, 0.06]
+    )
     waits = [span for span in trace.spans if span.kind == "storage busy"]
-    assert sum(span.end - span.start for span in waits) == pytest.approx(4 * 0.010 + 2 * 0.030)
+    assert sum(span.end - span.start for span in waits) == pytest.approx(
+        4 * 0.010 + 2 * 0.030
+    )
 
 
 def test_files_lanes_and_workers_read_from_one_storage() -> None:
     storage = Storage(1 * MB)
     files = Dataset.range(4).interleave(
-        lambda file: ArtificialDataset(3, open=storage.read(5_000), read=storage.read(5_000)),
+        lambda file: ArtificialDataset(
+            3, open=storage.read(5_000), read=storage.read(5_000)
+        ),
         4,
         num_parallel_calls=4,
     )
     assert duration(files) == pytest.approx(4 * 4 * 0.005)
     for workers in (1, 2, 4):
-        loader = DataLoader(Dataset.range(16).map(cost=storage.read(5_000)), num_workers=workers)
+        loader = DataLoader(
+            Dataset.range(16).map(cost=storage.read(5_000)), num_workers=workers
+        )
         assert duration(loader) == pytest.approx(16 * 0.005)
 
 
 def test_a_storage_bounds_the_run_and_advice_knows() -> None:
     storage = Storage(1 * MB, first_byte=0.020)
-    trace = benchmark(Dataset.range(32).map(cost=storage.read(10_000), num_parallel_calls=8), 1, train=0.001)
+    trace = benchmark(
+        Dataset.range(32).map(cost=storage.read(10_000), num_parallel_calls=8),
+        1,
+        train=0.001,
+    )
     assert limits(trace).bounds[0].name == "storage"
     assert limits(trace).bound == pytest.approx(0.32 + 0.020 + 0.001)
-    slow = Dataset.range(32).map(cost=storage.read(10_000), num_parallel_calls=3).prefetch(1)
-    more = [one for one in advise(slow, num_epochs=1, train=0.001) if "calls in map" in one.change]
+    slow = (
+        Dataset.range(32).map(cost=storage.read(10_000), num_parallel_calls=3).prefetch(1)
+    )
+    more = [
+        one
+        for one in advise(slow, num_epochs=1, train=0.001)
+        if "calls in map" in one.change
+    ]
     assert {one.change: round(one.per_sample, 3) for one in more} == {
         "4 calls in map": 0.015,
         "6 calls in map": 0.013,
@@ -145,7 +193,9 @@ def test_what_are_no_bytes_are_refused() -> None:
             Storage(1).read(wrong)
         with pytest.raises(ValueError, match="nbytes of 0"):
             duration(Dataset.range(1).map(cost=Storage(1).read({0: wrong}.__getitem__)))
-    with pytest.raises(TypeError, match="bandwidth=None: must be a number of bytes a second, more than 0"):
+    with pytest.raises(
+        TypeError, match="bandwidth=None: must be a number of bytes a second, more than 0"
+    ):
         Storage()
     with pytest.raises(TypeError, match="bandwidth"):
         Storage("fast")  # type: ignore[arg-type]

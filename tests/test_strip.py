@@ -14,7 +14,9 @@ STEPS = 20
 
 def pipeline(rank: int) -> Dataset:
     """Rank 1 is late in every fourth step."""
-    return Dataset.range(STEPS).map(cost=lambda step: 0.030 if rank == 1 and step % 4 == 3 else 0.005)
+    return Dataset.range(STEPS).map(
+        cost=lambda step: 0.030 if rank == 1 and step % 4 == 3 else 0.005
+    )
 
 
 def run(ranks: int) -> Ranks:
@@ -33,13 +35,15 @@ def test_all_shares_add_up_to_what_each_rank_waits_and_works() -> None:
         for rank in range(count):
             data, theirs = ranks.waits(rank)
             took = [
-                sum(end - start for who, start, end in each if who == rank) / 1e9 for each in (own, others)
+                sum(end - start for who, start, end in each if who == rank) / 1e9
+                for each in (own, others)
             ]
             assert round(took[0] - data, 9) == 0
             reduced = ranks.allreduce * len(ranks.steps)
             assert round(took[1] - sum(theirs.values()) - reduced, 9) == 0
         assert (
-            sum(end - start for _, start, end in works + own + others) == round(ranks.duration * 1e9) * count
+            sum(end - start for _, start, end in works + own + others)
+            == round(ranks.duration * 1e9) * count
         )
 
 
@@ -74,11 +78,15 @@ def test_512_ranks_and_an_uneven_end_are_drawn() -> None:
     assert "Rank 0 ran out of batches after step 4" in repr(plot_ranks(many))
     assert plot_ranks(many).figure
     scene = strip_scene(many, many.traces[0])
-    assert [len(turns) for turns in scene["turns"]] == [3 * len(turns) for turns in many.turns]
+    assert [len(turns) for turns in scene["turns"]] == [
+        3 * len(turns) for turns in many.turns
+    ]
     assert len(scene["ends"]) == len(many.steps) == 4
 
 
-def test_the_timeline_is_that_of_the_rank_that_was_chosen_and_only_that_one_is_recorded() -> None:
+def test_the_timeline_is_that_of_the_rank_that_was_chosen_and_only_that_one_is_recorded() -> (
+    None
+):
     shown = show(pipeline, ranks=3, num_epochs=1, train=0.010, allreduce=0.001)
     again = run(3)
     for rank, number in ((0, 0), (1, 1), (2, 2), (7, 2)):

@@ -10,7 +10,9 @@ import pytest
 
 from lessonkit import DataLoader, Dataset, benchmark, per_sample
 
-TEXT = (Path(__file__).parent.parent / "docs" / "ten_questions.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parent.parent / "docs" / "ten_questions.md").read_text(
+    encoding="utf-8"
+)
 KEYS = dict(re.findall(r"^\| (\d+) \| ([A-D]) \|", TEXT, re.M))
 CHOICES = {
     number: dict(re.findall(r"([A-D]): (.+?)\.(?= [A-D]:|\n|$)", answers))
@@ -45,7 +47,9 @@ def slow_steps() -> float:
 
 def per_call(size: int) -> float:
     """Milliseconds that a sample costs in calls of so many."""
-    batches = Dataset.range(800).batch(size).map(cost=lambda batch: 0.002 + 0.001 * len(batch))
+    batches = (
+        Dataset.range(800).batch(size).map(cost=lambda batch: 0.002 + 0.001 * len(batch))
+    )
     return 1000 * benchmark(batches, 1, train=0).duration / 800
 
 
@@ -83,7 +87,10 @@ def test_eight_machines_are_slow_in_a_third_of_the_steps() -> None:
 
 def test_threads_gain_nothing_under_the_lock() -> None:
     work: dict[str, Any] = {"cost": per_sample(0.010), "kind": "python"}
-    one, four = (benchmark(Dataset.range(40).map(num_parallel_calls=n, **work), 1, train=0) for n in (1, 4))
+    one, four = (
+        benchmark(Dataset.range(40).map(num_parallel_calls=n, **work), 1, train=0)
+        for n in (1, 4)
+    )
     assert four.duration == pytest.approx(one.duration)
     assert KEYS["7"] == "A"
 

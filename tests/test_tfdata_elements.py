@@ -46,13 +46,24 @@ def expected(result: dict[str, Any]) -> Any:
 def check_shuffled(case: dict[str, Any], passes: list[list[Any]]) -> None:
     """The order is another generator's; what rules it obeys is not."""
     for values, theirs in zip(passes, case["measured"]["epochs"], strict=True):
-        assert sorted(value for value in values[:-1] if value is not PlannedError) == sorted(theirs)
+        assert sorted(
+            value for value in values[:-1] if value is not PlannedError
+        ) == sorted(theirs)
     first, rules = passes[0][:-1], case.get("expect", {})
     if "sequence" in case["measured"]:
-        places = [index for index, result in enumerate(case["measured"]["sequence"]) if "error" in result]
-        assert [index for index, value in enumerate(first) if value is PlannedError] == places
+        places = [
+            index
+            for index, result in enumerate(case["measured"]["sequence"])
+            if "error" in result
+        ]
+        assert [
+            index for index, value in enumerate(first) if value is PlannedError
+        ] == places
     if "displacement_bound" in rules:
-        assert all(value <= place + rules["displacement_bound"] - 1 for place, value in enumerate(first))
+        assert all(
+            value <= place + rules["displacement_bound"] - 1
+            for place, value in enumerate(first)
+        )
     if "epochs_equal" in rules:
         assert (passes[0] == passes[1]) is rules["epochs_equal"]
     if "halves_equal" in rules:
@@ -60,5 +71,7 @@ def check_shuffled(case: dict[str, Any], passes: list[list[Any]]) -> None:
         assert (first[:half] == first[half:]) is rules["halves_equal"]
     if "blocks_are_permutations_of" in rules:
         size = rules["blocks_are_permutations_of"]
-        blocks = [sorted(first[start : start + size]) for start in range(0, len(first), size)]
+        blocks = [
+            sorted(first[start : start + size]) for start in range(0, len(first), size)
+        ]
         assert all(block == list(range(size)) for block in blocks)

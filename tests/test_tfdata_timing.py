@@ -28,7 +28,9 @@ def has_fixed_order(case: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if has_fixed_order(case)], ids=lambda case: case["pipeline"]["name"]
+    "case",
+    [case for case in CASES if has_fixed_order(case)],
+    ids=lambda case: case["pipeline"]["name"],
 )
 def test_order_is_that_of_tf_data(case: dict[str, Any]) -> None:
     epochs = predicted(case).epochs
@@ -42,7 +44,9 @@ def errors(name: str) -> tuple[list[float], list[float]]:
     epochs, arrivals = [], []
     for case in tfdata.cases(name):
         for ours, theirs in zip(predicted(case).epochs, case["epochs"], strict=True):
-            epochs.append(abs(ours.duration * 1e3 - theirs["epoch_ms"]) / theirs["epoch_ms"])
+            epochs.append(
+                abs(ours.duration * 1e3 - theirs["epoch_ms"]) / theirs["epoch_ms"]
+            )
             arrivals += [
                 abs(mine * 1e3 - yours) / theirs["epoch_ms"]
                 for mine, yours in zip(ours.arrivals, theirs["arrival_ms"], strict=True)

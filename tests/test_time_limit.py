@@ -32,7 +32,8 @@ def test_what_is_quick_is_left_alone() -> None:
 
 def test_an_interrupt_never_comes_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it comes, before, in or after the function: it is never seen from outside."""
-    monkeypatch.setattr("lessonkit.widgets.time_limit.BETWEEN_LOOKS", 0.0001)  # so that it comes on time
+    # So that it comes on time
+    monkeypatch.setattr("lessonkit.widgets.time_limit.BETWEEN_LOOKS", 0.0001)
     stopped = 0
     for turn in range(300):
         began, least = perf_counter(), turn * 1e-5

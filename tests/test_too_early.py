@@ -20,7 +20,8 @@ def test_a_missing_name_says_what_to_run(capsys: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["def late():\n    return early\n    early = 1\nlate()", "raise NameError('mine')"]
+    "cell",
+    ["def late():\n    return early\n    early = 1\nlate()", "raise NameError('mine')"],
 )
 def test_a_name_that_no_cell_above_can_make_gets_no_note(capsys: Any, cell: str) -> None:
     shell: Any = InteractiveShell()  # type: ignore[no-untyped-call]

@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_pipelines import loaded
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark, per_sample, straggler
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    benchmark,
+    per_sample,
+    straggler,
+)
 from lessonkit.loops.fitting import fit
 
 MEASURED: dict[str, Any] = json.loads(torch_programs.FILE.read_text())
@@ -31,7 +39,9 @@ def test_program_is_the_one_that_ran_on_pytorch(name: str) -> None:
 @pytest.mark.parametrize("name", LOADERS)
 def test_batches_are_those_of_pytorch(name: str) -> None:
     epochs = benchmark(LOADERS[name], num_epochs=2, keep=True).epochs
-    assert [torch_programs.plain(epoch.elements) for epoch in epochs] == MEASURED[name]["epochs"]
+    assert [torch_programs.plain(epoch.elements) for epoch in epochs] == MEASURED[name][
+        "epochs"
+    ]
 
 
 SOURCES: list[Any] = [
@@ -39,8 +49,12 @@ SOURCES: list[Any] = [
     Dataset.range,
     lambda count: Dataset.from_list([*range(count)]),
     lambda count: ArtificialDataset(count, open=0, read=1e-6),
-    lambda count: ArtificialDataset(count, open=lambda file: 1e-6, read=lambda sample: sample * 1e-6),
-    lambda count: ArtificialDataset(count, open=0, read=straggler(1e-6, every=3, slow=2e-6)),
+    lambda count: ArtificialDataset(
+        count, open=lambda file: 1e-6, read=lambda sample: sample * 1e-6
+    ),
+    lambda count: ArtificialDataset(
+        count, open=0, read=straggler(1e-6, every=3, slow=2e-6)
+    ),
     lambda count: ArtificialDataset(count, open=0, read=per_sample(1e-6)),
 ]
 NUMBERS: list[Any] = [  # what can be done to numbers, and whether pairs come out
@@ -78,7 +92,10 @@ def pipelines(draw: st.DrawFn) -> Dataset:
     dataset: Dataset = draw(st.sampled_from(SOURCES))(draw(st.integers(0, 7)))
     are_pairs = False
     for _ in range(draw(st.integers(0, 5))):
-        changed, kept = PAIRS if are_pairs else NUMBERS, [(step, are_pairs) for step in BOTH]
+        changed, kept = (
+            PAIRS if are_pairs else NUMBERS,
+            [(step, are_pairs) for step in BOTH],
+        )
         step, are_pairs = draw(st.sampled_from(changed + kept))
         dataset = step(dataset)
     return dataset
@@ -93,7 +110,10 @@ def run(text: str) -> list[Any]:
         for name, module in torch_programs.imitated().items():
             patch.setitem(sys.modules, name, module)
         patch.setattr("time.sleep", lambda seconds: None)
-        exec(line.sub("SEEN.append(batch)", text), {"__name__": "__main__", "SEEN": seen, "print": str})
+        exec(
+            line.sub("SEEN.append(batch)", text),
+            {"__name__": "__main__", "SEEN": seen, "print": str},
+        )
     return seen
 
 
@@ -114,9 +134,13 @@ FORMS: list[Any] = [
 
 
 @given(pipelines(), st.sampled_from(FORMS), st.none() | st.integers(0, 9))
-def test_a_program_makes_the_elements_of_its_pipeline(dataset: Dataset, form: Any, most: int | None) -> None:
+def test_a_program_makes_the_elements_of_its_pipeline(
+    dataset: Dataset, form: Any, most: int | None
+) -> None:
     loader = form(dataset)
-    assert run(loader.code("torch", train=0, max_elements=most)) == elements(loader, max_elements=most)
+    assert run(loader.code("torch", train=0, max_elements=most)) == elements(
+        loader, max_elements=most
+    )
 
 
 def test_a_program_of_a_random_loader_gives_its_elements_or_says_why_not() -> None:
@@ -128,14 +152,18 @@ def test_a_program_of_a_random_loader_gives_its_elements_or_says_why_not() -> No
         if "left out" not in text and "another order" not in text:
             given, wanted = run(text), elements(dataset)
             assert (
-                (sorted(given, key=repr) == sorted(wanted, key=repr)) if in_any_order else given == wanted
+                (sorted(given, key=repr) == sorted(wanted, key=repr))
+                if in_any_order
+                else given == wanted
             ), text
             compared += 1
     assert compared > 30
 
 
 @pytest.mark.parametrize("failing", [False, True])
-def test_a_program_of_a_random_loader_compiles_and_is_always_the_same(failing: bool) -> None:
+def test_a_program_of_a_random_loader_compiles_and_is_always_the_same(
+    failing: bool,
+) -> None:
     for seed in range(50):
         text = loaded(seed, failing=failing).code("torch")
         compile(text, "program", "exec")
@@ -154,7 +182,9 @@ def test_what_comes_after_a_loader_goes_on_in_the_main_process() -> None:
     assert run(both.code("torch", train=0)) == elements(both)
     twice = loader.concatenate(loader)  # PyTorch's loader would begin anew for both
     assert "chain(loader, loader_2)" in twice.code("torch")
-    assert "# unbatch has no counterpart here: it is left out." in loader.unbatch().code("torch")
+    assert "# unbatch has no counterpart here: it is left out." in loader.unbatch().code(
+        "torch"
+    )
 
 
 def test_a_batch_becomes_a_loader_that_makes_it() -> None:
@@ -176,13 +206,20 @@ def test_a_measured_cost_is_an_average_in_a_program_for_pytorch() -> None:
 def test_a_step_may_cost_something_for_each_sample_of_a_pair() -> None:
     pairs = Dataset.range(4).map(lambda x: (x, x)).batch(2)
     assert "return 0.1 * len(value[0])" in pairs.code("torch", train=per_sample(0.1))
-    assert "time.sleep(train(batch))  # the training step" in pairs.code("torch", train=per_sample(0.1))
+    assert "time.sleep(train(batch))  # the training step" in pairs.code(
+        "torch", train=per_sample(0.1)
+    )
 
 
 def test_options_without_a_counterpart_are_said() -> None:
-    text = Dataset.range(4).batch(2).code("torch", load=0.003, ahead=True, machine=Machine(2))
+    text = (
+        Dataset.range(4).batch(2).code("torch", load=0.003, ahead=True, machine=Machine(2))
+    )
     assert "time.sleep(0.003)  # the copy to the accelerator" in text
-    assert "# ahead= is left out: say .to(device, non_blocking=True) on a stream of its own." in text
+    assert (
+        "# ahead= is left out: say .to(device, non_blocking=True) on a stream of its own."
+        in text
+    )
     assert "# machine= is left out: the program has the cores of its computer." in text
 
 
@@ -195,7 +232,9 @@ def test_without_batches_what_collates_is_given_one_sample() -> None:
 def test_the_arguments_of_a_loader_may_be_arrays() -> None:
     loader = DataLoader(Dataset.range(5), 2, sampler=numpy.array([2, 0, 1]))
     assert "the_ndarray = None  # put the ndarray here" in loader.code("torch")
-    assert "sampler=range(3, 0, -1)" in DataLoader(Dataset.range(5), 2, sampler=range(3, 0, -1)).code("torch")
+    assert "sampler=range(3, 0, -1)" in DataLoader(
+        Dataset.range(5), 2, sampler=range(3, 0, -1)
+    ).code("torch")
 
 
 def test_without_batches_or_an_order_pytorch_asks_sample_by_sample() -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 import torch_cases
 
-CASES = torch_cases.cases("epochs", "torch_timing_cases.json", "torch_rule_timing_cases.json")
+CASES = torch_cases.cases(
+    "epochs", "torch_timing_cases.json", "torch_rule_timing_cases.json"
+)
 
 
 def predicted(case: dict[str, Any], measured_start: bool) -> list[torch_cases.Pass]:
@@ -15,7 +17,9 @@ def predicted(case: dict[str, Any], measured_start: bool) -> list[torch_cases.Pa
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case["order_stable"]], ids=lambda case: case["spec"]["name"]
+    "case",
+    [case for case in CASES if case["order_stable"]],
+    ids=lambda case: case["spec"]["name"],
 )
 def test_order_and_workers_are_those_of_pytorch(case: dict[str, Any]) -> None:
     for ours, theirs in zip(predicted(case, True), case["epochs"], strict=True):
@@ -26,7 +30,9 @@ def errors(measured_start: bool) -> tuple[list[float], list[float]]:
     """How far off epoch times and last arrivals are, as shares of what was measured."""
     epochs, arrivals = [], []
     for case in CASES:
-        for ours, theirs in zip(predicted(case, measured_start), case["epochs"], strict=True):
+        for ours, theirs in zip(
+            predicted(case, measured_start), case["epochs"], strict=True
+        ):
             real = theirs["this_run_ms" if measured_start else "epoch_ms"]
             epochs.append(abs(ours.epoch_ms - real) / real)
             if theirs["arrival_ms"] and len(theirs["arrival_ms"]) == len(ours.arrival_ms):

@@ -17,12 +17,20 @@ MS = 1_000_000  # ns
 def bars(trace: Trace, stage: str) -> list[tuple[float, float]]:
     """The work of a stage, from and to, in milliseconds."""
     spans = [span for span in trace.spans if span.stage == stage and not span.is_wait]
-    return [(span.start_ns / MS, span.end_ns / MS) for span in sorted(spans, key=lambda span: span.start_ns)]
+    return [
+        (span.start_ns / MS, span.end_ns / MS)
+        for span in sorted(spans, key=lambda span: span.start_ns)
+    ]
 
 
 def waits(trace: Trace) -> list[tuple[str, str, float, float, str]]:
-    spans = sorted((span for span in trace.spans if span.is_wait), key=lambda span: span.start_ns)
-    return [(span.stage, span.kind, span.start_ns / MS, span.end_ns / MS, span.place) for span in spans]
+    spans = sorted(
+        (span for span in trace.spans if span.is_wait), key=lambda span: span.start_ns
+    )
+    return [
+        (span.stage, span.kind, span.start_ns / MS, span.end_ns / MS, span.place)
+        for span in spans
+    ]
 
 
 def test_every_piece_of_work_is_a_span() -> None:
@@ -44,7 +52,9 @@ def test_load_is_a_stage_of_its_own_before_each_step() -> None:
 
 
 def test_a_wait_says_who_waited_for_what() -> None:
-    trace = benchmark(ArtificialDataset(3, open=0, read=0.010).prefetch(1), num_epochs=1, train=0.030)
+    trace = benchmark(
+        ArtificialDataset(3, open=0, read=0.010).prefetch(1), num_epochs=1, train=0.030
+    )
     assert waits(trace) == [
         ("Train", "buffer empty", 0, 10, "prefetch(1)"),
         ("Prefetch", "buffer full", 20, 40, "prefetch(1)"),
@@ -64,7 +74,9 @@ def test_waits_for_a_core_and_for_the_interpreter_lock_are_told_apart() -> None:
 
 def test_python_work_needs_a_core_too() -> None:
     dataset = (
-        Dataset.range(2).map(cost=0.010, kind="native", num_parallel_calls=1).map(cost=0.010, kind="python")
+        Dataset.range(2)
+        .map(cost=0.010, kind="native", num_parallel_calls=1)
+        .map(cost=0.010, kind="python")
     )
     assert benchmark(dataset, num_epochs=1, train=0, machine=Machine(1)).duration == 0.040
     assert benchmark(dataset, num_epochs=1, train=0, machine=Machine(2)).duration == 0.030
@@ -83,12 +95,16 @@ def critical_path(trace: Trace) -> list[Span]:
 def test_causes_lead_back_to_the_start_without_a_gap() -> None:
     checked = 0
     for seed in range(500):
-        trace = benchmark(pipeline(seed, costs=(0, 0.003, 0.010, 0.050)), machine=Machine(2))
+        trace = benchmark(
+            pipeline(seed, costs=(0, 0.003, 0.010, 0.050)), machine=Machine(2)
+        )
         if not any(not span.is_wait for span in trace.spans):
             continue
         path = critical_path(trace)
         assert path[0].start_ns == 0, seed
-        assert all(before.end_ns == after.start_ns for before, after in pairwise(path)), seed
+        assert all(before.end_ns == after.start_ns for before, after in pairwise(path)), (
+            seed
+        )
         assert path[-1].end_ns == round(trace.duration * 1e9), seed
         checked += 1
     assert checked > 400
@@ -97,17 +113,39 @@ def test_causes_lead_back_to_the_start_without_a_gap() -> None:
 def test_spans_say_which_sample_of_which_file_in_which_epoch() -> None:
     files = Dataset.range(2).interleave(lambda x: ArtificialDataset(2), cycle_length=2)
     trace = benchmark(files.batch(2), num_epochs=2)
-    reads = [(span.instance, span.epoch, span.sample) for span in trace.spans if span.stage == "Read"]
-    assert reads == [(1, 0, 0), (2, 0, 0), (1, 0, 1), (2, 0, 1), (1, 1, 0), (2, 1, 0), (1, 1, 1), (2, 1, 1)]
+    reads = [
+        (span.instance, span.epoch, span.sample)
+        for span in trace.spans
+        if span.stage == "Read"
+    ]
+    assert reads == [
+        (1, 0, 0),
+        (2, 0, 0),
+        (1, 0, 1),
+        (2, 0, 1),
+        (1, 1, 0),
+        (2, 1, 0),
+        (1, 1, 1),
+        (2, 1, 1),
+    ]
     trained = next(span for span in trace.spans if span.stage == "Train")
     members = [trace.identities[member][:3] for member in trace.members(trained.element)]
     assert members == [(1, 0, 0), (2, 0, 0)]
 
 
 def test_an_element_keeps_its_identity_through_every_operator() -> None:
-    dataset = ArtificialDataset(4).cache().shuffle(3).map(cost=0.001, num_parallel_calls=2).batch(2).unbatch()
+    dataset = (
+        ArtificialDataset(4)
+        .cache()
+        .shuffle(3)
+        .map(cost=0.001, num_parallel_calls=2)
+        .batch(2)
+        .unbatch()
+    )
     trace = benchmark(dataset.prefetch(2), num_epochs=2)
-    trained = [span.sample for span in trace.spans if span.stage == "Train" and not span.is_wait]
+    trained = [
+        span.sample for span in trace.spans if span.stage == "Train" and not span.is_wait
+    ]
     assert trained == trace.epochs[0].elements + trace.epochs[1].elements
 
 
@@ -133,14 +171,23 @@ def test_memory_counts_what_all_buffers_hold_together() -> None:
     dataset = ArtificialDataset(4, nbytes=100)
     assert benchmark(dataset.cache()).max_bytes == 400
     assert benchmark(dataset.shuffle(3)).max_bytes == 300
-    assert benchmark(dataset.shuffle(3).map(nbytes=lambda value: 1000 + value)).max_bytes == 300
-    assert benchmark(dataset.map(nbytes=1000).shuffle(2).prefetch(2), train=0.1).max_bytes == 3000
+    assert (
+        benchmark(dataset.shuffle(3).map(nbytes=lambda value: 1000 + value)).max_bytes
+        == 300
+    )
+    assert (
+        benchmark(dataset.map(nbytes=1000).shuffle(2).prefetch(2), train=0.1).max_bytes
+        == 3000
+    )
     assert benchmark(Dataset.from_list([b"abc", b"de"]).cache()).max_bytes == 5
 
 
 def test_files_are_open_from_the_start_of_the_open_to_the_end_of_the_file() -> None:
     trace = benchmark(ArtificialDataset(2), num_epochs=1)
-    assert [(event.time_ns / MS, event.change) for event in trace.files] == [(0, 1), (80, -1)]
+    assert [(event.time_ns / MS, event.change) for event in trace.files] == [
+        (0, 1),
+        (80, -1),
+    ]
     assert trace.max_open_files == 1
     broken_off = benchmark(ArtificialDataset(5).take(1), num_epochs=3)
     assert [event.change for event in broken_off.files] == [1, -1] * 3
@@ -174,11 +221,18 @@ def test_training_may_be_charged_per_sample_of_a_batch() -> None:
 
 
 def test_a_run_may_be_measured_without_being_recorded() -> None:
-    recorded, bare = (benchmark(ArtificialDataset(), record=record) for record in (True, False))
+    recorded, bare = (
+        benchmark(ArtificialDataset(), record=record) for record in (True, False)
+    )
     assert bare.duration == recorded.duration
     assert bare.per_sample == recorded.per_sample
     assert [epoch.count for epoch in bare.epochs] == [3, 3]
-    for ask in (lambda: bare.spans, lambda: bare.busy("Train"), lambda: bare.max_bytes, lambda: bare.stages):
+    for ask in (
+        lambda: bare.spans,
+        lambda: bare.busy("Train"),
+        lambda: bare.max_bytes,
+        lambda: bare.stages,
+    ):
         with pytest.raises(ValueError, match="not recorded"):
             ask()
 
@@ -228,7 +282,9 @@ def test_a_span_with_its_buffer_events_is_small() -> None:
 
 
 def test_the_times_of_a_stage_are_those_of_its_work_or_of_its_waits() -> None:
-    trace = benchmark(ArtificialDataset(2, open=0.030, read=0.015).prefetch(1), 1, train=0.010)
+    trace = benchmark(
+        ArtificialDataset(2, open=0.030, read=0.015).prefetch(1), 1, train=0.010
+    )
     assert (trace.times("Open"), trace.times("Train")) == ([30_000_000], [10_000_000] * 2)
     assert trace.times("Train", waits=True) == [45_000_000, 5_000_000]
     assert trace.times("nobody") == []

@@ -20,21 +20,28 @@ CLOCKS = pytest.mark.parametrize("clock", ["virtual", "real"])
 def test_train_and_load_are_seconds_or_functions_that_give_them() -> None:
     assert benchmark(Dataset.range(2), 1).duration == 0.020
     assert (
-        benchmark(Dataset.range(2), 1, train=lambda x: 0.001 * x + 0.010, load=lambda x: x).duration == 1.021
+        benchmark(
+            Dataset.range(2), 1, train=lambda x: 0.001 * x + 0.010, load=lambda x: x
+        ).duration
+        == 1.021
     )
     small = np.float32(0.25)
     assert benchmark(Dataset.range(2), 1, train=lambda x: small, load=small).duration == 1
 
 
 @CLOCKS
-def test_step_is_called_with_each_element_as_it_is_and_what_it_returns_means_nothing(clock: str) -> None:
+def test_step_is_called_with_each_element_as_it_is_and_what_it_returns_means_nothing(
+    clock: str,
+) -> None:
     trained: list[Any] = []
 
     def step(element: Any) -> float:
         trained.append(element)
         return 5.0  # a loss
 
-    trace = benchmark(Dataset.zip(Dataset.range(2), Dataset.range(2)), 1, clock=clock, step=step)
+    trace = benchmark(
+        Dataset.zip(Dataset.range(2), Dataset.range(2)), 1, clock=clock, step=step
+    )
     assert trained == [(0, 0), (1, 1)]
     assert trace.duration < 5
 
@@ -58,8 +65,16 @@ def test_a_step_may_say_its_work() -> None:
             TypeError,
             "load of 0='1': must be a number of seconds, 0 or more; a function to call is step=",
         ),
-        ({"train": lambda x: -x - 1}, ValueError, "train of 0=-1: must be a number of seconds, 0 or more"),
-        ({"train": lambda x: work(1)}, ValueError, "called work(): it can only return a number"),
+        (
+            {"train": lambda x: -x - 1},
+            ValueError,
+            "train of 0=-1: must be a number of seconds, 0 or more",
+        ),
+        (
+            {"train": lambda x: work(1)},
+            ValueError,
+            "called work(): it can only return a number",
+        ),
         ({"train": -1}, ValueError, "train=-1: must be a number of seconds"),
         ({"load": "1"}, TypeError, "load='1': must be a number of seconds"),
         (
@@ -92,7 +107,12 @@ def test_costs_and_sizes_are_told_beside_each_other() -> None:
             return 0
 
         asked: dict[str, Any] = {option: told}
-        benchmark(Dataset.range(2).map(lambda x: x, num_parallel_calls=2, **asked), 1, 0, clock="real")
+        benchmark(
+            Dataset.range(2).map(lambda x: x, num_parallel_calls=2, **asked),
+            1,
+            0,
+            clock="real",
+        )
 
 
 @CLOCKS
@@ -103,9 +123,15 @@ def test_no_work_is_done_where_something_is_only_told(clock: str) -> None:
 
     asking: list[dict[str, Any]] = [{"cost": works}, {"cost": 0.001, "nbytes": works}]
     pipelines = [
-        Dataset.range(1).map(**options, num_parallel_calls=calls) for options in asking for calls in (None, 2)
+        Dataset.range(1).map(**options, num_parallel_calls=calls)
+        for options in asking
+        for calls in (None, 2)
     ]
-    for dataset in [*pipelines, ArtificialDataset(1, read=works), Dataset.from_list([1], nbytes=works)]:
+    for dataset in [
+        *pipelines,
+        ArtificialDataset(1, read=works),
+        Dataset.from_list([1], nbytes=works),
+    ]:
         with pytest.raises(ValueError, match=r"called work\(\)"):
             benchmark(dataset, 1, clock=clock)
     with pytest.raises(ValueError, match=r"called work\(\)"):
@@ -122,7 +148,9 @@ def test_work_takes_every_kind_of_number() -> None:
 @CLOCKS
 def test_progress_counts_elements_over_all_epochs(clock: str) -> None:
     seen: list[tuple[int, float]] = []
-    benchmark(Dataset.range(2), train=0, clock=clock, progress=lambda *news: seen.append(news))
+    benchmark(
+        Dataset.range(2), train=0, clock=clock, progress=lambda *news: seen.append(news)
+    )
     assert [count for count, _ in seen] == [1, 2, 3, 4]
     assert sorted(seen) == seen
 
@@ -154,7 +182,9 @@ def test_a_run_can_be_cancelled_and_keeps_what_it_has(clock: str) -> None:
             cancel.set()
 
     dataset = ArtificialDataset(1000, open=0, read=0.001).prefetch(1)
-    trace = benchmark(dataset, train=0.001, clock=clock, progress=stop_after_three, cancel=cancel)
+    trace = benchmark(
+        dataset, train=0.001, clock=clock, progress=stop_after_three, cancel=cancel
+    )
     assert trace.cancelled
     assert trace.samples == 3
     assert "(cancelled)" in str(trace)
@@ -183,7 +213,8 @@ def test_ctrl_c_on_the_virtual_clock_closes_generators_at_once() -> None:
 
     with pytest.raises(KeyboardInterrupt) as raised:
         benchmark(Dataset.from_generator(file).map(interrupts, num_parallel_calls=2))
-    assert closed == [True], traceback.format_tb(raised.tb)  # though somebody keeps the error, and its frames
+    # Though somebody keeps the error, and its frames
+    assert closed == [True], traceback.format_tb(raised.tb)
 
 
 def forever() -> Iterator[int]:
@@ -191,9 +222,13 @@ def forever() -> Iterator[int]:
         yield 1
 
 
-def test_what_never_ends_is_noticed_without_knowing_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_never_ends_is_noticed_without_knowing_its_length(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST_ELEMENTS", 1000)
-    with pytest.raises(ValueError, match="gave 1000 elements and did not end: say max_elements"):
+    with pytest.raises(
+        ValueError, match="gave 1000 elements and did not end: say max_elements"
+    ):
         benchmark(Dataset.from_generator(forever))
     assert benchmark(Dataset.from_generator(forever), max_elements=5).samples == 5
 
@@ -202,10 +237,13 @@ def test_what_is_known_to_end_is_never_stopped(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST_ELEMENTS", 10)
     assert benchmark(Dataset.range(6)).samples == 12
     assert benchmark(Dataset.range(11), 1).samples == 11
-    assert benchmark(Dataset.from_generator(lambda: range(5))).samples == 10  # as many, and no more
+    # As many, and no more
+    assert benchmark(Dataset.from_generator(lambda: range(5))).samples == 10
 
 
-@pytest.mark.parametrize(("name", "allowed"), [("cancel", "a threading.Event"), ("progress", "a function")])
+@pytest.mark.parametrize(
+    ("name", "allowed"), [("cancel", "a threading.Event"), ("progress", "a function")]
+)
 def test_what_is_told_of_a_run_is_checked_by_name(name: str, allowed: str) -> None:
     with pytest.raises(TypeError, match=f"{name}=True: must be {allowed}"):
         benchmark(Dataset.range(3), 1, **{name: True})  # type: ignore[call-overload]

@@ -49,7 +49,9 @@ class Jumps:
     def get_tool(self, number: int) -> str | None:
         return self.tool
 
-    def register_callback(self, number: int, event: int, function: Callable[..., None]) -> None:
+    def register_callback(
+        self, number: int, event: int, function: Callable[..., None]
+    ) -> None:
         self.function = function
 
     def set_events(self, number: int, events: int) -> None:
@@ -59,7 +61,8 @@ class Jumps:
         self.function()
         return self.line
 
-    line.__code__ = line.__code__.replace(co_filename=time_limit.__file__)  # it is no code of a learner
+    # It is no code of a learner
+    line.__code__ = line.__code__.replace(co_filename=time_limit.__file__)
 
 
 @pytest.fixture
@@ -87,8 +90,12 @@ def checked(solution: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("loop", [turn_for_ever, turn_in_a_comprehension])
-def test_an_endless_loop_is_stopped_with_the_same_sentence(loop: Callable[[], None]) -> None:
-    with pytest.raises(TookTooLongError, match=r"the loop took longer than 0\.1 s, and was stopped"):
+def test_an_endless_loop_is_stopped_with_the_same_sentence(
+    loop: Callable[[], None],
+) -> None:
+    with pytest.raises(
+        TookTooLongError, match=r"the loop took longer than 0\.1 s, and was stopped"
+    ):
         in_time(0.1, "the loop", loop)
     assert not time_limit.is_limited.get()
 
@@ -125,9 +132,13 @@ def test_endless_code_of_a_learner_ends_with_its_line() -> None:
     said = Said(explore(mapped, n=(0, 1)))
     for n, what in enumerate(["mapped", "this pipeline"]):
         error = said.ask({"do": "show", "id": 1, "values": {"n": n}})[1]["error"]
-        assert error.startswith("this pipeline took longer than 0.5 s, and was stopped"), what
+        assert error.startswith("this pipeline took longer than 0.5 s, and was stopped"), (
+            what
+        )
         assert "(in turn_for_ever, line " in error
-    assert "turn_for_ever took longer than 0.5 s" in checked(turn_for_ever).verdict["message"]
+    assert (
+        "turn_for_ever took longer than 0.5 s" in checked(turn_for_ever).verdict["message"]
+    )
 
 
 def test_a_question_is_asked_and_a_challenge_judged() -> None:

@@ -69,15 +69,22 @@ def test_waits_go_on_side_by_side_as_the_virtual_clock_foretells(clock: Clock) -
         dataset = pipeline(seed, COSTS)
         if is_a_race(dataset):
             continue
-        machine, train = Machine((1, 2, 4)[seed % 3]), (0.010, 0, 0.003, 0.050)[seed // 3 % 4]
+        machine, train = (
+            Machine((1, 2, 4)[seed % 3]),
+            (0.010, 0, 0.003, 0.050)[seed // 3 % 4],
+        )
         virtual, real = both(dataset, train=train, machine=machine)
-        assert [epoch.elements for epoch in real.epochs] == [epoch.elements for epoch in virtual.epochs], seed
+        assert [epoch.elements for epoch in real.epochs] == [
+            epoch.elements for epoch in virtual.epochs
+        ], seed
         # Who is first among equals for a core may differ, and then the rest.
         assert real.duration == pytest.approx(virtual.duration, rel=0.01), seed
 
 
 def test_the_computers_own_clock_is_followed() -> None:
-    dataset = ArtificialDataset(3).map(lambda x: work(0.010), num_parallel_calls=2).prefetch(1)
+    dataset = (
+        ArtificialDataset(3).map(lambda x: work(0.010), num_parallel_calls=2).prefetch(1)
+    )
     virtual, real = both(dataset)
     assert real.duration >= virtual.duration
     assert real.stages == virtual.stages
@@ -94,7 +101,9 @@ def test_functions_that_compute_take_turns_and_waits_go_on_meanwhile(clock: Cloc
 
 
 def test_a_computing_function_lets_those_go_first_who_can(clock: Clock) -> None:
-    trace = benchmark(Dataset.range(100).map(clock.compute).prefetch(50), 1, train=0, clock="real")
+    trace = benchmark(
+        Dataset.range(100).map(clock.compute).prefetch(50), 1, train=0, clock="real"
+    )
     assert trace.epochs[0].arrivals[0] == 0.005
     assert trace.busy("Map") == 1
 
@@ -102,11 +111,15 @@ def test_a_computing_function_lets_those_go_first_who_can(clock: Clock) -> None:
 def test_cancel_is_heard_from_progress() -> None:
     cancel = threading.Event()
     dataset = ArtificialDataset(1000, open=0, read=0.001).prefetch(1)
-    trace = benchmark(dataset, clock="real", cancel=cancel, progress=lambda *_: cancel.set())
+    trace = benchmark(
+        dataset, clock="real", cancel=cancel, progress=lambda *_: cancel.set()
+    )
     assert (trace.cancelled, trace.samples) == (True, 1)
 
 
-def test_helpers_that_got_a_thread_and_others_work_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_helpers_that_got_a_thread_and_others_work_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.undo()  # there are threads again, but only so many for a run
     start, left = threads.start_thread, 0
 
@@ -136,7 +149,9 @@ def test_errors_stand_in_their_places() -> None:
     assert PlannedError in found
 
 
-def test_reading_ahead_goes_on_while_the_loop_has_something_else_to_do(clock: Clock) -> None:
+def test_reading_ahead_goes_on_while_the_loop_has_something_else_to_do(
+    clock: Clock,
+) -> None:
     for _ in ArtificialDataset(4, open=0, read=0.002).map(cost=0.003).prefetch(1):
         clock.compute(None)
     assert clock.now == 25_000_000
@@ -147,7 +162,8 @@ def test_nothing_is_read_that_there_was_no_place_for(clock: Clock) -> None:
     next(iterator)
     clock.sleep(10)
     began = clock.now
-    for _ in range(4):  # two wait, one was begun when there was a place again, and one was not
+    # Two wait, one was begun when there was a place again, and one was not
+    for _ in range(4):
         next(iterator)
     assert clock.now - began == 20_000_000
 
@@ -163,7 +179,9 @@ def test_an_element_is_given_before_many_are_made(clock: Clock) -> None:
 def test_a_loop_that_is_left_closes_what_is_open() -> None:
     closed: list[str] = []
     dataset = (
-        Dataset.from_generator(started, args=(closed,)).map(lambda x: x, num_parallel_calls=2).prefetch(2)
+        Dataset.from_generator(started, args=(closed,))
+        .map(lambda x: x, num_parallel_calls=2)
+        .prefetch(2)
     )
     with iter(dataset) as iterator:
         assert next(iterator) == 0
@@ -204,7 +222,11 @@ def test_ctrl_c_in_a_function_or_in_a_wait_ends_the_pass(
         files = Dataset.from_generator(started, args=(closed,))
         if wait:
             monkeypatch.setattr(clock, "sleep", interrupts)
-        iterator = iter(files.map(None if wait else interrupts, cost=0.001, num_parallel_calls=2).prefetch(1))
+        iterator = iter(
+            files.map(
+                None if wait else interrupts, cost=0.001, num_parallel_calls=2
+            ).prefetch(1)
+        )
         with pytest.raises(error):
             next(iterator)
         assert closed == ["opened", "closed"]
@@ -226,10 +248,14 @@ def test_ctrl_c_while_helpers_catch_up_is_heard_at_once(clock: Clock) -> None:
 
 
 def test_a_pipeline_may_run_inside_another_ones_function() -> None:
-    dataset = Dataset.range(4).map(lambda x: sum(Dataset.range(x).prefetch(1)), num_parallel_calls=2)
+    dataset = Dataset.range(4).map(
+        lambda x: sum(Dataset.range(x).prefetch(1)), num_parallel_calls=2
+    )
     assert list(dataset) == [0, 0, 1, 3]
     inner = ArtificialDataset(2).map(cost=0.001, num_parallel_calls=2)
-    assert list(Dataset.range(2).map(lambda x: benchmark(inner).samples, num_parallel_calls=2)) == [4, 4]
+    assert list(
+        Dataset.range(2).map(lambda x: benchmark(inner).samples, num_parallel_calls=2)
+    ) == [4, 4]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -253,7 +279,8 @@ def test_functions_see_the_context_variables_of_the_loop() -> None:
 def test_functions_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     naps = Dataset.range(9).map(lambda x: time.sleep(0.005))
     assert measure(naps).dataset.node.arguments["kind"] == "wait"
-    monkeypatch.setattr("lessonkit.loops.measure.thread_time", time.perf_counter)  # all of it on a core
+    # All of it on a core
+    monkeypatch.setattr("lessonkit.loops.measure.thread_time", time.perf_counter)
     assert measure(naps).dataset.node.arguments["kind"] == "python"
 
 
@@ -264,7 +291,9 @@ def test_loops_are_probed(clock: Clock) -> None:
 
 
 def test_pipelines_are_improved() -> None:
-    dataset = ArtificialDataset(6).map(cost=0.030, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
+    dataset = (
+        ArtificialDataset(6).map(cost=0.030, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
+    )
     assert "num_parallel_calls=3" in repr(autotune(dataset).dataset)
     assert advise(ArtificialDataset(6))
     assert rewrite(dataset.map(lambda x: x)).dataset

@@ -80,7 +80,9 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
         options = {key: op[key] for key in op if key not in ("op", "source")}
         return getattr(dataset, name)(lambda x: build(op["source"], x), **options)
     if name == "zip":
-        return Dataset.zip(dataset, *(build(part) for part in op.get("sources") or [op["source"]]))
+        return Dataset.zip(
+            dataset, *(build(part) for part in op.get("sources") or [op["source"]])
+        )
     if name == "concatenate":
         return dataset.concatenate(build(op["source"]))
     if name == "shuffle":

@@ -15,12 +15,26 @@ from lessonkit.engine.recorder import Name
 from lessonkit.engine.virtual import Virtual
 
 DATA = Path(__file__).parent / "data"
-ERRORS = {"KeyError": KeyError, "IndexError": IndexError, "RuntimeError": RuntimeError, "OSError": OSError}
+ERRORS = {
+    "KeyError": KeyError,
+    "IndexError": IndexError,
+    "RuntimeError": RuntimeError,
+    "OSError": OSError,
+}
 
 # What was measured on the machine on which PyTorch ran, in ms.
-NAP, ITEM = 0.18, 0.04  # a sleep is longer than it should be; a sample takes a little by itself
+# A sleep is longer than it should be; a sample takes a little by itself
+NAP, ITEM = 0.18, 0.04
 BEGIN, FORK, READY, SEND = 1.0, 13.0, 7.0, 0.12
-HANDLING = {"send": SEND, "ask": 0.5, "hop": 0.25, "first": 0.7, "resume": 1.5, "stop": 7.5, "stop_each": 4.0}
+HANDLING = {
+    "send": SEND,
+    "ask": 0.5,
+    "hop": 0.25,
+    "first": 0.7,
+    "resume": 1.5,
+    "stop": 7.5,
+    "stop_each": 4.0,
+}
 
 
 def cases(kind: str, *names: str) -> list[dict[str, Any]]:
@@ -123,26 +137,40 @@ class Samples:
 def dataset(spec: dict[str, Any]) -> Dataset:
     samples = Samples(spec)
     if spec["dataset"]["kind"] == "map":
-        batching = spec.get("loader", {}).get("batch_size", 1) is not None  # or PyTorch asks one by one
+        # Or PyTorch asks one by one
+        batching = spec.get("loader", {}).get("batch_size", 1) is not None
         one_call = spec["dataset"].get("getitems") and batching
-        return Dataset.range(spec["dataset"]["n"]).map(samples.items if one_call else samples.item)
+        return Dataset.range(spec["dataset"]["n"]).map(
+            samples.items if one_call else samples.item
+        )
     rows = Dataset.from_generator(samples.rows)
     return rows.map(samples.checked) if spec["dataset"].get("style") == "class" else rows
 
 
-def loader(spec: dict[str, Any], epochs: list[dict[str, Any]], measured_start: bool) -> DataLoader:
+def loader(
+    spec: dict[str, Any], epochs: list[dict[str, Any]], measured_start: bool
+) -> DataLoader:
     """Build the loader of a spec; its workers start as in *epochs*, or as they do on average."""
     said = dict(spec.get("loader", {}))
     asked = ("batch_size", "num_workers", "batch_sampler")
     keywords = {name: said[name] for name in asked if name in said and said[name] != []}
-    for name in ("prefetch_factor", "drop_last", "persistent_workers", "in_order", "timeout", "pin_memory"):
+    for name in (
+        "prefetch_factor",
+        "drop_last",
+        "persistent_workers",
+        "in_order",
+        "timeout",
+        "pin_memory",
+    ):
         if said.get(name) is not None:
             keywords[name] = said[name]
     if said.get("start_method"):
         keywords["multiprocessing_context"] = said["start_method"]
     if said.get("shuffle"):
         orders = [epoch.get("order") or [*chain(*epoch["batches"])] for epoch in epochs]
-        keywords |= {"sampler": Order(orders)} if all(orders) and orders else {"shuffle": True}
+        keywords |= (
+            {"sampler": Order(orders)} if all(orders) and orders else {"shuffle": True}
+        )
     workers = said.get("num_workers", 0)
     if workers and (spec.get("worker_init") or spec.get("init_fail")):
         keywords["worker_init_fn"] = lambda number: init(spec, number)
@@ -203,7 +231,9 @@ def run(spec: dict[str, Any], made: DataLoader) -> list[Pass]:
     return passes
 
 
-async def epochs_of(spec: dict[str, Any], made: DataLoader, clock: Virtual, passes: list[Pass]) -> None:
+async def epochs_of(
+    spec: dict[str, Any], made: DataLoader, clock: Virtual, passes: list[Pass]
+) -> None:
     limits = spec.get("consume") or []
     for number in range(spec.get("epochs", 1)):
         passes.append(Pass())
@@ -218,7 +248,12 @@ async def epochs_of(spec: dict[str, Any], made: DataLoader, clock: Virtual, pass
 
 
 async def one_pass(
-    spec: dict[str, Any], stream: Any, clock: Virtual, found: Pass, limit: int | None, began: int
+    spec: dict[str, Any],
+    stream: Any,
+    clock: Virtual,
+    found: Pass,
+    limit: int | None,
+    began: int,
 ) -> None:
     train = spec.get("train", 0)
     train = train if isinstance(train, list) else [train]

@@ -1,6 +1,7 @@
 """Loaders whose program text was run on real PyTorch: what it gave is in `data/torch_programs.json`.
 
-Written anew, with PyTorch installed, by `python tests/torch_programs.py FILE` for a file that `write` made.
+Written anew, with PyTorch installed, by `python tests/torch_programs.py FILE` for a file
+that `write` made.
 """
 
 import json
@@ -17,7 +18,15 @@ FILE = Path(__file__).parent / "data" / "torch_programs.json"
 
 def loaders() -> dict[str, Any]:
     """The loaders, by name."""
-    from lessonkit import ArtificialDataset, DataLoader, Dataset, get_worker_info, per_sample, straggler, work
+    from lessonkit import (
+        ArtificialDataset,
+        DataLoader,
+        Dataset,
+        get_worker_info,
+        per_sample,
+        straggler,
+        work,
+    )
 
     def mine(number: int) -> bool:
         info = get_worker_info()
@@ -46,22 +55,42 @@ def loaders() -> dict[str, Any]:
     return {
         "plain": DataLoader(numbers, batch_size=3),
         "one by one": DataLoader(numbers, batch_size=None),
-        "workers": DataLoader(numbers.map(double), batch_size=3, num_workers=2, prefetch_factor=1),
-        "drop": DataLoader(numbers, batch_size=3, drop_last=True, num_workers=3, persistent_workers=True),
-        "costs": DataLoader(numbers.map(cost=straggler(0.001, every=4, slow=0.02)), 2, num_workers=2),
-        "two maps": DataLoader(numbers.map(double, stage="Decode").map(lambda x: x + 1, cost=0.001), 4),
-        "texts": DataLoader(Dataset.from_list(["a", "b", "c"]).map(lambda text: text * 2), 2),
+        "workers": DataLoader(
+            numbers.map(double), batch_size=3, num_workers=2, prefetch_factor=1
+        ),
+        "drop": DataLoader(
+            numbers, batch_size=3, drop_last=True, num_workers=3, persistent_workers=True
+        ),
+        "costs": DataLoader(
+            numbers.map(cost=straggler(0.001, every=4, slow=0.02)), 2, num_workers=2
+        ),
+        "two maps": DataLoader(
+            numbers.map(double, stage="Decode").map(lambda x: x + 1, cost=0.001), 4
+        ),
+        "texts": DataLoader(
+            Dataset.from_list(["a", "b", "c"]).map(lambda text: text * 2), 2
+        ),
         "pairs": DataLoader(numbers.map(pair), batch_size=4, num_workers=2),
-        "one call": DataLoader(numbers.map(doubled, cost=per_sample(0.001)), 4, getitems=True, num_workers=2),
+        "one call": DataLoader(
+            numbers.map(doubled, cost=per_sample(0.001)), 4, getitems=True, num_workers=2
+        ),
         "sampler": DataLoader(numbers, 3, sampler=[9, 0, 5, 5, 2], num_workers=2),
-        "batch sampler": DataLoader(numbers, batch_sampler=[[8], [0, 0, 1], [5, 4]], num_workers=2),
-        "cached": DataLoader(numbers.map(double).cache().map(lambda x: x + 1), 4, num_workers=2),
+        "batch sampler": DataLoader(
+            numbers, batch_sampler=[[8], [0, 0, 1], [5, 4]], num_workers=2
+        ),
+        "cached": DataLoader(
+            numbers.map(double).cache().map(lambda x: x + 1), 4, num_workers=2
+        ),
         "file": DataLoader(ArtificialDataset(7, open=0.01, read=0.001), 2, num_workers=1),
         "unsharded": DataLoader(files, 2, num_workers=2),
         "sharded": DataLoader(files.filter(mine), 2, num_workers=2),
         "share of a rank": DataLoader(numbers.shard(3, 1).map(double), 2, num_workers=2),
-        "stream": DataLoader(files.skip(1).take(6).enumerate().prefetch(2), 2, num_workers=1),
-        "parallel calls": DataLoader(files.map(double, num_parallel_calls=4), 4, num_workers=2),
+        "stream": DataLoader(
+            files.skip(1).take(6).enumerate().prefetch(2), 2, num_workers=1
+        ),
+        "parallel calls": DataLoader(
+            files.map(double, num_parallel_calls=4), 4, num_workers=2
+        ),
         "collate": DataLoader(
             numbers, 4, collate_fn=largest, collate=0.002, num_workers=2, start=(0.01, 0.01)
         ),
@@ -105,7 +134,9 @@ class StandIn:
     def __iter__(self) -> Iterator[Any]:
         """Let each worker give a batch in turn, until it has none. A map-style data set has one order."""
         count = self.workers if hasattr(self.samples, "__iter__") else 0
-        infos: list[Any] = [SimpleNamespace(id=place, num_workers=count) for place in range(count)]
+        infos: list[Any] = [
+            SimpleNamespace(id=place, num_workers=count) for place in range(count)
+        ]
         running = [(info, self.batches()) for info in infos or [None]]
         while running:
             for turn in [*running]:
@@ -144,14 +175,28 @@ def alone(sample: Any) -> Any:
 
 def imitated() -> dict[str, Any]:
     """Modules to stand in the place of PyTorch's, with the loader above."""
-    data: dict[str, Any] = {"Dataset": object, "IterableDataset": object, "DataLoader": StandIn}
-    data |= {"get_worker_info": lambda: StandIn.worker, "default_collate": collated, "default_convert": alone}
+    data: dict[str, Any] = {
+        "Dataset": object,
+        "IterableDataset": object,
+        "DataLoader": StandIn,
+    }
+    data |= {
+        "get_worker_info": lambda: StandIn.worker,
+        "default_collate": collated,
+        "default_convert": alone,
+    }
     torch = SimpleNamespace(Generator=lambda: SimpleNamespace(manual_seed=int))
-    return {"torch": torch, "torch.utils": torch, "torch.utils.data": SimpleNamespace(**data)}
+    return {
+        "torch": torch,
+        "torch.utils": torch,
+        "torch.utils.data": SimpleNamespace(**data),
+    }
 
 
 def main(programs: dict[str, str], runs: Callable[[str], list[Any]]) -> dict[str, Any]:
-    return {name: {"program": text, "epochs": runs(text)} for name, text in programs.items()}
+    return {
+        name: {"program": text, "epochs": runs(text)} for name, text in programs.items()
+    }
 
 
 if __name__ == "__main__":  # in an environment that has PyTorch and not lessonkit

@@ -60,7 +60,9 @@ class Tunable:
         """Tune it, and compare that with all settings."""
         knobs = self.knobs()
         began = perf_counter()
-        tuned = autotune(self.dataset(), self.machine, self.memory, self.train, num_epochs=1).dataset
+        tuned = autotune(
+            self.dataset(), self.machine, self.memory, self.train, num_epochs=1
+        ).dataset
         middle = perf_counter()
         most = {"num_parallel_calls": self.machine.cores, "buffer_size": PLACES}
         grid = product(*(range(1, most[name] + 1) for _, name in knobs))
@@ -68,12 +70,24 @@ class Tunable:
         took = perf_counter() - middle
         nodes = list(walk(tuned.node))
         ours = tuple(nodes[position].arguments[name] for position, name in knobs)
-        room = self.memory if self.memory is not None else max(size for _, size in results.values())
+        room = (
+            self.memory
+            if self.memory is not None
+            else max(size for _, size in results.values())
+        )
         best = min(seconds for seconds, size in results.values() if size <= room)
-        near = [numbers for numbers, (time, size) in results.items() if size <= room and time <= 1.03 * best]
+        near = [
+            numbers
+            for numbers, (time, size) in results.items()
+            if size <= room and time <= 1.03 * best
+        ]
 
         def calls(numbers: tuple[int, ...]) -> int:
-            return sum(n for n, (_, name) in zip(numbers, knobs, strict=True) if name == "num_parallel_calls")
+            return sum(
+                n
+                for n, (_, name) in zip(numbers, knobs, strict=True)
+                if name == "num_parallel_calls"
+            )
 
         seconds, size = results[ours]
         extra = calls(ours) - min(map(calls, near))
@@ -83,7 +97,9 @@ class Tunable:
 def tunable(seed: int) -> Tunable:
     """A random pipeline on a random machine; mostly with less memory than it could take."""
     draw = random.Random(-seed)
-    case = Tunable(seed, Machine(draw.choice([1, 2, 3, 4, 5, 6, 7, 8, 8, 8])), draw.choice(COSTS[:5]))
+    case = Tunable(
+        seed, Machine(draw.choice([1, 2, 3, 4, 5, 6, 7, 8, 8, 8])), draw.choice(COSTS[:5])
+    )
     if draw.random() < 0.8:
         sizes = [case.run(repeat(number))[1] for number in (1, case.machine.cores)]
         case.memory = draw.randint(min(sizes), max(sizes))
@@ -92,13 +108,23 @@ def tunable(seed: int) -> Tunable:
 
 def pipeline(draw: random.Random, numbers: Iterator[int]) -> Dataset:
     """A source and a few operators; *numbers* are for those that are open."""
-    samples, opening, reading = draw.randint(8, 20), draw.choice(COSTS), draw.choice(COSTS[:4])
-    files, interleaved, wanted = draw.randint(2, 8), draw.random() < 0.3, draw.choice([1, 2, 3, 3, 3])
+    samples, opening, reading = (
+        draw.randint(8, 20),
+        draw.choice(COSTS),
+        draw.choice(COSTS[:4]),
+    )
+    files, interleaved, wanted = (
+        draw.randint(2, 8),
+        draw.random() < 0.3,
+        draw.choice([1, 2, 3, 3, 3]),
+    )
     dataset: Dataset = ArtificialDataset(samples, open=opening, read=reading, nbytes=1000)
     if interleaved:
         wanted -= 1
         dataset = Dataset.range(files).interleave(
-            lambda x: ArtificialDataset(samples // 4, open=opening, read=reading, nbytes=1000),
+            lambda x: ArtificialDataset(
+                samples // 4, open=opening, read=reading, nbytes=1000
+            ),
             cycle_length=8,
             num_parallel_calls=next(numbers),
         )
@@ -112,7 +138,12 @@ def pipeline(draw: random.Random, numbers: Iterator[int]) -> Dataset:
 def mapped(draw: random.Random, dataset: Dataset, number: int) -> Dataset:
     usual, kind = draw.choice(COSTS), draw.choice(["wait", "native", "python"])
     cost: Any = draw.choice(
-        [usual, usual, straggler(usual, every=3, slow=2 * usual), straggler(usual, every=5, slow=4 * usual)]
+        [
+            usual,
+            usual,
+            straggler(usual, every=3, slow=2 * usual),
+            straggler(usual, every=5, slow=4 * usual),
+        ]
     )
     return dataset.map(cost=cost, kind=kind, num_parallel_calls=number)
 

@@ -36,7 +36,9 @@ class Walk:
     @property
     def main(self) -> list[str]:
         """The ids of the cells before *Further*."""
-        before = takewhile(lambda cell: not cell.source.startswith("## Further"), self.lesson.cells)
+        before = takewhile(
+            lambda cell: not cell.source.startswith("## Further"), self.lesson.cells
+        )
         return [cell.id for cell in before]
 
     def shown(self, cell: str) -> Any:
@@ -50,7 +52,11 @@ class Walk:
         """Every bar is where the trace has it."""
         laid = layout(trace)
         wanted = [
-            [laid.rows[bar.row].stage, micros(bar.start), micros(bar.end) - micros(bar.start)]
+            [
+                laid.rows[bar.row].stage,
+                micros(bar.start),
+                micros(bar.end) - micros(bar.start),
+            ]
             for bar in laid.bars
         ]
         from playwright.sync_api import Error
@@ -74,7 +80,9 @@ def predict(walk: Walk) -> None:
     for cell, asked in walk.lesson.widgets(Question):
         if cell in walk.main:
             shown = walk.shown(cell)
-            assert walk.page.get_by_text("Covered until you are right or ask").first.is_visible()
+            assert walk.page.get_by_text(
+                "Covered until you are right or ask"
+            ).first.is_visible()
             assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
             shown.get_by_label("fairly sure").check()
             if isinstance(asked, Predict):
@@ -82,7 +90,9 @@ def predict(walk: Walk) -> None:
             elif isinstance(asked, Marks):
                 mark(asked, shown)
             walk.is_picture_of(shown, asked.traces[-1])
-    walk.page.get_by_text("Covered until you are right or ask").first.wait_for(state="hidden")
+    walk.page.get_by_text("Covered until you are right or ask").first.wait_for(
+        state="hidden"
+    )
 
 
 def say(asked: Predict, shown: Any) -> None:
@@ -100,7 +110,9 @@ def say(asked: Predict, shown: Any) -> None:
 def mark(asked: Marks, shown: Any) -> None:
     """What the first misconception would place or draw, by keyboard."""
     places, text = asked.wrong[0]
-    for number, (place, right, last) in enumerate(zip(places, asked.right, asked.last, strict=True)):
+    for number, (place, right, last) in enumerate(
+        zip(places, asked.right, asked.last, strict=True)
+    ):
         to = round(place if place <= last else right)  # it may have no such bar
         if isinstance(asked, Placing):
             bar = shown.locator(".lk-placing g[role=button]").nth(number)
@@ -135,13 +147,18 @@ def play(walk: Walk) -> None:
         if isinstance(lab, HeatMap):
             shown = walk.shown(cell)
             shown.locator(".lk-square[tabindex='0']").press("Enter")
-            shown.get_by_text(milliseconds(lab.run([0, 0]).per_sample), exact=True).wait_for()
+            shown.get_by_text(
+                milliseconds(lab.run([0, 0]).per_sample), exact=True
+            ).wait_for()
         elif isinstance(lab, Mystery):
             shown, text = walk.shown(cell), lab.loaders[0].measured(STAGES)
             shown.get_by_role("button", name=f"Buy {STAGES}").first.click()
             shown.get_by_text(text).wait_for()
         elif isinstance(lab, Explore) and turns(lab):
-            shown, numbers = walk.shown(cell), {one.name: one.start for one in lab.controls.values()}
+            shown, numbers = (
+                walk.shown(cell),
+                {one.name: one.start for one in lab.controls.values()},
+            )
             for control in lab.controls.values():
                 numbers[control.name] = turn(shown, control)
                 trace, _ = lab.picture(lab.values(numbers))
@@ -170,7 +187,9 @@ def move(shown: Any, control: Control, to: Any) -> None:
         order = list(control.start)
         for place, card in enumerate(to):
             while (now := order.index(card)) > place:
-                grip = shown.get_by_role("button", name=f"{control.texts[card]}, {now + 1} of {len(order)}")
+                grip = shown.get_by_role(
+                    "button", name=f"{control.texts[card]}, {now + 1} of {len(order)}"
+                )
                 grip.press("ArrowLeft")
                 order[now - 1 : now + 1] = order[now], order[now - 1]
         return
@@ -179,7 +198,9 @@ def move(shown: Any, control: Control, to: Any) -> None:
         if to != control.start:
             field.press("Space")
         return
-    on, back = ("ArrowRight", "ArrowLeft") if control.kind == "range" else ("ArrowDown", "ArrowUp")
+    on, back = (
+        ("ArrowRight", "ArrowLeft") if control.kind == "range" else ("ArrowDown", "ArrowUp")
+    )
     for _ in range(abs(to - control.start)):
         field.press(on if to > control.start else back)
 
@@ -187,7 +208,9 @@ def move(shown: Any, control: Control, to: Any) -> None:
 def challenge(walk: Walk) -> None:
     """Not passed as it stands; it gives one hint at a time, and is passed by moving its controls."""
     solved = walk.lesson.solved()[0]
-    shown = walk.shown(next(cell for cell, one in walk.lesson.values.items() if one is solved.task))
+    shown = walk.shown(
+        next(cell for cell, one in walk.lesson.values.items() if one is solved.task)
+    )
     first, *others = solved.task.task.hints
     assert not shown.get_by_text(first).count()
     shown.get_by_role("button", name="Show the next hint").click()
@@ -211,6 +234,7 @@ def walk_through(walk: Walk, visit: Visit) -> None:
     predict(walk)
     play(walk)
     challenge(walk)
-    assert not serious_violations(walk.page, ".lk.walked")  # one of each kind: axe takes its time
+    # One of each kind: axe takes its time
+    assert not serious_violations(walk.page, ".lk.walked")
     assert not visit.elsewhere()
     assert not visit.errors

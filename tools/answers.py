@@ -2,8 +2,8 @@
 
     python -m tools.answers anna.zip ben.zip homes/clara/my-lessons
 
-Each archive, folder or notebook is the work of one learner: *Download all my work* of the site, or the
-copies of the lessons, saved after the questions were answered.
+Each archive, folder or notebook is the work of one learner: *Download all my work* of the
+site, or the copies of the lessons, saved after the questions were answered.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
+STATE, VIEW = (
+    "application/vnd.jupyter.widget-state+json",
+    "application/vnd.jupyter.widget-view+json",
+)
 WIDE = 30  # marks of a bar for all
 
 Tries = list[tuple[str, str, bool]]  # what was said, how sure, and whether it was right
@@ -42,8 +45,12 @@ def answers(notebook: Any) -> Iterator[tuple[str, Tries]]:
         for output in cell.get("outputs", ()):
             shown = output.get("data", {}).get(VIEW, {}).get("model_id")
             state = widgets.get(shown, {}).get("state", {})
-            asked, kept = (json.loads(state.get(name) or "{}") for name in ("state", "kept"))
-            tries = (kept.get("verdict") or {}).get("tries") if "question" in asked else None
+            asked, kept = (
+                json.loads(state.get(name) or "{}") for name in ("state", "kept")
+            )
+            tries = (
+                (kept.get("verdict") or {}).get("tries") if "question" in asked else None
+            )
             if tries:
                 yield asked["question"], tries
 
@@ -75,7 +82,9 @@ def table(found: dict[Asked, list[Tries]]) -> Iterator[str]:
 def main() -> None:
     """Total what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("work", nargs="+", type=Path, help="a learner's archive, folder or notebook")
+    parser.add_argument(
+        "work", nargs="+", type=Path, help="a learner's archive, folder or notebook"
+    )
     print("\n".join(table(collected(parser.parse_args().work))))
 
 

@@ -2,8 +2,9 @@
 
     python -m tools.new_user [FOLDER]
 
-The clone goes into FOLDER, which must not exist yet, or into a temporary one. With uv on PATH it is uv
-that installs, otherwise pip. A browser opens the page that `make lab` names, as a person would.
+The clone goes into FOLDER, which must not exist yet, or into a temporary one. With uv on
+PATH it is uv that installs, otherwise pip. A browser opens the page that `make lab` names,
+as a person would.
 """
 
 import os
@@ -70,14 +71,18 @@ def move(page: Any) -> None:
             page.locator(".jp-Notebook").hover()
             page.mouse.wheel(0, 500)
             page.wait_for_timeout(100)
-        view = slider.locator("xpath=ancestor::*[contains(concat(' ', @class, ' '), ' lk ')]")
+        view = slider.locator(
+            "xpath=ancestor::*[contains(concat(' ', @class, ' '), ' lk ')]"
+        )
         slider.focus()
         before = view.inner_text()
         page.keyboard.press("ArrowRight")
         # While cells run JupyterLab scrolls to the last one, and what had the focus may lose it.
         with suppress(LateError):
             given = [view.element_handle(), before]
-            page.wait_for_function("([view, before]) => view.innerText !== before", arg=given, timeout=LATE)
+            page.wait_for_function(
+                "([view, before]) => view.innerText !== before", arg=given, timeout=LATE
+            )
             return
     raise SystemExit("the slider moved, and the picture stayed as it was")
 

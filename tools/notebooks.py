@@ -22,10 +22,15 @@ NOTEBOOK_LIMIT = 120
 END = "import os\nprint(sum(os.times()[:4]))\n%reset -f"  # a cell after each notebook
 KEPT = ("tags", "jupyter", "jp-MarkdownHeadingCollapsed")  # of a cell's metadata
 METADATA = {
-    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
     "language_info": {"name": "python"},
 }
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # names a model that is gone once the kernel is
+# Names a model that is gone once the kernel is
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?")
 
 
@@ -67,7 +72,10 @@ def run(paths: list[Path]) -> dict[Path, Ran]:
             cell.outputs = outputs
     times = [float(end.outputs[0].text) for end in (first, *ends)]
     took = [later - sooner for sooner, later in pairwise(times)]
-    return {path: Ran(book, seconds) for (path, book), seconds in zip(books.items(), took, strict=True)}
+    return {
+        path: Ran(book, seconds)
+        for (path, book), seconds in zip(books.items(), took, strict=True)
+    }
 
 
 def kept_outputs(cell: Any) -> list[Any]:
@@ -84,7 +92,9 @@ def text_of(notebook: Any) -> str:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     codes = 0
     for place, cell in enumerate(notebook.cells):
-        cell.metadata = {name: value for name, value in cell.metadata.items() if name in KEPT}
+        cell.metadata = {
+            name: value for name, value in cell.metadata.items() if name in KEPT
+        }
         if RANDOM_ID.fullmatch(cell.get("id", "00000000")):
             cell.id = f"cell-{place}"
         cell.source = cell.source.rstrip("\n")
@@ -110,7 +120,9 @@ def normalised(outputs: list[Any], count: int) -> list[Any]:
         if output.output_type == "error":
             raise ValueError(f"a cell raised {output.ename}: {output.evalue}")
         output.data.pop(WIDGET_VIEW, None)
-        output.metadata = {kind: size for kind, size in output.metadata.items() if kind in output.data}
+        output.metadata = {
+            kind: size for kind, size in output.metadata.items() if kind in output.data
+        }
         if "execution_count" in output:
             output.execution_count = count
         if output.data:

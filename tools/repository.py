@@ -15,7 +15,9 @@ NOWHERE = "OWNER/REPOSITORY"  # until somebody says it
 
 def kept_at(root: Path) -> str:
     """Return the owner and name of the repository that `pyproject.toml` under *root* names."""
-    urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "urls"
+    ]
     return "/".join(urls["Repository"].split("/")[-2:])
 
 
@@ -38,7 +40,11 @@ def move(root: Path, name: str) -> list[Path]:
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r}: must be an owner and a project, as in ada/lessons")
     before, changed = kept_at(root), []
-    for path in (root / "pyproject.toml", *sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))):
+    for path in (
+        root / "pyproject.toml",
+        *sorted(root.glob("*.md")),
+        *sorted((root / "docs").rglob("*.md")),
+    ):
         text = path.read_text(encoding="utf-8")
         moved = text.replace(site_of(before), site_of(name)).replace(before, name)
         if moved != text:

@@ -75,7 +75,12 @@ def film(page: Any) -> None:
         page.wait_for_timeout(REST)
         frames.append(taken(page))
     frames[0].save(
-        PICTURES / "live.gif", save_all=True, append_images=frames[1:], duration=SHOWN, loop=0, optimize=True
+        PICTURES / "live.gif",
+        save_all=True,
+        append_images=frames[1:],
+        duration=SHOWN,
+        loop=0,
+        optimize=True,
     )
 
 

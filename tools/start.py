@@ -1,8 +1,8 @@
 """Starts a target of the Makefile with a Python that is new enough.
 
-Every Python from 3.6 on can read this file, so that one that is too old for the lessons can say so, or
-hand over to a newer one beside it. What there is to do stands in targets.py, for any system; a Makefile
-could say neither what went wrong, nor run where there is no `make`.
+Every Python from 3.6 on can read this file, so that one that is too old for the lessons can
+say so, or hand over to a newer one beside it. What there is to do stands in targets.py, for
+any system; a Makefile could say neither what went wrong, nor run where there is no `make`.
 """
 
 import os
@@ -23,7 +23,10 @@ def main() -> None:
     for name in NEWER:
         path = shutil.which(name)
         # Version managers leave programs on PATH that do not start.
-        if path and not subprocess.run([path, "-c", ""], stderr=subprocess.DEVNULL).returncode:
+        if (
+            path
+            and not subprocess.run([path, "-c", ""], stderr=subprocess.DEVNULL).returncode
+        ):
             os.execv(path, [path, "-m", "tools.start", *sys.argv[1:]])
     sys.exit(
         f"lessonkit: Python {sys.version.split()[0]} is too old: install Python 3.11 or newer, "

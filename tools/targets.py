@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 READY = VENV / "ready"  # written last: without it, .venv is only half made
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-JUPYTER = VENV / "jupyter"  # its settings, and what else it would keep in the user's folders
+# Its settings, and what else it would keep in the user's folders
+JUPYTER = VENV / "jupyter"
 ROOM = 700  # MB, with what is downloaded meanwhile
 
 # What goes wrong on other people's machines, and what to do about it; with how pip and uv tell it.
@@ -44,13 +45,17 @@ FIRST = f"{LESSONS}/00_start_here.ipynb"
 LAB = (
     "jupyterlab",
     f"--LabApp.app_settings_dir={ROOT / 'share' / 'jupyter' / 'lab' / 'settings'}",
-    "--LanguageServerManager.autodetect=False",  # it does not ask what else is installed here
-    "--KernelManager.transport_encryption=auto",  # others on this computer do not hear a page and its kernel
+    # It does not ask what else is installed here
+    "--LanguageServerManager.autodetect=False",
+    # Others on this computer do not hear a page and its kernel
+    "--KernelManager.transport_encryption=auto",
     "--allow-root",  # in a container there is often nobody else
     "--ServerApp.log_level=WARN",
     "--LabApp.log_level=WARN",
-    "--ServerApp.answer_yes=True",  # Ctrl+C ends it without a question: the lessons are saved
-    "--ServerApp.tornado_settings={'ws_ping_timeout': 30000}",  # by default longer than Tornado allows
+    # Ctrl+C ends it without a question: the lessons are saved
+    "--ServerApp.answer_yes=True",
+    # By default longer than Tornado allows
+    "--ServerApp.tornado_settings={'ws_ping_timeout': 30000}",
 )
 VOILA = (
     "voila",
@@ -86,16 +91,30 @@ COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
 TARGETS = {
     "setup": Target("Everything is set up.", ()),
     "lab": Target(f"JupyterLab starts with {FIRST}; Ctrl+C ends it.", COPY_AND_OPEN, ()),
-    "demo": Target("Voilà serves the lessons without their code; Ctrl+C ends it.", (VOILA,), ("demo",)),
+    "demo": Target(
+        "Voilà serves the lessons without their code; Ctrl+C ends it.", (VOILA,), ("demo",)
+    ),
     "test": Target("All checks and tests run now.", CHECKS),
-    "coverage": Target("All tests run now, and their coverage is measured.", (("pytest", "--cov"),)),
-    "site": Target("The lessons become a site of static files, in build/site.", (("tools.site",),), None),
-    "test-site": Target("All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)),
+    "coverage": Target(
+        "All tests run now, and their coverage is measured.", (("pytest", "--cov"),)
+    ),
+    "site": Target(
+        "The lessons become a site of static files, in build/site.",
+        (("tools.site",),),
+        None,
+    ),
+    "test-site": Target(
+        "All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)
+    ),
     "test-torch": Target(
         "What works on PyTorch's loaders is tested with PyTorch.", (("tools.torch_tests",),)
     ),
-    "wheel": Target("A wheel is built, and tried in an empty environment.", (("tools.wheel",),)),
-    "bench": Target("All benchmarks run now; this takes more than eight minutes.", (("benchmarks",),)),
+    "wheel": Target(
+        "A wheel is built, and tried in an empty environment.", (("tools.wheel",),)
+    ),
+    "bench": Target(
+        "All benchmarks run now; this takes more than eight minutes.", (("benchmarks",),)
+    ),
     "notebooks": Target("All notebooks run now, and are stored.", (("tools.notebooks",),)),
 }
 
@@ -128,16 +147,23 @@ def set_up(extras: tuple[str, ...]) -> None:
         return
     if not found:
         make_venv()
-    say("The packages that the lessons need are installed into .venv; the first time this may take a minute.")
+    say(
+        "The packages that the lessons need are installed into .venv; the first time this may take a minute."
+    )
     asked = sorted({*extras, *has})
-    failed = run_showing([*installer(), "--editable", f".[{','.join(asked)}]" if asked else "."])
+    failed = run_showing(
+        [*installer(), "--editable", f".[{','.join(asked)}]" if asked else "."]
+    )
     if failed == OFFLINE and found and asked == sorted(has):
         # What is there may be older than what is asked for, and still do.
         say("The package index cannot be reached: the packages that are here are used.")
     elif failed:
         stop(failed)
     else:
-        READY.write_text(json.dumps({"for": wanted, "extras": asked, "place": str(ROOT)}), encoding="utf-8")
+        READY.write_text(
+            json.dumps({"for": wanted, "extras": asked, "place": str(ROOT)}),
+            encoding="utf-8",
+        )
 
 
 def make_venv() -> None:
@@ -159,13 +185,25 @@ def installer() -> list[str]:
     """Return the command that installs: with uv if it is there, which takes half of the time."""
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--python", str(PYTHON)]
-    return [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=off"]
+    return [
+        str(PYTHON),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--progress-bar=off",
+    ]
 
 
 def run_showing(command: list[str]) -> str:
     """Run a program, and show what it says; return why it failed, in a sentence, or nothing."""
     told = ""
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+    pipes: Any = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.STDOUT,
+        "text": True,
+        "errors": "replace",
+    }
     with subprocess.Popen(command, cwd=ROOT, env=environment(), **pipes) as child:
         for line in child.stdout or ():
             told += line
@@ -228,10 +266,14 @@ def alone() -> Iterator[None]:
 def run(module: str, *arguments: str) -> int:
     """Run a *module* in .venv, or without it where nothing had to be installed; return what it returns."""
     python = str(PYTHON) if PYTHON.exists() else sys.executable
-    child = subprocess.Popen([python, "-m", module, *arguments], cwd=ROOT, env=environment())
-    signal.signal(signal.SIGTERM, lambda *_: child.terminate())  # who ends us means what runs here
+    child = subprocess.Popen(
+        [python, "-m", module, *arguments], cwd=ROOT, env=environment()
+    )
+    # Who ends us means what runs here
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     while True:
-        with suppress(KeyboardInterrupt):  # it has heard this as well, and may ask whether it is meant
+        # It has heard this as well, and may ask whether it is meant
+        with suppress(KeyboardInterrupt):
             return child.wait()
 
 

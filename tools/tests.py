@@ -2,9 +2,10 @@
 
     python -m tools.tests [argument of pytest ...]
 
-A part in a browser often waits for the page or for a kernel; meanwhile the others work. pytest-xdist
-would do this too, but not here: some tests interrupt the main thread, as a limit on a learner's endless
-loop does, and that ends a worker of xdist. With arguments it is one plain pytest.
+A part in a browser often waits for the page or for a kernel; meanwhile the others work.
+pytest-xdist would do this too, but not here: some tests interrupt the main thread, as a
+limit on a learner's endless loop does, and that ends a worker of xdist. With arguments it
+is one plain pytest.
 """
 
 from __future__ import annotations
@@ -30,26 +31,42 @@ def files(names: str) -> tuple[str, ...]:
 def with_pages() -> Iterator[str]:
     """Give the test files that open pages: those import what a page is."""
     for path in sorted(TESTS.glob("test_*.py")):
-        if re.search(r"^from (browser|test_browser\w*) import", path.read_text(encoding="utf-8"), re.M):
+        if re.search(
+            r"^from (browser|test_browser\w*) import",
+            path.read_text(encoding="utf-8"),
+            re.M,
+        ):
             yield f"tests/{path.name}"
 
 
-# Half of what needs a browser; what runs the lessons, once for all; what runs many pipelines, and jobs.
+# Half of what needs a browser; what runs the lessons, once for all; what runs many
+# pipelines, and jobs.
 WALKS = files("browser_keys browser_lessons browser_links browser_site")
-NOTEBOOKS = files("notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load")
+NOTEBOOKS = files(
+    "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load"
+)
 PIPELINES = files(
     "advise autotune clocks code code_functions critical_path idle limits memory rewrite "
     "job job_loaders loaders_everywhere recommend"
 )
 PARTS = (
-    (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in WALKS + NOTEBOOKS + PIPELINES)),
+    (
+        *PYTEST,
+        "--browser=without",
+        *(f"--ignore={file}" for file in WALKS + NOTEBOOKS + PIPELINES),
+    ),
     (*PYTEST, "--browser=only", *(file for file in with_pages() if file not in WALKS)),
     (*PYTEST, *WALKS),
     (*PYTEST, *NOTEBOOKS),
     (*PYTEST, *PIPELINES),
     (sys.executable, "-m", "mypy"),
 )
-PIPES: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+PIPES: Any = {
+    "stdout": subprocess.PIPE,
+    "stderr": subprocess.STDOUT,
+    "text": True,
+    "errors": "replace",
+}
 
 
 def main(given: list[str]) -> int:
@@ -71,7 +88,9 @@ def main(given: list[str]) -> int:
                 print(line, end="", flush=True)
                 failed += [line] if line.startswith(("FAILED ", "ERROR ")) else []
             if code := process.wait():
-                failed.append(f"lessonkit: This part ended with {code}: {' '.join(part[2:])}\n")
+                failed.append(
+                    f"lessonkit: This part ended with {code}: {' '.join(part[2:])}\n"
+                )
     print("".join(failed), end="", flush=True)
     return int(bool(failed))
 

@@ -2,9 +2,10 @@
 
 python -m tools.torch_tests [argument of pytest ...]
 
-Everywhere else these tests meet a stand-in alone: PyTorch is large, and nothing of the package needs it.
-On Linux it comes from PyTorch's own index, for the one that Python's index has there is made for a GPU and
-takes gigabytes. LESSONKIT_TORCH says something else to pip, such as a version.
+Everywhere else these tests meet a stand-in alone: PyTorch is large, and nothing of the
+package needs it. On Linux it comes from PyTorch's own index, for the one that Python's
+index has there is made for a GPU and takes gigabytes. LESSONKIT_TORCH says something else
+to pip, such as a version.
 """
 
 from __future__ import annotations
@@ -18,21 +19,36 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "build" / "torch"
 CPU_BUILD = "torch --index-url https://download.pytorch.org/whl/cpu"
-IMPORTS = (sys.executable, "-c", "import torch; print(f'lessonkit: PyTorch {torch.__version__}')")
+IMPORTS = (
+    sys.executable,
+    "-c",
+    "import torch; print(f'lessonkit: PyTorch {torch.__version__}')",
+)
 
 
 def tests() -> list[str]:
     """Return the test files that ask for the fixture `library`."""
     files = sorted((ROOT / "tests").glob("test_*.py"))
-    return [str(file) for file in files if "library: Any" in file.read_text(encoding="utf-8")]
+    return [
+        str(file) for file in files if "library: Any" in file.read_text(encoding="utf-8")
+    ]
 
 
 def install(environment: dict[str, str]) -> bool:
     """Install PyTorch if it is not there; return whether it can be imported then."""
     if subprocess.run(IMPORTS, env=environment).returncode == 0:
         return True
-    wanted = shlex.split(os.environ.get("LESSONKIT_TORCH", CPU_BUILD if sys.platform == "linux" else "torch"))
-    pip = (sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--upgrade")
+    wanted = shlex.split(
+        os.environ.get("LESSONKIT_TORCH", CPU_BUILD if sys.platform == "linux" else "torch")
+    )
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--upgrade",
+    )
     subprocess.run([*pip, "--target", str(HOME), *wanted])
     return subprocess.run(IMPORTS, env=environment).returncode == 0
 
@@ -40,11 +56,17 @@ def install(environment: dict[str, str]) -> bool:
 def main(given: list[str]) -> int:
     """Install what is missing, and test."""
     before = os.environ.get("PYTHONPATH", "")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (before, str(HOME))))}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, (before, str(HOME))))
+    }
     if not install(environment):
-        print("lessonkit: PyTorch cannot be installed: is there a network, or a proxy to be set?")
+        print(
+            "lessonkit: PyTorch cannot be installed: is there a network, or a proxy to be set?"
+        )
         return 1
-    return subprocess.run([sys.executable, "-m", "pytest", *(given or tests())], env=environment).returncode
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *(given or tests())], env=environment
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Lets Jupyter trust the lessons, and so each copy in which nobody has changed anything.
 
-Otherwise it would hide some of what is stored in them, and say of each that it is not trusted. What somebody
-has written into a copy is signed when it is saved in Jupyter.
+Otherwise it would hide some of what is stored in them, and say of each that it is not
+trusted. What somebody has written into a copy is signed when it is saved in Jupyter.
 """
 
 import nbformat

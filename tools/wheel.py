@@ -37,19 +37,33 @@ def main() -> None:
         run(sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT))
         (wheel,) = folder.glob("*.whl")
         brought = {Path(name).name for name in ZipFile(wheel).namelist()}
-        pages = [*(ROOT / "lessonkit" / "widgets" / "page").iterdir(), *(ROOT / "notebooks").iterdir()]
+        pages = [
+            *(ROOT / "lessonkit" / "widgets" / "page").iterdir(),
+            *(ROOT / "notebooks").iterdir(),
+        ]
         missing = {path.name for path in pages if path.is_file()} - brought
         assert not missing, f"not in the wheel: {missing}"
 
         home = folder / "empty"
         venv.create(home, with_pip=True)
         python = str(home / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
-        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel))
+        run(
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            str(wheel),
+        )
         run(python, "-c", TRY, cwd=folder)
-        run(python, "-m", "lessonkit", "check", cwd=folder, allowed=(0, 1))  # 1: time is not kept well here
+        # 1: time is not kept well here
+        run(python, "-m", "lessonkit", "check", cwd=folder, allowed=(0, 1))
         run(python, "-m", "lessonkit", "copy", "lessons", cwd=folder)
         copied = {path.name for path in (folder / "lessons").glob("[!.]*")}
-        assert copied == {path.name for path in (ROOT / "notebooks").iterdir() if path.is_file()}, copied
+        assert copied == {
+            path.name for path in (ROOT / "notebooks").iterdir() if path.is_file()
+        }, copied
     print("The wheel alone draws, explores, checks and brings the lessons.")
 
 

@@ -49,7 +49,8 @@ class Expression:
         for name, value in node.arguments.items():
             if name not in parameters:  # nobody but a rule gives it
                 continue
-            if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:  # given one by one
+            # Given one by one
+            if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
                 texts += [self.argument("", part) for part in value]
             elif not is_usual(value, DEFAULTS.get(name, parameters[name].default)):
                 texts.append(f"{name}=" * (name != first) + self.argument(name, value))
@@ -62,7 +63,9 @@ class Expression:
         if isinstance(value, tuple):
             return f"({', '.join(self.argument('', part) for part in value)})"
         if isinstance(value, list):
-            parts = [self.argument("", part) for part in value[:SHOWN]] + ["..."] * (len(value) > SHOWN)
+            parts = [self.argument("", part) for part in value[:SHOWN]] + ["..."] * (
+                len(value) > SHOWN
+            )
             return f"[{', '.join(parts)}]"
         if isinstance(value, (per_sample, straggler, Read)):
             return repr(value)

@@ -23,7 +23,11 @@ from lessonkit.code.expression import plain
 from lessonkit.engine.storage import Read
 
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-FOLDERS = os.path.dirname(os.__file__), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
+FOLDERS = (
+    os.path.dirname(os.__file__),
+    sysconfig.get_path("purelib"),
+    sysconfig.get_path("platlib"),
+)
 # Where code is that no learner wrote; in a browser folders begin with two slashes.
 INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in FOLDERS))
 STUB = "def NAME(*args):  # put its source here\n    raise NotImplementedError"
@@ -47,7 +51,8 @@ class Functions:
 
         What has no text is a stub that says so.
         """
-        if isinstance(value, (partial, Remembers)):  # `measure` makes a function remember, or @cache
+        # `measure` makes a function remember, or @cache
+        if isinstance(value, (partial, Remembers)):
             value = getattr(value, "__wrapped__", value)
         for way in (self.imported, self.cost, self.written, self.notated):
             with suppress(Exception):  # also of a learner's object
@@ -55,7 +60,9 @@ class Functions:
         kind = identifier(str(getattr(value, "__name__", type(value).__name__)), "some")
         stub = STUB if callable(value) else f"NAME = None  # put the {kind} here"
         self.alive.append(value)
-        return self.define(name or (kind if callable(value) else f"the_{kind}"), stub, id(value))
+        return self.define(
+            name or (kind if callable(value) else f"the_{kind}"), stub, id(value)
+        )
 
     def imported(self, value: Any, name: str) -> str:
         """Write a module, or what this package or an installed one has by its name."""
@@ -65,7 +72,9 @@ class Functions:
         if module.__name__.startswith("lessonkit.") and name.split(".")[0] in self.ours:
             return str(name)
         last = module.__name__.split(".")[-1]
-        is_there = last in sys.builtin_module_names or str(module.__file__).startswith(INSTALLED)
+        is_there = last in sys.builtin_module_names or str(module.__file__).startswith(
+            INSTALLED
+        )
         if vars(module)[name] is not value or last == "__main__" or not is_there:
             raise ValueError("it cannot be imported")
         return str(name) if module is builtins else f"{self.module(last, module)}.{name}"
@@ -73,8 +82,14 @@ class Functions:
     def cost(self, value: Any, name: str) -> str:
         """Write a cost, or a machine, as the call that makes it."""
         if isinstance(value, Read):
-            return f"{self.cost(value.storage, '')}.read({self.text(value.nbytes, 'nbytes')})"
-        parts = {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.repr}
+            return (
+                f"{self.cost(value.storage, '')}.read({self.text(value.nbytes, 'nbytes')})"
+            )
+        parts = {
+            field.name: plain(getattr(value, field.name))
+            for field in fields(value)
+            if field.repr
+        }
         kind = self.imported(type(value), "")
         return f"{kind}({', '.join(f'{name}={self.text(part)}' for name, part in parts.items())})"
 
@@ -90,17 +105,24 @@ class Functions:
         own = self.take(wanted, (function.__code__, *map(id, values)))
         if own not in before:  # what is made again, or calls itself, is there already
             self.alive += values
-            self.definitions[own] = definition(own, self.filled(node, function, captured), lines)
+            self.definitions[own] = definition(
+                own, self.filled(node, function, captured), lines
+            )
         return own
 
     def filled(self, node: Any, function: FunctionType, captured: dict[str, Any]) -> Any:
         """Return *node* with what the function captured in the place of its names."""
-        node = Filled({name: self.text(value, name) for name, value in captured.items()}).visit(node)
-        node.args.defaults = [parsed(self.text(value)) for value in function.__defaults__ or ()]
+        node = Filled(
+            {name: self.text(value, name) for name, value in captured.items()}
+        ).visit(node)
+        node.args.defaults = [
+            parsed(self.text(value)) for value in function.__defaults__ or ()
+        ]
         node.decorator_list = []  # *function* is what a decorator was given
         for part in ast.walk(node):
             if getattr(part, "annotation", None) or getattr(part, "returns", None):
-                self.imports.add("from __future__ import annotations")  # they may name what is not here
+                # They may name what is not here
+                self.imports.add("from __future__ import annotations")
             if isinstance(part, ast.Attribute) and ast.unparse(part) in sys.modules:
                 self.imports.add(f"import {ast.unparse(part)}")
         return node
@@ -118,19 +140,28 @@ class Functions:
         if kind in FORMS:
             parts = [self.literal(part) for part in value]
             if kind is dict:
-                parts = [f"{self.literal(key)}: {self.literal(part)}" for key, part in value.items()]
-            return FORMS[kind] % (", ".join(parts) + "," * (kind is tuple and len(parts) == 1))
-        if (usual := plain(value)) is not value:  # a number of NumPy, which computes in another way
+                parts = [
+                    f"{self.literal(key)}: {self.literal(part)}"
+                    for key, part in value.items()
+                ]
+            return FORMS[kind] % (
+                ", ".join(parts) + "," * (kind is tuple and len(parts) == 1)
+            )
+        # A number of NumPy, which computes in another way
+        if (usual := plain(value)) is not value:
             return f"{self.module('np', sys.modules['numpy'])}.{kind.__name__}({self.literal(usual)})"
         if kind not in (*NUMBERS, str, bytes, range):
             raise ValueError(f"{kind} has no notation")
-        has_none = kind is complex or (kind is float and not math.isfinite(value))  # 1j is, -0j is not
+        # 1j is, -0j is not
+        has_none = kind is complex or (kind is float and not math.isfinite(value))
         return f"{kind.__name__}('{value}')" if has_none else repr(value)
 
     def module(self, wanted: str, module: ModuleType) -> str:
         """Return the name of an imported module."""
         name = self.take(wanted, module)
-        self.imports.add(f"import {module.__name__}" + f" as {name}" * (name != module.__name__))
+        self.imports.add(
+            f"import {module.__name__}" + f" as {name}" * (name != module.__name__)
+        )
         return name
 
     def define(self, wanted: str, text: str, key: Any = None) -> str:
@@ -176,7 +207,10 @@ def source(function: Any) -> tuple[Any, list[str]]:
             if (node.body.lineno, node.body.col_offset) in spots:
                 return deepcopy(node), lines
         elif isinstance(node, ast.FunctionDef) and code.co_name == node.name:
-            if code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list)):
+            if code.co_firstlineno in (
+                node.lineno,
+                *(part.lineno for part in node.decorator_list),
+            ):
                 return deepcopy(node), lines
     raise ValueError("it is not in its file")
 
@@ -200,7 +234,9 @@ def free_names(function: FunctionType, node: ast.AST) -> dict[str, Any]:
         scopes += scope.get_children()
     names = [name for scope in scopes for name in scope.get_symbols()]
     free = {name.get_name() for name in names if name.is_global()}
-    if free & {name.get_name() for name in names if name.is_local() or name.is_declared_global()}:
+    if free & {
+        name.get_name() for name in names if name.is_local() or name.is_declared_global()
+    }:
         raise ValueError("filled in, it would mean something else")
     values = function.__globals__ | dict(inspect.getclosurevars(function).nonlocals)
     return {name: values[name] for name in sorted(free & values.keys())}
@@ -220,4 +256,6 @@ def identifier(words: str, otherwise: str) -> str:
     """Return *words* as a name, with *otherwise* before them or in their place if they make none."""
     name = "_".join(re.findall(r"\w+", unicodedata.normalize("NFKC", words)))
     names = (name, f"{otherwise}_{name}", otherwise)
-    return next(name for name in names if name.isidentifier() and not keyword.iskeyword(name))
+    return next(
+        name for name in names if name.isidentifier() and not keyword.iskeyword(name)
+    )

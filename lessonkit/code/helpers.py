@@ -41,7 +41,8 @@ HELPERS = {
     "plain": PLAIN.replace("TEXT", "value.decode()"),
     "in_python": IN_PYTHON,
 }
-OF_BYTES = {"plain": PLAIN.replace("TEXT", "value")}  # where elements hold bytes that are no text
+# Where elements hold bytes that are no text
+OF_BYTES = {"plain": PLAIN.replace("TEXT", "value")}
 
 
 def text_of(imports: set[str], parts: list[str], helpers: dict[str, str] = HELPERS) -> str:
@@ -51,7 +52,9 @@ def text_of(imports: set[str], parts: list[str], helpers: dict[str, str] = HELPE
             parts = [helper, *parts]
     whole = "\n\n\n".join(parts) + "\n"
     imports = {"import time", *imports, *imports_from("itertools", ITERTOOLS, whole)}
-    first = sorted(imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line))
+    first = sorted(
+        imports, key=lambda line: ("__future__" not in line, line.startswith("from"), line)
+    )
     return "\n".join([*first, "", "", whole])
 
 

@@ -20,7 +20,11 @@ class Program(Expression):
         self.functions = Functions({*NAMES}, dict.fromkeys([*NAMES, "dataset"]))
 
     def argument(self, name: str, value: Any) -> str:
-        return super().argument(name, value) if name in TUNED else self.functions.text(plain(value))
+        return (
+            super().argument(name, value)
+            if name in TUNED
+            else self.functions.text(plain(value))
+        )
 
 
 def program(node: Node, options: dict[str, Any]) -> tuple[str, str]:
@@ -30,8 +34,15 @@ def program(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     """
     writer = Program()
     chain = laid_out(writer.calls(node))
-    given = "".join(f", {name}={writer.argument(name, value)}" for name, value in options.items())
-    body = "\n\n".join([*writer.functions.definitions.values(), f"{chain}\nprint(benchmark(dataset{given}))"])
+    given = "".join(
+        f", {name}={writer.argument(name, value)}" for name, value in options.items()
+    )
+    body = "\n\n".join(
+        [
+            *writer.functions.definitions.values(),
+            f"{chain}\nprint(benchmark(dataset{given}))",
+        ]
+    )
     imports = [*sorted(writer.functions.imports), *imports_from("lessonkit", NAMES, body)]
     return chain, "\n".join([*imports, "", body, ""])
 
@@ -39,6 +50,13 @@ def program(node: Node, options: dict[str, Any]) -> tuple[str, str]:
 def measured(node: Node, _: dict[str, Any]) -> tuple[str, str]:
     """Write the arguments of the loader of a measured job, and where they go."""
     names = ("num_workers", "prefetch_factor", "persistent_workers")
-    given = "".join(f", {name}={node.arguments[name]!r}" for name in names if node.arguments["num_workers"])
+    given = "".join(
+        f", {name}={node.arguments[name]!r}"
+        for name in names
+        if node.arguments["num_workers"]
+    )
     line = f"DataLoader(...{given or ', num_workers=0'})"
-    return line, f"# What was measured is your own program. This model has it with:\n{line}\n"
+    return (
+        line,
+        f"# What was measured is your own program. This model has it with:\n{line}\n",
+    )

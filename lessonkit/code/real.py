@@ -18,11 +18,14 @@ ENOUGH = 100  # elements that an average is taken of, or that a function is trie
 class RealProgram:
     """Writes what takes time as a sleep, and the training loop; collects what these need."""
 
-    takes_parts = False  # whether a function that is written gets the parts of a tuple one by one
+    # Whether a function that is written gets the parts of a tuple one by one
+    takes_parts = False
     ahead = "a copy takes its turn with training"  # where it has no counterpart
 
     def __init__(self, ours: set[str], taken: Iterable[str]) -> None:
-        reserved = dict.fromkeys([*HELPERS, *taken, *ITERTOOLS, "start", "epoch", "elements"])
+        reserved = dict.fromkeys(
+            [*HELPERS, *taken, *ITERTOOLS, "start", "epoch", "elements"]
+        )
         self.functions = Functions(ours, reserved | {"time": time})
         self.comments: list[str] = []
 
@@ -46,15 +49,25 @@ class RealProgram:
     def map_function(self, node: Node) -> str:
         """Write what a map calls; with a cost, a function that sleeps before; nothing if it does neither."""
         given, before = node.arguments, node.inputs[0]
-        name = "mapped" if given["stage"] == "Map" else identifier(given["stage"].lower(), "mapped")
+        name = (
+            "mapped"
+            if given["stage"] == "Map"
+            else identifier(given["stage"].lower(), "mapped")
+        )
         call = self.call(node, name) if function_of(node) else ""
         if not given["cost"]:
             return call
         x = f"{self.star(before)}x" if self.takes_parts else "x"
         sleep = self.sleep(self.seconds(given["cost"], before, f"{name}_cost", "x"), x)
-        sleep += "" if given["kind"] == "wait" else f"  # only waits; {given['kind']} code would hold a core"
+        sleep += (
+            ""
+            if given["kind"] == "wait"
+            else f"  # only waits; {given['kind']} code would hold a core"
+        )
         result = f"{called(call)}({x})" if call else "x"
-        return self.functions.define(name, f"def NAME({x}):\n    {sleep}\n    return {result}")
+        return self.functions.define(
+            name, f"def NAME({x}):\n    {sleep}\n    return {result}"
+        )
 
     def seconds(self, cost: Any, before: Node, name: str, x: str) -> str:
         """Write the seconds that *x* costs, an element of *before*."""
@@ -80,7 +93,9 @@ class RealProgram:
         """Return the first element of *before*, and how many samples it has."""
         return example(before), made(before, 1)[1]
 
-    def loop(self, node: Node, options: dict[str, Any], elements: str, element: str, value: str) -> str:
+    def loop(
+        self, node: Node, options: dict[str, Any], elements: str, element: str, value: str
+    ) -> str:
         """Write the training loop of `benchmark` with *options*, over *elements*, which *node* gives.
 
         One of them is called *element*; *value* is what a step gets of it.
@@ -98,13 +113,19 @@ class RealProgram:
         if (most := options.get("max_elements")) is None:
             heads, margin = [f"{epochs}:", f"    for {element} in {elements}:"], 8
         else:
-            heads, margin = [f"elements = ({element} {epochs} for {element} in {elements})"], 4
+            heads, margin = (
+                [f"elements = ({element} {epochs} for {element} in {elements})"],
+                4,
+            )
             heads.append(f"for {element} in islice(elements, {most}):")
         why = {"machine": "the program has the cores of its computer", "ahead": self.ahead}
         why["queue"] = "the program waits for each step"
         left = [f"# {name}= is left out: {why[name]}." for name in why if name in options]
         body = [margin * " " + line for line in steps]
-        first, last = "start = time.perf_counter()", 'print(f"{time.perf_counter() - start:.3f} s")'
+        first, last = (
+            "start = time.perf_counter()",
+            'print(f"{time.perf_counter() - start:.3f} s")',
+        )
         return "\n".join([*self.comments, *left, first, *heads, *body, last])
 
 
@@ -116,8 +137,8 @@ def has_loader(node: Node) -> bool:
 def taken_apart(root: Node, file: Any = 0) -> Node:
     """Return a description with two steps where one is a map and a batch, or a shuffle and a repeat.
 
-    An `ArtificialDataset` gets the number that opening *file* costs. If a function says what reading costs,
-    a map after it takes that time.
+    An `ArtificialDataset` gets the number that opening *file* costs. If a function says
+    what reading costs, a map after it takes that time.
     """
 
     def change(_: Node, node: Node) -> Node:
@@ -126,7 +147,9 @@ def taken_apart(root: Node, file: Any = 0) -> Node:
             opening = charge(price(given["open"], "open"), Element(file)) / 1e9
             if not callable(given["read"]):
                 return node.replace(open=opening)
-            return node.replace(open=opening, read=0).then("map", cost=given["read"], stage="Read")
+            return node.replace(open=opening, read=0).then(
+                "map", cost=given["read"], stage="Read"
+            )
         method, _between, then = node.method.partition("_and_")
         rest = given | {"num_parallel_calls": None}
         return Node(then, (Node(method, node.inputs, given),), rest) if then else node

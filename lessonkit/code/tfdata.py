@@ -16,7 +16,8 @@ from lessonkit.engine.node import FUNCTIONS, Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 
 TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", bytes: "string"}
-UNKNOWN = ("cost", "kind", "stage", "nbytes", "batches", "random", *FUNCTIONS)  # to tf.data, by these names
+# To tf.data, by these names
+UNKNOWN = ("cost", "kind", "stage", "nbytes", "batches", "random", *FUNCTIONS)
 TAKEN = ("tf", "dataset", "options", "element", "value", "x", "_", "args")
 ARITHMETIC = r"[\w()]+( ([-+*%<>]|//|[=!<>]=) [\w()]+)*"  # as `ast.unparse` spaces it
 UNCHANGED = """
@@ -41,7 +42,9 @@ def tfdata(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     node = taken_apart(node)
     writer = TensorFlow(options.get("machine", Machine()).cores)
     chain = laid_out(writer.calls(node))
-    loop = writer.loop(node, options, "dataset", "element", "tf.nest.map_structure(plain, element)")
+    loop = writer.loop(
+        node, options, "dataset", "element", "tf.nest.map_structure(plain, element)"
+    )
     parts = [*writer.functions.definitions.values(), f"{chain}\n{UNCHANGED}\n{loop}"]
     has_bytes = any("bytes" in structure(example(part), type) for part in walk(node))
     imports = {"import tensorflow as tf", *writer.functions.imports}
@@ -62,19 +65,24 @@ class TensorFlow(RealProgram, Expression):
         return [self.listed(node)] if node.method == "from_list" else super().own(node)
 
     def parameters(self, node: Node) -> list[str]:
-        given = {name: value for name, value in node.arguments.items() if name not in UNKNOWN}
+        given = {
+            name: value for name, value in node.arguments.items() if name not in UNKNOWN
+        }
         first: list[str] = []
         match node.method:
             case "from_generator":
                 signature = structure(example(node), spec)
                 return [f"lambda: {self.generator(node)}", f"output_signature={signature}"]
             case "map":
-                first = [self.map_function(node) or f"lambda {self.star(node.inputs[0])}x: x"]
+                first = [
+                    self.map_function(node) or f"lambda {self.star(node.inputs[0])}x: x"
+                ]
             case "filter":
                 first = [self.call(node, "keep")]
             case "flat_map" | "interleave":
                 first = [self.opener(node)]
-        if node.method == "interleave":  # always said, for by default it depends on the computer
+        # Always said, for by default it depends on the computer
+        if node.method == "interleave":
             cycle = given["cycle_length"], given["num_parallel_calls"], self.cores
             given["cycle_length"] = cycle_length(*cycle)
         return first + super().parameters(Node(node.method, node.inputs, given))
@@ -87,7 +95,9 @@ class TensorFlow(RealProgram, Expression):
         values, first = node.arguments["values"], example(node)
         types = {structure(value, spec) for value in values} or {spec(first)}
         if len(types) > 1:
-            raise TypeError(f"elements are {' and '.join(sorted(types))}: in tf.data all have one type")
+            raise TypeError(
+                f"elements are {' and '.join(sorted(types))}: in tf.data all have one type"
+            )
         text = self.functions.text(list(values))
         if type(first) in TYPES:
             return f"from_tensor_slices(tf.constant({text}, {dtype(first)}))"
@@ -96,7 +106,9 @@ class TensorFlow(RealProgram, Expression):
     def call(self, node: Node, name: str) -> str:
         """Write a learner's function: itself if TensorFlow computes the same, otherwise called in Python."""
         text, is_filter = self.functions.text(function_of(node)), node.method == "filter"
-        if in_graph(self.functions.definitions.get(text, text), example(node.inputs[0]), is_filter):
+        if in_graph(
+            self.functions.definitions.get(text, text), example(node.inputs[0]), is_filter
+        ):
             return text
         if is_filter:
             return f"in_python(lambda *args: bool({called(text)}(*args)), tf.bool)"
@@ -118,7 +130,11 @@ class TensorFlow(RealProgram, Expression):
         texts = {*made_of.values()}
         if len(texts) == 1 and "" not in texts:
             return f"lambda {self.star(before)}_: {texts.pop()}"
-        if "" in texts or not texts or any(type(file) not in (int, str) for file in made_of):
+        if (
+            "" in texts
+            or not texts
+            or any(type(file) not in (int, str) for file in made_of)
+        ):
             return self.functions.define("inner", STUB)
         rows = [f"        {file!r}: lambda: {text}," for file, text in made_of.items()]
         return self.functions.define("inner", INNER.format(rows="\n".join(rows)))
@@ -127,13 +143,22 @@ class TensorFlow(RealProgram, Expression):
 def in_graph(source: str, value: Any, is_filter: bool) -> bool:
     """Whether TensorFlow makes the same of a function: it returns an argument, or computes in integers."""
     match ast.parse(source).body[0]:
-        case ast.Expr(ast.Lambda(args, body)) | ast.FunctionDef(args=args, body=[ast.Return(body)]):
+        case (
+            ast.Expr(ast.Lambda(args, body))
+            | ast.FunctionDef(args=args, body=[ast.Return(body)])
+        ):
             result = ast.unparse(body) if body else ""
         case _:
             return False
     names = {*re.findall(r"[^\W\d]\w*", result)}
-    is_whole = re.fullmatch(ARITHMETIC, result) and all(type(part) is int for part in call_parts(value))
-    if not names or names - {arg.arg for arg in args.args} or is_filter != isinstance(body, ast.Compare):
+    is_whole = re.fullmatch(ARITHMETIC, result) and all(
+        type(part) is int for part in call_parts(value)
+    )
+    if (
+        not names
+        or names - {arg.arg for arg in args.args}
+        or is_filter != isinstance(body, ast.Compare)
+    ):
         return False
     return bool(is_whole) or result in names
 
@@ -159,5 +184,9 @@ def dtype(value: Any) -> str:
         value = value[0] if value else 0
     own = getattr(value, "dtype", None)
     if own is None and type(value) not in TYPES:
-        raise TypeError(f"{value!r}: tf.data has no elements of type {type(value).__name__}")
-    return f"tf.{TYPES[type(value)] if own is None else 'string' if own.kind in 'SU' else own}"
+        raise TypeError(
+            f"{value!r}: tf.data has no elements of type {type(value).__name__}"
+        )
+    return (
+        f"tf.{TYPES[type(value)] if own is None else 'string' if own.kind in 'SU' else own}"
+    )

@@ -19,7 +19,16 @@ def __len__(self):
 def {get}:"""
 TORCH = ("DataLoader", "Dataset", "IterableDataset", "default_collate", "default_convert",
          "get_worker_info")  # fmt: skip
-OTHERWISE = ("generator", "collate_fn", "getitems", "start", "collate", "transfer", "pin", "handling")
+OTHERWISE = (
+    "generator",
+    "collate_fn",
+    "getitems",
+    "start",
+    "collate",
+    "transfer",
+    "pin",
+    "handling",
+)
 MARGIN = 4 * " "
 PLACES = {  # how an operator changes an iterator
     "concatenate": "chain({inputs})",
@@ -29,7 +38,10 @@ PLACES = {  # how an operator changes an iterator
     "take": "islice({samples}, {count})",
     "zip": "zip({inputs})",
 }
-WITHOUT = {"prefetch": "num_workers= makes batches ahead", "cache": "samples are made anew in each epoch"}
+WITHOUT = {
+    "prefetch": "num_workers= makes batches ahead",
+    "cache": "samples are made anew in each epoch",
+}
 IN_PYTORCH = "in PyTorch it takes what it takes."
 IN_TURN = "# Parallel calls have no counterpart in one process: one after another."
 
@@ -42,7 +54,10 @@ def torch(node: Node, options: dict[str, Any]) -> tuple[str, str]:
     loop = writer.loop(node, options, batches, "batch", "batch")
     main = 'if __name__ == "__main__":\n' + indent(loop, MARGIN)
     parts = [*writer.functions.definitions.values(), main]
-    imports = {*imports_from("torch.utils.data", TORCH, "\n".join(parts)), *writer.functions.imports}
+    imports = {
+        *imports_from("torch.utils.data", TORCH, "\n".join(parts)),
+        *writer.functions.imports,
+    }
     return "\n".join(writer.loaders), text_of(imports, parts)
 
 
@@ -53,11 +68,18 @@ def after_loader(node: Node) -> Node:
     last = node
     while last.method in ("map", "filter", *WITHOUT, *PLACES):
         last = last.inputs[0]
-    usual = {name: given.default for name, given in signature(METHODS["DataLoader"]).parameters.items()}
+    usual = {
+        name: given.default
+        for name, given in signature(METHODS["DataLoader"]).parameters.items()
+    }
     if last.method != "batch":
         return Node("DataLoader", (node,), usual | {"batch_size": None})
     size, drop = last.arguments["batch_size"], last.arguments["drop_remainder"]
-    return swap(node, last, Node("DataLoader", last.inputs, usual | {"batch_size": size, "drop_last": drop}))
+    return swap(
+        node,
+        last,
+        Node("DataLoader", last.inputs, usual | {"batch_size": size, "drop_last": drop}),
+    )
 
 
 class PyTorch(RealProgram, Expression):
@@ -67,7 +89,9 @@ class PyTorch(RealProgram, Expression):
     getitems = False  # whether a map is called once for a batch
 
     def __init__(self) -> None:
-        super().__init__({"work", "get_worker_info"}, (*TORCH, "torch", "batch", "x", "value"))
+        super().__init__(
+            {"work", "get_worker_info"}, (*TORCH, "torch", "batch", "x", "value")
+        )
         self.loaders: list[str] = []
 
     def star(self, before: Node) -> str:
@@ -97,7 +121,9 @@ class PyTorch(RealProgram, Expression):
             case "from_generator":
                 return self.generator(node)
             case "ArtificialDataset":
-                return f"artificial({given['num_samples']}, {given['open']}, {given['read']})"
+                return (
+                    f"artificial({given['num_samples']}, {given['open']}, {given['read']})"
+                )
             case "map":
                 self.comments += [IN_TURN] * (given["num_parallel_calls"] is not None)
                 function = self.map_function(node)
@@ -111,12 +137,18 @@ class PyTorch(RealProgram, Expression):
             self.comments.append(f"# {node.method} has no counterpart here: {why}.")
             return inputs[0]
         values = {name: self.functions.text(value) for name, value in given.items()}
-        return PLACES[node.method].format(samples=inputs[0], inputs=", ".join(inputs), **values)
+        return PLACES[node.method].format(
+            samples=inputs[0], inputs=", ".join(inputs), **values
+        )
 
     def loader(self, node: Node) -> str:
         """Define a loader, and the data set that it reads; return its name."""
         outside, self.comments = self.comments, []
-        source, base, methods = node.inputs[0], base_of(node.inputs[0]), "def __iter__(self):"
+        source, base, methods = (
+            node.inputs[0],
+            base_of(node.inputs[0]),
+            "def __iter__(self):",
+        )
         if base is None:
             result = f"iter({self.elements(source)})"
         else:
@@ -124,10 +156,15 @@ class PyTorch(RealProgram, Expression):
             if base.method == "shard":
                 number, rank = base.arguments["num_shards"], base.arguments["index"]
                 same = f"DistributedSampler(data, {number}, {rank}, shuffle=False)"
-                self.comments.append(f"# One rank's share; {same} repeats some, so that all have as many.")
+                self.comments.append(
+                    f"# One rank's share; {same} repeats some, so that all have as many."
+                )
             get, result = "__getitem__(self, index)", "self.values[index]"
             if one_call(node):
-                get, result = "__getitems__(self, indices)", f"[{result} for index in indices]"
+                get, result = (
+                    "__getitems__(self, indices)",
+                    f"[{result} for index in indices]",
+                )
             methods, self.getitems = KEPT.format(kept=kept, get=get), one_call(node)
             maps = walk(source, {*walk(base)})
             for function in filter(None, map(self.map_function, maps)):
@@ -140,7 +177,8 @@ class PyTorch(RealProgram, Expression):
         self.comments = []
         given = ", ".join([f"{samples}()", *self.arguments(node.arguments)])
         text = "\n".join([*self.comments, f"NAME = DataLoader({given})"])
-        name = self.functions.define("loader", text, key=object())  # PyTorch's has one loop at a time
+        # PyTorch's has one loop at a time
+        name = self.functions.define("loader", text, key=object())
         self.comments = outside
         self.loaders.append(f"{name} = DataLoader({given})")
         return name
@@ -158,9 +196,13 @@ class PyTorch(RealProgram, Expression):
         if collate or sleep:
             usual = "default_convert" if given["batch_size"] is None else "default_collate"
             call = called(functions.text(collate)) if collate else usual
-            name = functions.define("collate", f"def NAME(samples):\n{sleep}    return {call}(samples)")
+            name = functions.define(
+                "collate", f"def NAME(samples):\n{sleep}    return {call}(samples)"
+            )
             texts.append(f"collate_fn={name}")
         times = ("start", "transfer", "pin", *["collate"] * callable(spent))
         taken = [name for name in times if given[name] not in (0, (0, 0))]
-        self.comments += [f"# {name}= is what this takes in the model; {IN_PYTORCH}" for name in taken]
+        self.comments += [
+            f"# {name}= is what this takes in the model; {IN_PYTORCH}" for name in taken
+        ]
         return texts

@@ -28,8 +28,13 @@ def elementwise(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
     if deep == other == 0:
         return operation(left, right)
     if deep == other and len(left) != len(right):
-        raise ValueError(f"{reprlib.repr(left)} and {reprlib.repr(right)}: must have the same length")
-    left, right = left if deep >= other else repeat(left), right if deep <= other else repeat(right)
+        raise ValueError(
+            f"{reprlib.repr(left)} and {reprlib.repr(right)}: must have the same length"
+        )
+    left, right = (
+        left if deep >= other else repeat(left),
+        right if deep <= other else repeat(right),
+    )
     return Batch(elementwise(operation, *row) for row in zip(left, right, strict=False))
 
 
@@ -50,9 +55,14 @@ def _compute(name: str) -> None:
     operation = getattr(operator, name)
 
     def forward(self: Batch, other: Any) -> Any:  # an array computes with lists by itself
-        return NotImplemented if hasattr(other, "__array__") else elementwise(operation, self, other)
+        return (
+            NotImplemented
+            if hasattr(other, "__array__")
+            else elementwise(operation, self, other)
+        )
 
-    def backward(self: Batch, other: Any) -> Any:  # a learner's own list grows, as by any: `seen += batch`
+    # A learner's own list grows, as by any: `seen += batch`
+    def backward(self: Batch, other: Any) -> Any:
         own = name == "add" and type(other) is list
         return NotImplemented if own else elementwise(operation, other, self)
 

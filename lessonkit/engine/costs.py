@@ -38,7 +38,8 @@ def price(cost: Cost, name: str, hint: str = "") -> Price:
 
     def told(element: Element) -> int:
         seconds = cost(element.value)
-        if type(seconds) is float and 0 <= seconds < inf:  # most are: the name of a wrong one takes long
+        # Most are: the name of a wrong one takes long
+        if type(seconds) is float and 0 <= seconds < inf:
             return round(seconds * 1e9)
         return check.nanoseconds(check.Of(name, element.value, hint), seconds)
 
@@ -49,7 +50,9 @@ def price_of_bytes(cost: Cost, name: str) -> Price:
     """Return *cost* in nanoseconds: a number, or a function of an element, for its bytes."""
     if not callable(cost):
         return check.nanoseconds(name, cost)
-    return lambda element: check.nanoseconds(check.Of(name, element.value), cost(element.nbytes))
+    return lambda element: check.nanoseconds(
+        check.Of(name, element.value), cost(element.nbytes)
+    )
 
 
 def charge(price: Price, element: Element) -> int:
@@ -102,7 +105,11 @@ class straggler:  # noqa: N801
 
 
 def _length(batch: Any) -> int:
-    return len(batch) if hasattr(batch, "__len__") and getattr(batch, "shape", None) != () else 1
+    return (
+        len(batch)
+        if hasattr(batch, "__len__") and getattr(batch, "shape", None) != ()
+        else 1
+    )
 
 
 def identity(value: Any) -> int:
@@ -112,5 +119,8 @@ def identity(value: Any) -> int:
     if hasattr(value, "tobytes"):  # of an array all that is in it
         return zlib.crc32(value.tobytes())
     if isinstance(value, (dict, tuple, list)):
-        value = [identity(part) for part in (value.values() if isinstance(value, dict) else value)]
+        value = [
+            identity(part)
+            for part in (value.values() if isinstance(value, dict) else value)
+        ]
     return zlib.crc32(repr(value).encode())

@@ -9,7 +9,8 @@ from lessonkit import check
 from lessonkit.engine.batches import Batch
 
 WITHOUT_SIZE = (int, float, str, bool)  # what has no size that anybody asks for
-Bytes = int | Callable[[Any], int] | None  # the size of an element, where it does not know its own
+# The size of an element, where it does not know its own
+Bytes = int | Callable[[Any], int] | None
 
 
 class Element:
@@ -46,7 +47,8 @@ def settle(element: Element) -> Element:
         try:
             raise element.value
         finally:
-            del element  # or error -> traceback -> frame -> element -> error would be a cycle
+            # Or error -> traceback -> frame -> element -> error would be a cycle
+            del element
     return element
 
 
@@ -86,7 +88,11 @@ def nbytes_of(value: Any, nbytes: Bytes, before: int) -> int:
     """Return the bytes of *value*: what *nbytes* says, its own, or what it had *before*."""
     if nbytes is None:
         return size_of(value, before)
-    return check.integer(check.Of("nbytes", value), nbytes(value), least=0) if callable(nbytes) else nbytes
+    return (
+        check.integer(check.Of("nbytes", value), nbytes(value), least=0)
+        if callable(nbytes)
+        else nbytes
+    )
 
 
 # ---- structures: tuples, also named ones, and dicts ----
@@ -130,8 +136,12 @@ def stack(values: Sequence[Any]) -> Any:
     if isinstance(first, (tuple, dict)):
         for value in values:
             if not fits(value, first):
-                raise ValueError(f"batch: {short(value)} has other parts than {short(first)}")
-        return like(first, (stack([value[name] for value in values]) for name in names(first)))
+                raise ValueError(
+                    f"batch: {short(value)} has other parts than {short(first)}"
+                )
+        return like(
+            first, (stack([value[name] for value in values]) for name in names(first))
+        )
     numpy = sys.modules.get("numpy")  # who has an array has imported it
     if numpy is not None and isinstance(first, (numpy.ndarray, numpy.generic)):
         return numpy.stack(values)
@@ -147,7 +157,9 @@ def split(batch: Any) -> Iterator[Any]:
     if isinstance(batch, (tuple, dict)):
         columns = [[*split(batch[name])] for name in names(batch)]
         if len({*map(len, columns)}) > 1:
-            raise ValueError(f"unbatch: the parts of {short(batch)} have {[*map(len, columns)]} values")
+            raise ValueError(
+                f"unbatch: the parts of {short(batch)} have {[*map(len, columns)]} values"
+            )
         return (like(batch, row) for row in zip(*columns, strict=True))
     if isinstance(batch, (str, bytes, set, frozenset)) or not hasattr(batch, "__iter__"):
         raise TypeError(f"unbatch: {short(batch)} is not a batch: it has no parts")

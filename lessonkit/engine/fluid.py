@@ -1,7 +1,7 @@
 """Something that many share at once, each with a part of it: cores in slices, the bandwidth of a storage.
 
-What flows is served at a common rate for its class. So each ends when the service of its class has grown
-by its amount: one heap for each class, and no look at the others.
+What flows is served at a common rate for its class. So each ends when the service of its
+class has grown by its amount: one heap for each class, and no look at the others.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ class Fluid(ABC):
     def __init__(self, run: Any) -> None:
         self.run = run  # in which the alarm is: the first in which something flows
         self.flowing = Counter[Any]()  # how many there are of each class
-        self.served: dict[Any, float] = defaultdict(float)  # by class: what one that was there always has got
-        # By class: the service after which a task has got all, and the task, or None when it has left.
+        # By class: what one that was there always has got
+        self.served: dict[Any, float] = defaultdict(float)
+        # By class: the service after which a task has got all, and the task, or None when
+        # it has left.
         self.heaps: dict[Any, list[list[Any]]] = defaultdict(list)
         self.since = self.count = 0
         self.armed: float = 0  # when the alarm rings next
@@ -81,8 +83,15 @@ class Fluid(ABC):
                         self.leave(kind, portion)
                         task.run.wake_at(now, task)
             rates = self.rates()
-            left = {kind: heap[0][0] - self.served[kind] for kind, heap in self.heaps.items() if heap}
-            first = min((now + ceil(amount / rates[kind]) for kind, amount in left.items()), default=inf)
+            left = {
+                kind: heap[0][0] - self.served[kind]
+                for kind, heap in self.heaps.items()
+                if heap
+            }
+            first = min(
+                (now + ceil(amount / rates[kind]) for kind, amount in left.items()),
+                default=inf,
+            )
             if first == inf or (self.armed > now and abs(first - self.armed) <= SAME_TIME):
                 yield None
             else:
@@ -97,7 +106,14 @@ class Fluid(ABC):
             self.since = now
 
     def took(
-        self, run: Any, began: int, alone: int, stage: Name, element: Element, kind: str, last: int
+        self,
+        run: Any,
+        began: int,
+        alone: int,
+        stage: Name,
+        element: Element,
+        kind: str,
+        last: int,
     ) -> None:
         """Take down work since *began*, made possible by *last*; its end is what it takes *alone*."""
         lost = max(0, run.time - began - alone)
@@ -129,11 +145,15 @@ class SharedCores(Fluid):
         sharing, steps, others = self.sharing, self.flowing[True], self.flowing[False]
         share = min(1.0, self.cores / max(1.0, others + steps * sharing.step_cores))
         beside = sharing.beside if steps else (1.0, sharing.workers)
-        step, worker = (between(others, factors, self.cores) for factors in (sharing.step, beside))
+        step, worker = (
+            between(others, factors, self.cores) for factors in (sharing.step, beside)
+        )
         return {True: share / step, False: share / worker}
 
 
 def between(workers: int, factors: tuple[float, float], cores: int) -> float:
     """Return the factor beside *workers* of them, between that beside one and that beside *cores*."""
     one, full = factors
-    return one + (full - one) * min(1.0, (workers - 1) / max(1, cores - 1)) if workers else 1.0
+    return (
+        one + (full - one) * min(1.0, (workers - 1) / max(1, cores - 1)) if workers else 1.0
+    )

@@ -63,7 +63,9 @@ class _Pass:
 
     def __init__(self, node: Node) -> None:
         self.run = Threads(Machine(), shared, None)
-        self.task = self.run.current = ThreadTask(self.run, None, self.run.name("Loop", LOOP, TRAIN))
+        self.task = self.run.current = ThreadTask(
+            self.run, None, self.run.name("Loop", LOOP, TRAIN)
+        )
         self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
@@ -77,9 +79,12 @@ class _Pass:
 
     def next(self) -> Any:
         if self.asking:
-            raise RuntimeError("this iterator is being asked for an element already, on another thread")
+            raise RuntimeError(
+                "this iterator is being asked for an element already, on another thread"
+            )
         try:
-            self.asking = True  # Ctrl+C may come at any time from here on, also while it waits for the lock
+            # Ctrl+C may come at any time from here on, also while it waits for the lock
+            self.asking = True
             with self.lock():
                 element = self.ask()
         finally:

@@ -26,13 +26,19 @@ class LoopStep:
     """A part of the training loop: what it costs for an element, or a *function* to call with it."""
 
     def __init__(
-        self, run: Run, name: str, role: str, cost: Cost, function: Callable[[Any], Any] | None = None
+        self,
+        run: Run,
+        name: str,
+        role: str,
+        cost: Cost,
+        function: Callable[[Any], Any] | None = None,
     ) -> None:
         self.run = run
         self.function = function
         self.price = price(cost, name.lower(), "; a function to call is step=")
         self.free = self.price == 0 and not function
-        if not self.free or name != "Load":  # a copy that takes no time leaves its name to others
+        # A copy that takes no time leaves its name to others
+        if not self.free or name != "Load":
             self.stage = run.name(name, LOOP, role)
 
     def take(self, element: Element) -> Awaitable[Any]:
@@ -129,8 +135,10 @@ class Loop:
     progress: Progress | None
     cancel: threading.Event | None
     ahead: bool
-    skip: int = 0  # elements that a run before this one was trained on: they are made again, and let go
-    meet: Callable[[Turn | None], Awaitable[None]] | None = None  # other ranks: after a step, or an epoch
+    # Elements that a run before this one was trained on: they are made again, and let go
+    skip: int = 0
+    # Other ranks: after a step, or an epoch
+    meet: Callable[[Turn | None], Awaitable[None]] | None = None
     epochs: list[Epoch] = field(default_factory=list)
 
     async def run_epochs(self, num_epochs: int, most: float) -> None:
@@ -198,7 +206,9 @@ class Loop:
 
 def _described(value: Any) -> Any:
     """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data."""
-    if isinstance(value, (int, float, bool, type(None))) or (isinstance(value, str) and len(value) < 100):
+    if isinstance(value, (int, float, bool, type(None))) or (
+        isinstance(value, str) and len(value) < 100
+    ):
         return value
     if isinstance(value, (list, tuple)) and len(value) <= MOST_PARTS:
         parts = [_described(part) for part in value]

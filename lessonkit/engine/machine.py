@@ -13,10 +13,10 @@ from lessonkit import check
 class Sharing:
     """How a measured machine shares its cores: in slices, and with what those who compute lose beside that.
 
-    *step_cores* are what a step holds. The rest are factors by which work takes longer than its share of
-    the cores explains: *step* and *beside* are what a step and a worker lose while the other computes,
-    beside one worker and beside as many as there are cores; *workers* is what so many workers lose among
-    themselves.
+    *step_cores* are what a step holds. The rest are factors by which work takes longer than
+    its share of the cores explains: *step* and *beside* are what a step and a worker lose
+    while the other computes, beside one worker and beside as many as there are cores;
+    *workers* is what so many workers lose among themselves.
     """
 
     step_cores: float = 1.0
@@ -38,7 +38,8 @@ class Machine:
     sharing: Sharing | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))  # of NumPy's, Python's
+        # Of NumPy's, Python's
+        object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))
 
 
 class Meter(list[tuple[int, str | None, str]]):
@@ -57,14 +58,17 @@ class Teller:
 
     def work(self, *piece: Any) -> None:
         """Refuse it."""
-        raise ValueError("a function of cost, nbytes or progress called work(): it can only return a number")
+        raise ValueError(
+            "a function of cost, nbytes or progress called work(): it can only return a number"
+        )
 
 
 TELLER = Teller()
 
 
 class _Current(threading.local):
-    worker: Any = None  # whoever a function runs for: its `work` takes note of what the function says
+    # Whoever a function runs for: its `work` takes note of what the function says
+    worker: Any = None
 
 
 current = _Current()  # the worker whose function runs on this thread

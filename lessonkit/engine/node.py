@@ -47,7 +47,11 @@ class Description:
 def name_of_function(node: Node) -> str:
     """Return the name of the argument that is a learner's function, or an empty one."""
     is_loader = node.method == "DataLoader"  # whose generator is a seed
-    return "" if is_loader else next((name for name in FUNCTIONS if name in node.arguments), "")
+    return (
+        ""
+        if is_loader
+        else next((name for name in FUNCTIONS if name in node.arguments), "")
+    )
 
 
 def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
@@ -74,7 +78,9 @@ def sites(node: Node) -> Iterator[tuple[int, ...]]:
         if is_next:
             yield site
         else:
-            inputs = [(part, (*site, place), False) for place, part in enumerate(node.inputs)]
+            inputs = [
+                (part, (*site, place), False) for place, part in enumerate(node.inputs)
+            ]
             todo += [(node, site, True), *reversed(inputs)]
 
 
@@ -86,7 +92,9 @@ def told(root: Node, tell: Callable[[Node, list[Any]], Any]) -> Any:
     return known[root]
 
 
-def rebuilt(root: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]) -> Node:
+def rebuilt(
+    root: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]
+) -> Node:
     """Change each node of a description, from its sources on, and return what becomes of *root*.
 
     *change* gets a node as it was, and as it is with the inputs that it has now. What is
@@ -103,7 +111,8 @@ def swap(root: Node, old: Node, new: Node) -> Node:
     return rebuilt(root, lambda _, node: node, {old: new})
 
 
-def cardinality(node: Node) -> Any:  # float | None: what the arguments hold has no types here
+# Float | None: what the arguments hold has no types here
+def cardinality(node: Node) -> Any:
     """Count the elements that *node* will give: infinity for no end, None if nobody knows."""
     return told(node, _cardinality)
 
@@ -123,7 +132,8 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "zip" | "repeat" | "shuffle_and_repeat" if 0 in many:
             return 0
         case "repeat" | "shuffle_and_repeat" if count is None or count < 0:
-            return math.inf  # as in tf.data, also where nobody knows whether there is anything to repeat
+            # As in tf.data, also where nobody knows whether there is anything to repeat
+            return math.inf
         case "skip" if count < 0:
             return 0
         case "concatenate" if math.inf in many:
@@ -148,7 +158,9 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "batch" | "map_and_batch" if result != math.inf:
             return batches(result, arguments["batch_size"], arguments["drop_remainder"])
         case "shard" if result != math.inf:
-            return max(0, math.ceil((result - arguments["index"]) / arguments["num_shards"]))
+            return max(
+                0, math.ceil((result - arguments["index"]) / arguments["num_shards"])
+            )
     return result
 
 
@@ -189,7 +201,11 @@ def base_of(node: Node) -> Node | None:
 def one_call(loader: Node) -> bool:
     """Whether the maps under *loader* are called once for a batch: not without batches, or an order."""
     options = loader.arguments
-    return options["batch_size"] is not None and options["getitems"] and base_of(loader.inputs[0]) is not None
+    return (
+        options["batch_size"] is not None
+        and options["getitems"]
+        and base_of(loader.inputs[0]) is not None
+    )
 
 
 def element_type(node: Node) -> type | None:

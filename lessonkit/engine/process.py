@@ -26,7 +26,8 @@ class Store:
 
     def state(self, node: Any, new: Callable[[], T]) -> T:
         """Return the state of *node*; a *new* one if it has none yet."""
-        # A dict's setdefault is one step, for loops on several threads; a lock might be held in a fork.
+        # A dict's setdefault is one step, for loops on several threads; a lock might be
+        # held in a fork.
         return self._states.setdefault(node, new())  # type: ignore[no-any-return]
 
     def seed(self, given: int | None) -> int:
@@ -50,9 +51,9 @@ class WorkerInfo(NamedTuple):
 class Process:
     """What tasks of one process share, and tasks of another process do not.
 
-    *info* says which worker of a loader it is; None is the main process. *passes* counts how often it
-    has opened each source, and *first* is the number of the first pass: a worker that is started anew
-    goes on with that of its loader.
+    *info* says which worker of a loader it is; None is the main process. *passes* counts
+    how often it has opened each source, and *first* is the number of the first pass: a
+    worker that is started anew goes on with that of its loader.
     """
 
     interpreter: Any

@@ -26,7 +26,9 @@ UNEVEN = (
     "with more, its gradients are added to those of rank {first}'s next epoch, and nobody notices."
 )
 
-ALL_ALIKE = "All ranks read the same samples: the function gives the same pipeline to each rank."
+ALL_ALIKE = (
+    "All ranks read the same samples: the function gives the same pipeline to each rank."
+)
 ONE_LIST = "Several ranks write to {}: machines share no memory, so in a real job each would have its own."
 
 
@@ -89,8 +91,8 @@ class Together(NamedTuple):
 class Ranks:
     """What several ranks did: *steps* that they took together, and an ordinary trace of each.
 
-    *uneven* says what happened if they ran out at different steps; the run stops there. *alike* says if all
-    read the same samples, or write to one list.
+    *uneven* says what happened if they ran out at different steps; the run stops there.
+    *alike* says if all read the same samples, or write to one list.
     """
 
     traces: list[Trace]
@@ -131,8 +133,15 @@ class Ranks:
         for rank, turns in enumerate(self.turns):
             own, theirs = self.waits(rank)
             steps = sum(turn.trained - turn.got for turn in turns) / NS
-            times = (("trains", steps), ("waits for data", own), ("for others", sum(theirs.values())))
-            lines.append(f"rank {rank:<5}" + "".join(f"  {what} {time * 1e3:.3f} ms" for what, time in times))
+            times = (
+                ("trains", steps),
+                ("waits for data", own),
+                ("for others", sum(theirs.values())),
+            )
+            lines.append(
+                f"rank {rank:<5}"
+                + "".join(f"  {what} {time * 1e3:.3f} ms" for what, time in times)
+            )
         return "\n".join(lines)
 
 
@@ -140,10 +149,13 @@ def refuse_what_is_shared(pipelines: list[Any]) -> None:
     """Raise ValueError if two ranks have a step in common: a cache would be shared, which no machines do."""
     owners: dict[Any, int] = {}
     for rank, pipeline in enumerate(pipelines):
-        for node in reversed([*walk(pipeline.node)]):  # the last step that is shared comes first
+        # The last step that is shared comes first
+        for node in reversed([*walk(pipeline.node)]):
             if owners.setdefault(node, rank) != rank:
                 both = f"ranks {owners[node]} and {rank} share {node.method}"
-                raise ValueError(f"{both}: make all of the pipeline within the function of the rank")
+                raise ValueError(
+                    f"{both}: make all of the pipeline within the function of the rank"
+                )
 
 
 def are_alike(pipelines: list[Any]) -> bool:
@@ -159,7 +171,9 @@ def lengths_of_shared(pipelines: list[Any]) -> dict[str, tuple[Any, int]]:
     owners: dict[int, set[int]] = defaultdict(set)
     lengths = {}
     for rank, pipeline in enumerate(pipelines):
-        functions = [value for node in walk(pipeline.node) for value in node.arguments.values()]
+        functions = [
+            value for node in walk(pipeline.node) for value in node.arguments.values()
+        ]
         for function in filter(isfunction, functions):
             taken = getclosurevars(function)
             for name, value in {**taken.globals, **taken.nonlocals}.items():
@@ -188,7 +202,8 @@ def together(
 ) -> tuple[list[Together], list[list[Turn]], str]:
     """Run all *loops*: each step ends for all when the slowest has trained, and *allreduce* later.
 
-    Return the steps, the turns of each rank, and a sentence if one rank ran out where another did not.
+    Return the steps, the turns of each rank, and a sentence if one rank ran out where
+    another did not.
     """
     ranks = [Rank(number, loop, num_epochs, most) for number, loop in enumerate(loops)]
     steps: list[Together] = []
@@ -214,7 +229,10 @@ def take_steps(ranks: list[Rank], steps: list[Together], allreduce: int) -> str:
             slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
             steps.append(Together(slowest.run.time + allreduce, slowest.number))
         elif len(over) < len(ranks):
-            first, later = over[0].number, next(rank.number for rank in ranks if rank not in over)
+            first, later = (
+                over[0].number,
+                next(rank.number for rank in ranks if rank not in over),
+            )
             return UNEVEN.format(first=first, later=later, step=len(steps))
         for rank in ranks:  # an epoch ends for each by itself
             rank.release(rank.run.time if over else steps[-1].end_ns)

@@ -76,15 +76,19 @@ class Recorder:
         self.spans: list[Any] = []
         self.events: list[Any] = []
         self.files: list[tuple[int, int, int, Name]] = []
-        self.arrived: list[list[int]] = []  # by epochs: the elements that the training loop got
+        # By epochs: the elements that the training loop got
+        self.arrived: list[list[int]] = []
         self.identities: list[int] = [*NOBODY]
         self.members: dict[int, tuple[int, ...]] = {}  # of batches: who is in them
         self.names: list[Name] = []  # of stages and buffers, as they were opened
-        self.rooms: dict[Name, int | None] = {}  # of the buffers: how many elements there is room for
+        # Of the buffers: how many elements there is room for
+        self.rooms: dict[Name, int | None] = {}
         self.open = Counter[Name]()  # buffers of each name
-        self.instances: dict[Any, int] = {}  # sources, in the order in which they were opened
+        # Sources, in the order in which they were opened
+        self.instances: dict[Any, int] = {}
         self.places: list[Place] = []  # where each of them is
-        self.workers: dict[Site, int] = {}  # of each loader that has opened: how many processes it has
+        # Of each loader that has opened: how many processes it has
+        self.workers: dict[Site, int] = {}
 
     @property
     def count(self) -> int:

@@ -34,21 +34,38 @@ def state_of(trace: Any, after: int) -> State:
     """Tell where the run of *trace* stood *after* so many elements; ValueError if it cannot go on there."""
     node, given = trace.dataset.node, sum(map(len, trace.arrived))
     if after > given:
-        raise ValueError(f"after={after}: must be {given} or less, so many elements were trained on")
+        raise ValueError(
+            f"after={after}: must be {given} or less, so many elements were trained on"
+        )
     if any(part.arguments.get("random") for part in walk(node)):
-        raise ValueError("a map with random=True cannot be resumed: what it draws is drawn anew")
-    orders = [part.arguments.get(name) for part in walk(node) for name in ("in_order", "deterministic")]
+        raise ValueError(
+            "a map with random=True cannot be resumed: what it draws is drawn anew"
+        )
+    orders = [
+        part.arguments.get(name)
+        for part in walk(node)
+        for name in ("in_order", "deterministic")
+    ]
     if trace.clock == "real" and False in orders:
-        raise ValueError("an order that hangs on times cannot be resumed: keep the order of the elements")
+        raise ValueError(
+            "an order that hangs on times cannot be resumed: keep the order of the elements"
+        )
     times = [epoch.start + time for epoch in trace.epochs for time in epoch.arrivals]
     now = round(times[after - 1] * 1e9) if after else 0
-    held = sum(event.change * event.nbytes for event in trace.events if event.time_ns <= now)
+    held = sum(
+        event.change * event.nbytes for event in trace.events if event.time_ns <= now
+    )
     keys = islice((key for keys in trace.arrived for key in keys), after)
     passes = max((trace.identities[key].epoch + 1 for key in keys), default=0)
     first = times[0] if times else 0.0
     before = trace.options["resume"]
-    if before is not None:  # the run was itself resumed: all is counted from the beginning of the first
-        passes, first, after = max(passes, before.passes), before.position, before.after + after
+    # The run was itself resumed: all is counted from the beginning of the first
+    if before is not None:
+        passes, first, after = (
+            max(passes, before.passes),
+            before.position,
+            before.after + after,
+        )
     return State(fingerprint(node), after, passes, held, first, now / 1e9)
 
 
@@ -65,8 +82,8 @@ def fingerprint(root: Node) -> str:
 def told_apart(value: Any, *around: Any) -> str:
     """Return a text that tells an argument from others, the same in every process.
 
-    Of a function it has what it does: its code, its defaults, and all that it takes from outside. It is
-    met while these values *around* it are told apart.
+    Of a function it has what it does: its code, its defaults, and all that it takes from
+    outside. It is met while these values *around* it are told apart.
     """
     if any(value is one for one in around):  # it calls itself
         return "again"
@@ -75,7 +92,13 @@ def told_apart(value: Any, *around: Any) -> str:
         parts = value.co_code.hex(), value.co_names, value.co_consts
     elif isinstance(value, FunctionType):
         taken = getclosurevars(value)
-        parts = value.__code__, value.__defaults__, value.__kwdefaults__, taken.nonlocals, taken.globals
+        parts = (
+            value.__code__,
+            value.__defaults__,
+            value.__kwdefaults__,
+            taken.nonlocals,
+            taken.globals,
+        )
     elif isinstance(value, partial):
         parts = value.func, value.args, value.keywords
     elif isinstance(value, dict):

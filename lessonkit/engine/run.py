@@ -95,7 +95,9 @@ class Resource(Gate):
         self.queue.append(ticket)
         try:
             run = by or self.run
-            yield from run.until(self, lambda: self.free and self.queue[0] is ticket, self.reason)
+            yield from run.until(
+                self, lambda: self.free and self.queue[0] is ticket, self.reason
+            )
             self.free -= 1
         finally:
             self.queue.remove(ticket)
@@ -114,11 +116,13 @@ class Resource(Gate):
 class Run(ABC):
     """One iteration of a pipeline on one clock: what its operators share."""
 
-    time: int  # the time as a trace has it: on the real clock what the computer's clock says
+    # The time as a trace has it: on the real clock what the computer's clock says
+    time: int
     current: Task
     task_type: type[Any] = Task
     takes_turns = False  # some helpers have no thread of their own
-    shared: Any = None  # `SharedCores`, if the cores of this run's machine are shared in slices
+    # `SharedCores`, if the cores of this run's machine are shared in slices
+    shared: Any = None
     is_real = False
 
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
@@ -161,9 +165,20 @@ class Run(ABC):
                 break
         if self.recorder is not None and self.time > began:
             recorder, ended = self.recorder, self.time
-            recorder.spans += (task.stage, reason, began, ended, task.lane, 0, task.last, gate.name)
+            recorder.spans += (
+                task.stage,
+                reason,
+                began,
+                ended,
+                task.lane,
+                0,
+                task.last,
+                gate.name,
+            )
 
-    def work(self, duration: int, stage: Name, element: Element, kind: str) -> Awaitable[None]:
+    def work(
+        self, duration: int, stage: Name, element: Element, kind: str
+    ) -> Awaitable[None]:
         """Spend *duration* nanoseconds on *element*, after a wait for what this kind of work holds.
 
         `"wait"` holds nothing, `"native"` a core, `"python"` the interpreter lock and a core.
@@ -176,7 +191,9 @@ class Run(ABC):
             return self.spend(duration, stage, element)
         return self.hold(duration, stage, element, kind)
 
-    def pay(self, price: Price, stage: Name, element: Element, kind: str) -> Awaitable[None]:
+    def pay(
+        self, price: Price, stage: Name, element: Element, kind: str
+    ) -> Awaitable[None]:
         """Spend what *element* costs by its *price*, as `work` of this *kind*."""
         if type(price) is int and kind == "wait":  # most are so
             return self.spend(price, stage, element)
@@ -193,7 +210,12 @@ class Run(ABC):
                     await self.spend(duration, stage, element, kind)
 
     async def apply(
-        self, function: Callable[..., Any], element: Element, stage: Name, cost: int = 0, kind: str = "wait"
+        self,
+        function: Callable[..., Any],
+        element: Element,
+        stage: Name,
+        cost: int = 0,
+        kind: str = "wait",
     ) -> Any:
         """Call a learner's *function* with the value of *element*, of a tuple with its parts.
 
@@ -202,7 +224,8 @@ class Run(ABC):
         then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
         """
         meter = Meter(self.current.process)
-        if not self.current.has_thread:  # others go first: the function may compute for long
+        # Others go first: the function may compute for long
+        if not self.current.has_thread:
             await self.stand_back()
         try:
             return self.call(function, stage, element, meter)
@@ -243,7 +266,15 @@ class Run(ABC):
         """Make one value of the list of values that *element* has; what that takes for real is *name*'s."""
         element.value = stack(element.value)
 
-    def took(self, stage: Name, kind: str, began: int, ended: int, element: Element, place: str = "") -> None:
+    def took(
+        self,
+        stage: Name,
+        kind: str,
+        began: int,
+        ended: int,
+        element: Element,
+        place: str = "",
+    ) -> None:
         """Take down a span of the current task: from now on it decides when that can go on."""
         if self.recorder is not None:
             spans, task = self.recorder.spans, self.current
@@ -287,18 +318,39 @@ class Run(ABC):
         self.tasks.discard(task)
 
     # ---- for processes: a loader and its workers ----
-    # They use `pause`, `took` and `outside` of the clocks as well, `process` of a task, and `leftovers`.
+    # They use `pause`, `took` and `outside` of the clocks as well, `process` of a task, and
+    # `leftovers`.
 
-    def new_process(self, store: Store, info: WorkerInfo | None = None, passes: int = 0) -> Process:
+    def new_process(
+        self, store: Store, info: WorkerInfo | None = None, passes: int = 0
+    ) -> Process:
         """Make a process with a lock of its own, and with this *store*."""
-        return Process(Resource(self, "interpreter", 1, "interpreter lock held"), store, info, passes)
+        return Process(
+            Resource(self, "interpreter", 1, "interpreter lock held"), store, info, passes
+        )
 
     def waited(
-        self, stage: Name, reason: str, began: int, ended: int, lane: int, element: Element, place: str
+        self,
+        stage: Name,
+        reason: str,
+        began: int,
+        ended: int,
+        lane: int,
+        element: Element,
+        place: str,
     ) -> None:
         """Take down that an *element* waited, while no task waited for it."""
         if self.recorder is not None:
-            self.recorder.spans += (stage, reason, began, ended, lane, element.key, -1, place)
+            self.recorder.spans += (
+                stage,
+                reason,
+                began,
+                ended,
+                lane,
+                element.key,
+                -1,
+                place,
+            )
 
     # ---- what the two clocks do differently ----
 
@@ -306,11 +358,14 @@ class Run(ABC):
         """End the helper *task* where it stands."""
         if not task.done:
             self.end(task)
-            if not task.coro.cr_running:  # in a learner's function: it ends when that comes back
+            # In a learner's function: it ends when that comes back
+            if not task.coro.cr_running:
                 task.coro.close()
 
     @abstractmethod
-    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Awaitable[None]:
+    def spend(
+        self, duration: int, stage: Name, element: Element, kind: str = "wait"
+    ) -> Awaitable[None]:
         """Let *duration* nanoseconds pass; 0 is no wait at all.
 
         A trace takes them down as work of *kind* that *stage* did on *element*.
@@ -347,5 +402,7 @@ class Run(ABC):
         """Call `function(*arguments)`, which is no operator's; *worker* hears of its `work`."""
 
     @abstractmethod
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter) -> Any:
+    def call(
+        self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter
+    ) -> Any:
         """Call a learner's function on *element*; collect in *meter* what work it says and has not done."""

@@ -20,11 +20,19 @@ def signature(types: Any, shapes: Any, specs: Any) -> Any:
     Raises TypeError if it is said twice.
     """
     if specs is not None and (types is not None or shapes is not None):
-        raise TypeError("output_signature: must not be given beside output_types and output_shapes")
+        raise TypeError(
+            "output_signature: must not be given beside output_types and output_shapes"
+        )
     if specs is not None or types is None:
         return specs
     if isinstance(types, (tuple, dict)):
-        return like(types, (signature(types[name], shapes and shapes[name], None) for name in names(types)))
+        return like(
+            types,
+            (
+                signature(types[name], shapes and shapes[name], None)
+                for name in names(types)
+            ),
+        )
     return TensorSpec(shapes, types)
 
 
@@ -36,7 +44,9 @@ def as_told(value: Any, specs: Any) -> Any:
     if isinstance(specs, (tuple, dict)):
         if not fits(value, specs):
             types = leaves(lambda spec: spec.dtype, specs)
-            raise TypeError(f"from_generator: {value!r}: must have the parts {types}, as it was told")
+            raise TypeError(
+                f"from_generator: {value!r}: must have the parts {types}, as it was told"
+            )
         return like(specs, (as_told(value[name], specs[name]) for name in names(specs)))
     import numpy  # whoever speaks of types and shapes has arrays
 

@@ -14,17 +14,19 @@ from lessonkit.engine.fluid import Fluid
 from lessonkit.engine.recorder import Name
 from lessonkit.engine.run import Resource
 
-LOOK_AGAIN = 2_000_000  # ns; how often a reader on the real clock looks how fast it reads now
+# Ns; how often a reader on the real clock looks how fast it reads now
+LOOK_AGAIN = 2_000_000
 
 
 @dataclass(frozen=True)
 class Storage:
     """What all readers of a run share, on whichever lanes, in whichever workers and ranks they read.
 
-    Streams share the *bandwidth*, in bytes a second, evenly, and each has at most *cap*. Only so many
-    *streams* go on at once, others queue; None is no limit. A stream waits *first_byte* seconds, and takes
-    no bandwidth then. Two that are equal are one: a function of the rank may make it. Raises TypeError or
-    ValueError for what is no such number.
+    Streams share the *bandwidth*, in bytes a second, evenly, and each has at most *cap*.
+    Only so many *streams* go on at once, others queue; None is no limit. A stream waits
+    *first_byte* seconds, and takes no bandwidth then. Two that are equal are one: a
+    function of the rank may make it. Raises TypeError or ValueError for what is no such
+    number.
     """
 
     bandwidth: float = None  # type: ignore[assignment]  # refused as what is no number
@@ -44,7 +46,8 @@ class Storage:
     def read(self, nbytes: float | Callable[[Any], float]) -> Read:
         """Return a cost: to read *nbytes*, or what this function says of the element, from this storage.
 
-        It goes where an operator takes a cost: `map(cost=...)`, and `open` and `read` of ArtificialDataset.
+        It goes where an operator takes a cost: `map(cost=...)`, and `open` and `read` of
+        ArtificialDataset.
 
         >>> from lessonkit import Dataset, Storage, benchmark
         >>> storage = Storage(bandwidth=1e6, first_byte=0.010)
@@ -52,7 +55,9 @@ class Storage:
         >>> benchmark(images, num_epochs=1, train=0).duration
         0.06
         """
-        return Read(self, nbytes if callable(nbytes) else check.amount("nbytes", nbytes, "bytes"))
+        return Read(
+            self, nbytes if callable(nbytes) else check.amount("nbytes", nbytes, "bytes")
+        )
 
     def line(self, run: Any) -> Line:
         """Open it for *run*."""
@@ -88,7 +93,11 @@ class Read(Priced):
         return check.amount(check.Of("nbytes", value), self.nbytes(value), "bytes")
 
     def __repr__(self) -> str:
-        nbytes = getattr(self.nbytes, "__name__", "a function") if callable(self.nbytes) else self.nbytes
+        nbytes = (
+            getattr(self.nbytes, "__name__", "a function")
+            if callable(self.nbytes)
+            else self.nbytes
+        )
         return f"{self.storage!r}.read({nbytes})"
 
 
@@ -104,7 +113,10 @@ class Line(Fluid):
 
     def rates(self) -> dict[Any, float]:
         storage = self.storage
-        return {"read": min(storage.most, storage.bandwidth / max(1, self.flowing["read"])) / 1e9}
+        return {
+            "read": min(storage.most, storage.bandwidth / max(1, self.flowing["read"]))
+            / 1e9
+        }
 
     async def read(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
         """Read *nbytes*: wait for a stream, then for the first byte, and then for all others."""
@@ -112,7 +124,11 @@ class Line(Fluid):
             await run.keep_step()
         await self.streams.acquire(run)
         try:
-            began, last, first = run.time, run.current.last, round(self.storage.first_byte * 1e9)
+            began, last, first = (
+                run.time,
+                run.current.last,
+                round(self.storage.first_byte * 1e9),
+            )
             await run.pause(first)
             if run.is_real:
                 await self.trickle(run, nbytes)

@@ -37,7 +37,9 @@ def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
     *function* must not raise.
     """
     try:
-        threading.Thread(target=function, args=(argument,), name="lessonkit", daemon=True).start()
+        threading.Thread(
+            target=function, args=(argument,), name="lessonkit", daemon=True
+        ).start()
     except RuntimeError:
         return False
     return True
@@ -55,11 +57,13 @@ class ThreadTask(Task):
         self.lag = 0  # how far its clock is behind, if it has no thread
         self.alarm = threading.Lock()
         self.alarm.acquire()
-        self.asks = self.has_thread = coro is None  # without a coroutine, it is the thread that asks
+        # Without a coroutine, it is the thread that asks
+        self.asks = self.has_thread = coro is None
         # The learner's function that it runs, if it runs one:
         self.call_stage = Name()
         self.call_element = Element(None)
-        self.call_began = self.call_took = 0  # since it was called, or came back from its last work()
+        # Since it was called, or came back from its last work()
+        self.call_began = self.call_took = 0
         self.call_worked = False  # it has said what it costs
 
     def work(self, duration: int, stage: str | None, kind: str) -> None:
@@ -83,7 +87,11 @@ class Threads(Run):
     is_real = True
 
     def __init__(
-        self, machine: Machine, store: Store, recorder: Recorder | None, stop: threading.Event | None = None
+        self,
+        machine: Machine,
+        store: Store,
+        recorder: Recorder | None,
+        stop: threading.Event | None = None,
     ) -> None:
         super().__init__(machine, store, recorder)
         self.lock = threading.Lock()
@@ -146,7 +154,11 @@ class Threads(Run):
         """Sleep until *due*, without the lock; False if something else came before."""
         self.lock.release()
         try:
-            while (left := due - self.real) > 0 and task.alarm.locked() and not self.must_stop(task):
+            while (
+                (left := due - self.real) > 0
+                and task.alarm.locked()
+                and not self.must_stop(task)
+            ):
                 time.sleep(min(left / 1e9, SLICE))
         finally:
             self.lock.acquire()
@@ -162,26 +174,35 @@ class Threads(Run):
                 continue
             self.lock.release()
             try:
-                if task.alarm.acquire(timeout=SLICE):  # in slices, so that Ctrl+C works everywhere
+                # In slices, so that Ctrl+C works everywhere
+                if task.alarm.acquire(timeout=SLICE):
                     return
             finally:
                 self.lock.acquire()
             if This.pid != self.pid:
-                raise RuntimeError("this began before the fork, in whose process the helpers are: begin anew")
+                raise RuntimeError(
+                    "this began before the fork, in whose process the helpers are: begin anew"
+                )
 
     @types.coroutine
-    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Waits:
+    def spend(
+        self, duration: int, stage: Name, element: Element, kind: str = "wait"
+    ) -> Waits:
         if duration:
             began = self.time
             yield self.now + duration
             self.took(stage, kind, began, self.time, element)
 
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter) -> Any:
+    def call(
+        self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter
+    ) -> Any:
         """Run *function* and take the time that it took."""
         task = self.current
         task.call_stage, task.call_element, task.call_worked = stage, element, False
         try:
-            return self.outside(task if task.has_thread else meter, function, *call_parts(element.value))
+            return self.outside(
+                task if task.has_thread else meter, function, *call_parts(element.value)
+            )
         finally:
             began, took = task.call_began - self.origin, task.call_took
             if took > LATE:  # too long to be behind still

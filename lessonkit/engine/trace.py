@@ -9,12 +9,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.engine.machine import Machine
-from lessonkit.engine.recorder import ACCELERATOR, TRAIN, BufferInfo, Identity, Name, Recorder, rows
+from lessonkit.engine.recorder import (
+    ACCELERATOR,
+    TRAIN,
+    BufferInfo,
+    Identity,
+    Name,
+    Recorder,
+    rows,
+)
 from lessonkit.engine.resume import State, state_of
 
 # Two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
 WAITS = (
-    *("buffer empty", "buffer full", "no core", "interpreter lock held", "in the queue", "out of turn"),
+    *(
+        "buffer empty",
+        "buffer full",
+        "no core",
+        "interpreter lock held",
+        "in the queue",
+        "out of turn",
+    ),
     "storage busy",
 )
 EMPTY, NO_CORE = WAITS[0], WAITS[2]
@@ -119,8 +134,8 @@ class Trace:
     """What a run did, as data, and the run itself: *dataset*, *machine* and *options*.
 
     Everything that explains a run reads this and nothing else. Pickled, a trace leaves the
-    description and the options behind, since a learner's functions may not travel: LostError, a ValueError,
-    tells whoever asks for them.
+    description and the options behind, since a learner's functions may not travel:
+    LostError, a ValueError, tells whoever asks for them.
     """
 
     recorder: Recorder | None
@@ -134,7 +149,11 @@ class Trace:
     ranks: Any = None  # what all ranks did, if this is the trace of one of several
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("dataset", "options")}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("dataset", "options")
+        }
 
     if not TYPE_CHECKING:
 
@@ -203,24 +222,34 @@ class Trace:
     def per_sample(self) -> float:
         """Seconds for each sample, in all."""
         if not self.samples:
-            raise ValueError("no element reached the training loop: there is no time per sample")
+            raise ValueError(
+                "no element reached the training loop: there is no time per sample"
+            )
         return self.duration / self.samples
 
     @cached_property
     def stages(self) -> list[Name]:
         """The stages in the order in which they first worked, the accelerator's last."""
-        first = dict.fromkeys(span.stage for span in sorted(self.work, key=attrgetter("start_ns")))
-        return sorted(first, key=lambda stage: (stage.role in ACCELERATOR, stage.role == TRAIN))
+        first = dict.fromkeys(
+            span.stage for span in sorted(self.work, key=attrgetter("start_ns"))
+        )
+        return sorted(
+            first, key=lambda stage: (stage.role in ACCELERATOR, stage.role == TRAIN)
+        )
 
     def times(self, stage: str, *, waits: bool = False) -> list[int]:
         """Return the nanoseconds of each stretch in which *stage* worked, or with *waits* had to wait."""
-        chosen = (span for span in self.spans if span.stage == stage and span.is_wait == waits)
+        chosen = (
+            span for span in self.spans if span.stage == stage and span.is_wait == waits
+        )
         return [span.end_ns - span.start_ns for span in chosen]
 
     def busy(self, stage: str) -> float:
         """Return the share of the run in which at least one call of *stage* was at work."""
         busy = reached = 0
-        for start, end in sorted((span.start_ns, span.end_ns) for span in self.work if span.stage == stage):
+        for start, end in sorted(
+            (span.start_ns, span.end_ns) for span in self.work if span.stage == stage
+        ):
             busy += max(0, end - max(start, reached))
             reached = max(reached, end)
         return busy / NS / self.duration if self.duration else 0.0
@@ -268,9 +297,14 @@ class Trace:
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
         for stage in dict.fromkeys([*self.stages, *(span.stage for span in self.spans)]):
             work, waits = self.times(stage), self.times(stage, waits=True)
-            shares = f"{sum(work) / 1e6:>12.3f}{self.busy(stage):>8.1%}{sum(waits) / 1e6:>13.3f}"
+            shares = (
+                f"{sum(work) / 1e6:>12.3f}{self.busy(stage):>8.1%}{sum(waits) / 1e6:>13.3f}"
+            )
             lines.append(f"{stage:<14}{len(work):>7}{shares}")
-        lines.append(f"total {self.duration * 1e3:.3f} ms" + (" (cancelled)" if self.cancelled else ""))
+        lines.append(
+            f"total {self.duration * 1e3:.3f} ms"
+            + (" (cancelled)" if self.cancelled else "")
+        )
         if self.samples:
             lines[-1] += f", {self.per_sample * 1e3:.3f} ms a sample"
         return "\n".join(lines)

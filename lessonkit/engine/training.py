@@ -28,14 +28,19 @@ from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.virtual import Virtual
 
-MOST_ELEMENTS = 1_000_000  # elements of a source whose end nobody knows, on the virtual clock
+# Elements of a source whose end nobody knows, on the virtual clock
+MOST_ELEMENTS = 1_000_000
 USUAL = 0.010  # s; what a step takes if nothing is said
 
 
 @overload
-def benchmark(dataset: Description, *given: Any, ranks: None = None, **options: Any) -> Trace: ...
+def benchmark(
+    dataset: Description, *given: Any, ranks: None = None, **options: Any
+) -> Trace: ...
 @overload
-def benchmark(dataset: Callable[[int], Description], *given: Any, ranks: int, **options: Any) -> Ranks: ...
+def benchmark(
+    dataset: Callable[[int], Description], *given: Any, ranks: int, **options: Any
+) -> Ranks: ...
 def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one what else it takes
     dataset: Any,
     num_epochs: int = 2,
@@ -60,24 +65,25 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
 
     *train* and *load* are seconds, or a function of the element that gives seconds; *train*
     is 10 ms if it is not given. In place of it *step* may be a function to call with each
-    element: its own time counts, and the work that it says by `work`; what it returns does not.
-    With *ahead*, the next element is copied while this one trains, on a second stream. What comes from
-    a `DataLoader` has to be in pinned memory for that: without, copies take turns with training.
-    With *queue* the loop only launches a step, and goes on while at most so many of them wait or are at
-    work on the accelerator; *train* is what that takes, *step* what launching does. An epoch ends when all
-    are done.
-    *max_elements* ends the run after so many elements in all. *progress* is called after each
-    element with how many there were and how long it took; the run ends early when *cancel* is
-    set. With *keep* the trace holds on to the elements themselves.
+    element: its own time counts, and the work that it says by `work`; what it returns does
+    not. With *ahead*, the next element is copied while this one trains, on a second stream.
+    What comes from a `DataLoader` has to be in pinned memory for that: without, copies take
+    turns with training. With *queue* the loop only launches a step, and goes on while at
+    most so many of them wait or are at work on the accelerator; *train* is what that takes,
+    *step* what launching does. An epoch ends when all are done. *max_elements* ends the run
+    after so many elements in all. *progress* is called after each element with how many
+    there were and how long it took; the run ends early when *cancel* is set. With *keep*
+    the trace holds on to the elements themselves.
 
-    With *resume*, a state that `trace.state(after=...)` gave, the run goes on there: the elements before are
-    made again and let go, so all that follows is what would have followed. Raises ValueError for a state of
-    another pipeline.
+    With *resume*, a state that `trace.state(after=...)` gave, the run goes on there: the
+    elements before are made again and let go, so all that follows is what would have
+    followed. Raises ValueError for a state of another pipeline.
 
-    With *ranks*, so many machines train together, each with a clock of its own: *dataset* is a function that
-    makes the pipeline of a rank, by its number. A step ends for all when the slowest has trained, and
-    *allreduce* seconds later. That is a model, on the virtual clock alone; the result is `Ranks`. Without
-    *record* a trace has no spans; of ranks it may be the number of the only one that is recorded.
+    With *ranks*, so many machines train together, each with a clock of its own: *dataset*
+    is a function that makes the pipeline of a rank, by its number. A step ends for all when
+    the slowest has trained, and *allreduce* seconds later. That is a model, on the virtual
+    clock alone; the result is `Ranks`. Without *record* a trace has no spans; of ranks it
+    may be the number of the only one that is recorded.
 
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
@@ -87,11 +93,17 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     """
     num_epochs = check.integer("num_epochs", num_epochs, least=0)
     check.one_of("clock", clock, ("virtual", "real"))
-    most = math.inf if max_elements is None else check.integer("max_elements", max_elements, least=0)
+    most = (
+        math.inf
+        if max_elements is None
+        else check.integer("max_elements", max_elements, least=0)
+    )
     machine = check.instance("machine", machine or Machine(), Machine)
     queue = check.integer("queue", queue, least=0)
     if None not in (train, step) and not queue:
-        raise TypeError(f"train={train!r}, step={step!r}: must be a cost or a function to call, not both")
+        raise TypeError(
+            f"train={train!r}, step={step!r}: must be a cost or a function to call, not both"
+        )
     may_be_called = check.unsaid(check.function)
     may_be_called("step", step), may_be_called("progress", progress)
     if cancel is not None and not hasattr(cancel, "is_set"):
@@ -102,17 +114,33 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     if ranks is None or type(record) is not int:
         check.flag("record", record)
     if resume is not None:
-        check.integer("resume: after", check.instance("resume", resume, State).after, least=0)
-    options: dict[str, Any] = {"num_epochs": num_epochs, "step": step, "train": train, "load": load}
-    options |= {"max_elements": max_elements, "ahead": ahead, "queue": queue, "resume": resume}
+        check.integer(
+            "resume: after", check.instance("resume", resume, State).after, least=0
+        )
+    options: dict[str, Any] = {
+        "num_epochs": num_epochs,
+        "step": step,
+        "train": train,
+        "load": load,
+    }
+    options |= {
+        "max_elements": max_elements,
+        "ahead": ahead,
+        "queue": queue,
+        "resume": resume,
+    }
 
     def loop_over(pipeline: Any, recorded: bool) -> Loop:
         """Make a run of *pipeline*, and its training loop."""
         node = pipeline.node
         if most == cardinality(node) == math.inf:
-            raise ValueError("the pipeline never ends: say max_elements, or repeat it a number of times")
+            raise ValueError(
+                "the pipeline never ends: say max_elements, or repeat it a number of times"
+            )
         if resume is not None and resume.pipeline != fingerprint(node):
-            raise ValueError("resume: this state is of another pipeline, or of one that was changed since")
+            raise ValueError(
+                "resume: this state is of another pipeline, or of one that was changed since"
+            )
         shared = (machine, Store(fixed_seed=True), Recorder() if recorded else None)
         run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
         run.sites = {site: operator for operator, site in enumerate(sites(node))}
@@ -126,7 +154,9 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
 
     def trace(pipeline: Any, loop: Loop, *, cancelled: bool = False) -> Trace:
         recorder, time = loop.run.recorder, loop.run.time / 1e9
-        return Trace(recorder, loop.epochs, time, clock, cancelled, pipeline, machine, options)
+        return Trace(
+            recorder, loop.epochs, time, clock, cancelled, pipeline, machine, options
+        )
 
     if ranks is not None:
         check.duration("allreduce", allreduce)
@@ -134,21 +164,33 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
             if given:
                 raise ValueError(f"{name}={given!r}: must not be given with ranks")
         if clock == "real":
-            raise ValueError("clock='real': must be virtual with ranks=, which are a model of other machines")
+            raise ValueError(
+                "clock='real': must be virtual with ranks=, which are a model of other machines"
+            )
         numbers = range(check.integer("ranks", ranks, least=1))
         if type(record) is int and record not in numbers:
-            raise ValueError(f"record={record!r}: must be True, False or one of the {ranks} ranks")
+            raise ValueError(
+                f"record={record!r}: must be True, False or one of the {ranks} ranks"
+            )
         function = check.function_of_rank("dataset", dataset)
         pipelines = [checked_pipeline(function(number)) for number in numbers]
         refuse_what_is_shared(pipelines)
         before = lengths_of_shared(pipelines)
-        recorded = [record == number if type(record) is int else bool(record) for number in numbers]
+        recorded = [
+            record == number if type(record) is int else bool(record) for number in numbers
+        ]
         with without_collector():
             loops = [*map(loop_over, pipelines, recorded)]
             found = together(loops, num_epochs, most, allreduce)
         remarks = [ALL_ALIKE] * are_alike(pipelines)
-        remarks += [ONE_LIST.format(name) for name, (value, length) in before.items() if len(value) != length]
-        result = Ranks([*map(trace, pipelines, loops)], *found, allreduce, " ".join(remarks))
+        remarks += [
+            ONE_LIST.format(name)
+            for name, (value, length) in before.items()
+            if len(value) != length
+        ]
+        result = Ranks(
+            [*map(trace, pipelines, loops)], *found, allreduce, " ".join(remarks)
+        )
         for one in result.traces:
             one.ranks = result
         return result
@@ -165,7 +207,9 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
             raise loop.run.crash from None
         cancelled = True
     if unknown and sum(epoch.count for epoch in loop.epochs) > MOST_ELEMENTS:
-        raise ValueError(f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements")
+        raise ValueError(
+            f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements"
+        )
     return trace(dataset, loop, cancelled=cancelled)
 
 

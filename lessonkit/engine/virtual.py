@@ -14,7 +14,8 @@ from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Task, Waits
 
-# In the place of a time, for what a task waits: that all ranks have made a step, or its rank's turn.
+# In the place of a time, for what a task waits: that all ranks have made a step, or its
+# rank's turn.
 ALL_RANKS, ITS_TURN = -1, -2
 
 
@@ -34,11 +35,14 @@ class Virtual(Run):
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
         super().__init__(machine, store, recorder)
         self.time = 0
-        self.in_step: bool | None = None  # with other ranks that share something; without others it is None
-        self.ready: deque[Task] = deque()  # can go on now, in the order in which they were woken
+        # With other ranks that share something; without others it is None
+        self.in_step: bool | None = None
+        # Can go on now, in the order in which they were woken
+        self.ready: deque[Task] = deque()
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
         self.shared = machine.sharing and SharedCores(self, machine, machine.sharing)
-        self.slept = 0  # sleeps so far: among equal times, the first to fall asleep wakes first
+        # Sleeps so far: among equal times, the first to fall asleep wakes first
+        self.slept = 0
 
     @property
     def now(self) -> int:
@@ -87,11 +91,17 @@ class Virtual(Run):
                 return due
 
     def _who_waits(self, main: Task) -> str:
-        helpers = sorted({f"{task.stage} waits for {task.waits_for}" for task in self.tasks})
-        return "; ".join([f"nothing can ever go on: {main.stage} waits for {main.waits_for}", *helpers])
+        helpers = sorted(
+            {f"{task.stage} waits for {task.waits_for}" for task in self.tasks}
+        )
+        return "; ".join(
+            [f"nothing can ever go on: {main.stage} waits for {main.waits_for}", *helpers]
+        )
 
     @types.coroutine
-    def spend(self, duration: int, stage: Name, element: Element, kind: str = "wait") -> Waits:
+    def spend(
+        self, duration: int, stage: Name, element: Element, kind: str = "wait"
+    ) -> Waits:
         if duration:
             began = self.time
             due = began + duration
@@ -120,7 +130,9 @@ class Virtual(Run):
         else:
             self.wake(task)
 
-    def call(self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter) -> Any:
+    def call(
+        self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter
+    ) -> Any:
         """Run *function* at once; the work it says it does is collected in *meter*, to be spent after."""
         return self.outside(meter, function, *call_parts(element.value))
 

@@ -26,10 +26,15 @@ class Compared:
         if self.off is None:
             return ""
         off = percent(abs(self.off))
-        return "exact" if off == "0 %" else f"{off} too {'long' if self.off > 0 else 'short'}"
+        return (
+            "exact" if off == "0 %" else f"{off} too {'long' if self.off > 0 else 'short'}"
+        )
 
     def __str__(self) -> str:
-        times = (f"{count:>7}{mean * 1e3:>9.3f} ms" for count, mean in (self.predicted, self.measured))
+        times = (
+            f"{count:>7}{mean * 1e3:>9.3f} ms"
+            for count, mean in (self.predicted, self.measured)
+        )
         return f"{self.stage:<14}{''.join(times)}{self.verdict:>18}".rstrip()
 
 
@@ -61,7 +66,9 @@ def compare(predicted: Trace, real: Trace) -> Comparison:
     total               1  210.000 ms      1  198.000 ms    6.1 % too long
     """
     stages = dict.fromkeys([*predicted.stages, *real.stages])
-    rows = tuple(Compared(stage, _mean(predicted, stage), _mean(real, stage)) for stage in stages)
+    rows = tuple(
+        Compared(stage, _mean(predicted, stage), _mean(real, stage)) for stage in stages
+    )
     return Comparison(rows, Compared("total", (1, predicted.duration), (1, real.duration)))
 
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from lessonkit.engine.trace import NS, Span, Trace
 
-RUNTIME = "runtime"  # time that no span accounts for: a thread that wakes up, a run broken off
+# Time that no span accounts for: a thread that wakes up, a run broken off
+RUNTIME = "runtime"
 
 
 class Step(NamedTuple):
@@ -68,7 +69,9 @@ def times(steps: Iterable[Step]) -> dict[str, int]:
     taken: dict[str, int] = {}
     for _, stage, start, end in steps:
         taken[stage] = taken.get(stage, 0) + end - start
-    return dict(sorted(taken.items(), key=lambda item: -item[1])) if len(taken) > 1 else taken
+    return (
+        dict(sorted(taken.items(), key=lambda item: -item[1])) if len(taken) > 1 else taken
+    )
 
 
 def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
@@ -87,7 +90,14 @@ def last_work(spans: list[Span], end: int) -> int:
     On threads a learner's function may come back when the run is over: that decides nothing.
     """
     indices = range(len(spans) - 1, -1, -1)
-    return next((index for index in indices if not spans[index].is_wait and spans[index].end_ns <= end), -1)
+    return next(
+        (
+            index
+            for index in indices
+            if not spans[index].is_wait and spans[index].end_ns <= end
+        ),
+        -1,
+    )
 
 
 def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:

@@ -40,14 +40,22 @@ def data_quality(trace: Trace) -> DataQuality:
     [(), ('epochs blur',)]
     """
     nodes = list(walk(trace.dataset.node))
-    epochs = [[trace.identities[who] for key in keys for who in trace.members(key)] for keys in trace.arrived]
+    epochs = [
+        [trace.identities[who] for key in keys for who in trace.members(key)]
+        for keys in trace.arrived
+    ]
     mixed = any(map(mixes_passes, nodes))
-    caches = [node for node in nodes if node.method == "cache" and node not in lost_with_workers(nodes)]
+    caches = [
+        node
+        for node in nodes
+        if node.method == "cache" and node not in lost_with_workers(nodes)
+    ]
     frozen = {effect for node in caches for effect in frozen_by_cache(node.inputs[0])}
     may_be_same = FREEZES_ORDER in frozen or any(map(keeps_order, nodes))
     return DataQuality(
         blurred=any(blurs(trace, epoch, mixed) for epoch in epochs),
-        same_order=may_be_same and all_alike([order for epoch in epochs for order in passes(epoch)]),
+        same_order=may_be_same
+        and all_alike([order for epoch in epochs for order in passes(epoch)]),
         same_augmentation=FREEZES in frozen,
     )
 
@@ -77,7 +85,10 @@ def blurs(trace: Trace, epoch: list[Identity], mixed: bool) -> bool:
 
 def mixes_passes(node: Node) -> bool:
     """Whether this step changes an order, after a step that repeats."""
-    mixes = node.method in ("shuffle", "interleave") or node.arguments.get("deterministic") is False
+    mixes = (
+        node.method in ("shuffle", "interleave")
+        or node.arguments.get("deterministic") is False
+    )
     before = (part for above in node.inputs for part in walk(above)) if mixes else ()
     return any(part.method in ("repeat", "shuffle_and_repeat") for part in before)
 
@@ -105,21 +116,29 @@ def all_alike(orders: list[list[tuple[int, int]]]) -> bool:
 def keeps_order(node: Node) -> bool:
     """Whether this is a shuffle that gives the same order in every pass."""
     given = node.arguments
-    return node.method in SHUFFLES and (given["buffer_size"] == 1 or not given["reshuffle_each_iteration"])
+    return node.method in SHUFFLES and (
+        given["buffer_size"] == 1 or not given["reshuffle_each_iteration"]
+    )
 
 
 def lost_with_workers(nodes: list[Node]) -> set[Node]:
     """Find the caches that each worker of a loader fills anew in every epoch: they freeze nothing.
 
-    What is asked for by number is cached before the workers start. Workers that stay keep what they have,
-    and a `repeat` there goes over a cache within one epoch.
+    What is asked for by number is cached before the workers start. Workers that stay keep
+    what they have, and a `repeat` there goes over a cache within one epoch.
     """
     lost = set[Node]()
     for loader in nodes:
         given = loader.arguments
-        if given.get("num_workers") and not given["persistent_workers"] and base_of(loader.inputs[0]) is None:
+        if (
+            given.get("num_workers")
+            and not given["persistent_workers"]
+            and base_of(loader.inputs[0]) is None
+        ):
             inside = [*walk(loader.inputs[0])]
-            repeats = (node for node in inside if node.method in ("repeat", "shuffle_and_repeat"))
+            repeats = (
+                node for node in inside if node.method in ("repeat", "shuffle_and_repeat")
+            )
             kept = {node for repeat in repeats for node in walk(repeat)}
             lost |= {node for node in inside if node.method == "cache"} - kept
     return lost
@@ -129,7 +148,11 @@ def frozen_by_cache(node: Node) -> tuple[str, ...]:
     """Say what a cache after *node* keeps from changing; what is cached already is frozen."""
     if node.method == "cache":
         return ()
-    remarks = [FREEZES] if node.arguments.get("random") else [FREEZES_ORDER] * (node.method == "shuffle")
+    remarks = (
+        [FREEZES]
+        if node.arguments.get("random")
+        else [FREEZES_ORDER] * (node.method == "shuffle")
+    )
     for part in node.inputs:
         remarks += frozen_by_cache(part)
     return tuple(dict.fromkeys(remarks))

@@ -21,7 +21,8 @@ class Idle(NamedTuple):
 def idle_stretches(trace: Trace) -> list[Idle]:
     """Find the gaps between the steps of the accelerator, each with what led to the step after it."""
     spans, end = trace.spans, ended(trace)
-    # A step that others slow down, for they compute on the same cores, is a wait for a core and then work.
+    # A step that others slow down, for they compute on the same cores, is a wait for a core
+    # and then work.
     steps = [span for span in spans if span.kind == NO_CORE or span.kind not in WAITING]
     steps = [span for span in steps if span.role in ACCELERATOR and span.end_ns <= end]
     stops = [(step.start_ns, step.end_ns, step.cause) for step in steps]

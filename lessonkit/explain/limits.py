@@ -13,8 +13,10 @@ from lessonkit.engine.trace import Epoch, Span, Trace
 
 OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
 HOLD_A_CORE = ("native", "python")
-CoreWork = tuple[Span, tuple[int, ...]]  # work that holds a core, and the samples that it is on
-Reads = list[tuple[int, int, int]]  # one after another: the pass, the sample, and when it is read at best
+# Work that holds a core, and the samples that it is on
+CoreWork = tuple[Span, tuple[int, ...]]
+# One after another: the pass, the sample, and when it is read at best
+Reads = list[tuple[int, int, int]]
 
 REASONS = {
     "accelerator": "The accelerator itself has to work this long.",
@@ -93,7 +95,9 @@ def limits(trace: Trace) -> Limits:
     names = [name for name in REASONS if totals[name] or name == "accelerator"]
     bounds = [Bound(name, totals[name] / 1e9, REASONS[name]) for name in names]
     headspace = sum(arrival.work for need in needs for arrival in need.arrivals) / 1e9
-    return Limits(trace.duration, headspace, tuple(sorted(bounds, key=lambda bound: -bound.seconds)))
+    return Limits(
+        trace.duration, headspace, tuple(sorted(bounds, key=lambda bound: -bound.seconds))
+    )
 
 
 # ---- what the elements of one epoch needed before they could be trained on ----
@@ -114,22 +118,34 @@ class Needs:
     Work on a sample that a cache gave several times counts in equal parts for each.
     """
 
-    def __init__(self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]) -> None:
+    def __init__(
+        self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]
+    ) -> None:
         self.recorded = trace.recorded
         start = round(epoch.start * 1e9)
         self.arrivals = arrivals(epoch, keys, spans, start)
         last = start + self.arrivals[-1].time if self.arrivals else 0
-        before = [span for span in spans if span.end_ns <= last and span.stage.role not in ACCELERATOR]
+        before = [
+            span
+            for span in spans
+            if span.end_ns <= last and span.stage.role not in ACCELERATOR
+        ]
         self.arrived = Counter(keys)
         # How often each sample was trained on:
-        self.copies = Counter(sample for key in keys for sample in dict.fromkeys(trace.members(key)))
+        self.copies = Counter(
+            sample for key in keys for sample in dict.fromkeys(trace.members(key))
+        )
         self.reads, self.ready = reading(trace, before, self.copies)
         self.work = Counter[int]()
         for span in before:
             if span.role not in OF_FILES:
                 self.work[span.element] += span.end_ns - span.start_ns
         work = [(span, trace.members(span.element)) for span in before]
-        needed = [(span, samples) for span, samples in work if not self.copies.keys().isdisjoint(samples)]
+        needed = [
+            (span, samples)
+            for span, samples in work
+            if not self.copies.keys().isdisjoint(samples)
+        ]
         self.jobs = [job for job in needed if job[0].kind in HOLD_A_CORE]
         self.storage_reads: dict[Any, list[int]] = defaultdict(list)
         for span, _ in needed:
@@ -140,7 +156,8 @@ class Needs:
         """Return when the samples of an element are read at best, and when it can arrive."""
         element, ready = arrival.element, self.ready
         if samples := self.recorded.members.get(element):
-            which = max if self.arrived[element] == 1 else min  # several are parts, which did not need all
+            # Several are parts, which did not need all
+            which = max if self.arrived[element] == 1 else min
             read = which([ready[sample] for sample in samples])
             worked_on = which([ready[sample] + self.own_work(sample) for sample in samples])
             worked_on += self.work[element] // (len(samples) * self.arrived[element])
@@ -158,10 +175,14 @@ class Needs:
         Each lane has to wait until there is something to work on. And of the n * lanes + 1
         longest pieces some lane gets n + 1.
         """
-        heads = sorted(self.ready.get(sample, 0) for _, samples in jobs for sample in samples)[:lanes]
+        heads = sorted(
+            self.ready.get(sample, 0) for _, samples in jobs for sample in samples
+        )[:lanes]
         times = [span.end_ns - span.start_ns for span, _ in jobs]
         pairs = zip(times, jobs, strict=True)
-        pieces = sorted((time // len(samples) for time, (_, samples) in pairs), reverse=True)
+        pieces = sorted(
+            (time // len(samples) for time, (_, samples) in pairs), reverse=True
+        )
         rounds = max(turn * piece for turn, piece in enumerate(pieces[::lanes], 1))
         return max(heads[0] + rounds, math.ceil((sum(heads) + sum(times)) / len(heads)))
 
@@ -197,7 +218,9 @@ class Needs:
         for (
             storage,
             times,
-        ) in self.storage_reads.items():  # each as if alone: the first byte, and then its bytes
+        ) in (
+            self.storage_reads.items()
+        ):  # each as if alone: the first byte, and then its bytes
             first, share = round(storage.first_byte * 1e9), storage.most / storage.bandwidth
             time = first + round(share * sum(time - first for time in times)) + least
             bounds["storage"] = max(bounds.get("storage", 0), time)
@@ -209,28 +232,43 @@ class Needs:
 
 def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
     """Return the site of the loader in whose *workers* an operator at *site* runs; () is the main process."""
-    return next((site[:end] for end in range(len(site) - 1, 0, -1) if site[:end] in workers), ())
+    return next(
+        (site[:end] for end in range(len(site) - 1, 0, -1) if site[:end] in workers), ()
+    )
 
 
-def reading(trace: Trace, work: list[Span], samples: Iterable[int]) -> tuple[list[Reads], dict[int, int]]:
+def reading(
+    trace: Trace, work: list[Span], samples: Iterable[int]
+) -> tuple[list[Reads], dict[int, int]]:
     """List what each reader had to read for *samples*, and tell when each of these is read at best.
 
-    All passes over a file are of one reader, but a file that is made on the way may be open twice at once.
+    All passes over a file are of one reader, but a file that is made on the way may be open
+    twice at once.
     """
-    inside = {instance for instance, place in enumerate(trace.recorded.places) if place.inside}
+    inside = {
+        instance for instance, place in enumerate(trace.recorded.places) if place.inside
+    }
     who = {key: trace.identities[key] for key in samples}
     furthest: dict[tuple[int, int], int] = {}
     for instance, epoch, sample in who.values():
         furthest[instance, epoch] = max(furthest.get((instance, epoch), -1), sample)
     readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
     for span in work:
-        if span.role in OF_FILES and span.sample <= furthest.get((span.instance, span.epoch), -2):
-            readers[span.instance, span.epoch if span.instance in inside else 0].append(span)
+        if span.role in OF_FILES and span.sample <= furthest.get(
+            (span.instance, span.epoch), -2
+        ):
+            readers[span.instance, span.epoch if span.instance in inside else 0].append(
+                span
+            )
     lines: dict[tuple[int, int], Reads] = {}
     for reader, read in readers.items():
-        if all(one.end_ns <= after.start_ns for one, after in pairwise(read)):  # or it is something else
+        # Or it is something else
+        if all(one.end_ns <= after.start_ns for one, after in pairwise(read)):
             times = accumulate(span.end_ns - span.start_ns for span in read)
-            lines[reader] = [(span.epoch, span.sample, time) for span, time in zip(read, times, strict=True)]
+            lines[reader] = [
+                (span.epoch, span.sample, time)
+                for span, time in zip(read, times, strict=True)
+            ]
     ready = {}
     for key, (instance, epoch, sample) in who.items():
         line = lines.get((instance, epoch if instance in inside else 0), [])
@@ -244,8 +282,13 @@ def arrivals(epoch: Epoch, keys: list[int], spans: list[Span], start: int) -> li
     times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
     work = [0] * len(times)
     for span in spans:
-        if span.stage.role in ACCELERATOR and (number := bisect_right(times, span.start_ns) - 1) >= 0:
+        if (
+            span.stage.role in ACCELERATOR
+            and (number := bisect_right(times, span.start_ns) - 1) >= 0
+        ):
             while number and keys[number] != span.element:
                 number -= 1
             work[number] += span.end_ns - span.start_ns
-    return [Arrival(time - start, *who) for time, *who in zip(times, keys, work, strict=True)]
+    return [
+        Arrival(time - start, *who) for time, *who in zip(times, keys, work, strict=True)
+    ]

@@ -10,7 +10,8 @@ from lessonkit.engine.trace import Trace
 class Levels:
     """How much there was of something: in *steps*, by the name of what held it, and at its *peak*."""
 
-    steps: dict[str, list[tuple[float, int]]] = field(repr=False)  # (seconds, how much from then on)
+    # (seconds, how much from then on)
+    steps: dict[str, list[tuple[float, int]]] = field(repr=False)
     peak: int
     at: float  # when the peak was first reached, in seconds
     fullest: str | None  # who held most of the peak
@@ -38,7 +39,10 @@ def memory(trace: Trace) -> Memory:
     names = [buffer.name for buffer in trace.buffers]
     events = trace.events
     return Memory(
-        levels(((event.buffer, event.time, event.change * event.nbytes) for event in events), names),
+        levels(
+            ((event.buffer, event.time, event.change * event.nbytes) for event in events),
+            names,
+        ),
         levels(((event.buffer, event.time, event.change) for event in events), names),
         levels((("files", event.time, event.change) for event in trace.files), ["files"]),
     )

@@ -22,7 +22,8 @@ class Part(NamedTuple):
 def plumbing(trace: Trace) -> tuple[Part, ...]:
     """List the parts of the pipeline that *trace* ran, the accelerator last.
 
-    What a function makes on the way, such as the files of an interleave, works in the part that calls it.
+    What a function makes on the way, such as the files of an interleave, works in the part
+    that calls it.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> dataset = ArtificialDataset().map(cost=0.01, num_parallel_calls=2).batch(3).prefetch(1)
@@ -40,19 +41,32 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
     own = [name for name in trace.recorded.names if not name.place.inside]
     named = {name.operator: name for name in reversed(own) if name.role == CALL}
     rooms = enumerate(trace.buffers)
-    buffers = {room.name.operator: number for number, room in rooms if not room.name.place.inside}
+    buffers = {
+        room.name.operator: number for number, room in rooms if not room.name.place.inside
+    }
     parts: list[Part] = []
     for operator, node in enumerate(walk(trace.dataset.node)):
         number = buffers.get(operator, -1)
-        name = title(node, named.get(operator, ""), trace.buffers[number].name if number >= 0 else "")
+        name = title(
+            node, named.get(operator, ""), trace.buffers[number].name if number >= 0 else ""
+        )
         if node.method == "DataLoader" and (count := node.arguments["num_workers"]):
-            del parts[len(parts) + 1 - len(list(walk(node))) :]  # what its workers do is drawn as theirs
+            # What its workers do is drawn as theirs
+            del parts[len(parts) + 1 - len(list(walk(node))) :]
             crew = {name.role: (name,) for name in own if name.operator == operator}
-            room = trace.buffers[number].capacity if number >= 0 else None  # it may never have opened
+            # It may never have opened
+            room = trace.buffers[number].capacity if number >= 0 else None
             parts.append(Part("queues", crew.get(QUEUE, ()), room or count, -1))
             parts.append(Part(f"{count} workers", crew.get(FILL, ()), count, number))
             continue
-        parts.append(Part(name, tuple(stages[operator]), calls_at_most(node, trace.machine.cores), number))
+        parts.append(
+            Part(
+                name,
+                tuple(stages[operator]),
+                calls_at_most(node, trace.machine.cores),
+                number,
+            )
+        )
     return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))
 
 
@@ -62,7 +76,9 @@ def title(node: Node, stage: str, buffer: str) -> str:
         return stage or str(node.arguments["stage"])
     if node.method == "ArtificialDataset":
         return "file"
-    numbers = [value for value in node.arguments.values() if type(value) is int and value >= 0]
+    numbers = [
+        value for value in node.arguments.values() if type(value) is int and value >= 0
+    ]
     return buffer or node.method + (f"({numbers[0]})" if numbers else "")
 
 
@@ -72,5 +88,7 @@ def calls_at_most(node: Node, cores: int) -> int:
     if calls == AUTOTUNE:
         calls = cores
         if node.method == "interleave":
-            calls = min(cores, cycle_length(node.arguments["cycle_length"], AUTOTUNE, cores))
+            calls = min(
+                cores, cycle_length(node.arguments["cycle_length"], AUTOTUNE, cores)
+            )
     return int(calls)

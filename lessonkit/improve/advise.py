@@ -9,18 +9,25 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
-from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, frozen_by_cache, lost_with_workers
+from lessonkit.explain.data_quality import (
+    FREEZES,
+    FREEZES_ORDER,
+    frozen_by_cache,
+    lost_with_workers,
+)
 from lessonkit.improve.knobs import on_the_virtual_clock
 
 CALLS = (1, 2, 3, 4, 6, 8)
 BATCH_SIZES = (8, 16, 32, 64)
-MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")  # past each other, one to one
+# Past each other, one to one
+MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")
 
 MIXES = "changes the order of the elements"
 REPEATS = "every worker gives every sample, unless the workers share them out"
 ONCE = "every sample comes once, not once for each worker"
 SIFTS = "the filter sees other values"
-EXCHANGED = {  # when the first moves before the second; of a map, only if its function can tell
+# When the first moves before the second; of a map, only if its function can tell
+EXCHANGED = {
     ("map", "filter"): SIFTS,
     ("filter", "map"): SIFTS,
     ("map", "cache"): FREEZES,
@@ -32,7 +39,8 @@ EXCHANGED = {  # when the first moves before the second; of a map, only if its f
     ("repeat", "cache"): "keeps all passes in the cache",
 }
 
-Proposal = tuple[str, Node, tuple[str, ...]]  # in words, what takes a place, and what it does to the data
+# In words, what takes a place, and what it does to the data
+Proposal = tuple[str, Node, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -76,17 +84,28 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
         try:
             trace = benchmark(Dataset(changed), **options)
             # Samples that come again for each worker are no gain: then the epochs as a whole count.
-            took = trace.duration / before.samples if REPEATS in effects else trace.per_sample
+            took = (
+                trace.duration / before.samples if REPEATS in effects else trace.per_sample
+            )
         except Exception:
             continue
         calls = sum(map(calls_at_once, walk(changed)))
-        ranked.append(Advice(words, Dataset(changed), effects, took, now - took, trace.max_bytes, calls))
-    return sorted(ranked, key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory))
+        ranked.append(
+            Advice(
+                words, Dataset(changed), effects, took, now - took, trace.max_bytes, calls
+            )
+        )
+    return sorted(
+        ranked,
+        key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory),
+    )
 
 
 def calls_at_once(node: Node) -> int:
     """Count the calls that may go on at once in one operator, beside the training loop."""
-    calls = node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers") or 0
+    calls = (
+        node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers") or 0
+    )
     return max(calls, 1) if calls or node.method == "prefetch" else 0
 
 
@@ -96,8 +115,13 @@ def calls_at_once(node: Node) -> int:
 def proposals(root: Node) -> Iterator[Proposal]:
     """Make all single changes to the pipeline that ends in *root*; some may be worse than nothing."""
     loaders = [node for node in walk(root) if node.method == "DataLoader"]
-    for node in loaders or walk(root):  # the rest of advice is for operators that share a process
-        kinds = (with_loader,) if loaders else (with_buffer, with_calls, with_move, with_batches)
+    # The rest of advice is for operators that share a process
+    for node in loaders or walk(root):
+        kinds = (
+            (with_loader,)
+            if loaders
+            else (with_buffer, with_calls, with_move, with_batches)
+        )
         for words, other, effects in chain.from_iterable(kind(node) for kind in kinds):
             yield words, swap(root, node, other), effects
 
@@ -108,7 +132,11 @@ def with_loader(node: Node) -> Iterator[Proposal]:
     for count in (0, *CALLS):
         if count > options["num_workers"]:
             again = () if base is not None else (REPEATS,)
-            yield f"{count} workers", node.replace(num_workers=count), again if count > 1 else ()
+            yield (
+                f"{count} workers",
+                node.replace(num_workers=count),
+                again if count > 1 else (),
+            )
     if options["num_workers"]:
         now = 2 if options["prefetch_factor"] is None else options["prefetch_factor"]
         for factor in (1, 2, 4, 8):
@@ -119,7 +147,11 @@ def with_loader(node: Node) -> Iterator[Proposal]:
         if options["in_order"]:
             yield "in_order=False", node.replace(in_order=False), (MIXES,)
     if base is not None and not options["getitems"] and options["batch_size"] is not None:
-        yield "one call for each batch", node.replace(getitems=True), ("the functions get whole batches",)
+        yield (
+            "one call for each batch",
+            node.replace(getitems=True),
+            ("the functions get whole batches",),
+        )
     last = node.inputs[0]
     if base is None or base.method != "cache":
         cached = node.replace(last.then("cache"))
@@ -134,7 +166,11 @@ def with_buffer(node: Node) -> Iterator[Proposal]:
         size = node.arguments["buffer_size"]
         now = 1 if size == AUTOTUNE else size  # which begins with 1
         for deeper in (2 * now, 4 * now, 8 * now) if now else (1, 2, 4, 8):
-            yield f"prefetch({deeper}) for prefetch({now})", node.replace(buffer_size=deeper), ()
+            yield (
+                f"prefetch({deeper}) for prefetch({now})",
+                node.replace(buffer_size=deeper),
+                (),
+            )
         return
     yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
     if node.method != "cache":
@@ -157,19 +193,33 @@ def with_calls(node: Node) -> Iterator[Proposal]:
     elif node.method == "flat_map":
         for cycle in CALLS:
             turns = {"cycle_length": cycle, "block_length": 1, "num_parallel_calls": cycle}
-            files = node.inputs[0].then("interleave", map_func=node.arguments["map_func"], **turns)
-            yield f"interleave with {cycle} lanes for flat_map", files, (MIXES,) if cycle > 1 else ()
+            files = node.inputs[0].then(
+                "interleave", map_func=node.arguments["map_func"], **turns
+            )
+            yield (
+                f"interleave with {cycle} lanes for flat_map",
+                files,
+                (MIXES,) if cycle > 1 else (),
+            )
 
 
 def with_move(node: Node) -> Iterator[Proposal]:
     """Move *node* before the operator that is its input."""
-    if node.method not in MOVABLE or not node.inputs or node.inputs[0].method not in MOVABLE:
+    if (
+        node.method not in MOVABLE
+        or not node.inputs
+        or node.inputs[0].method not in MOVABLE
+    ):
         return
     above = node.inputs[0]
     if above.method == node.method:
         return
     exchanged = above.replace(node.replace(*above.inputs))
-    yield f"{node.method} before {above.method}", exchanged, effects_of_exchange(above, node)
+    yield (
+        f"{node.method} before {above.method}",
+        exchanged,
+        effects_of_exchange(above, node),
+    )
 
 
 def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
@@ -196,10 +246,14 @@ def with_batches(node: Node) -> Iterator[Proposal]:
         while above.method in ("map", "cache", "prefetch"):
             between.append(above)
             above = above.inputs[0]
-        takes_both = all(part.method != "map" or part.arguments["batches"] for part in between)
+        takes_both = all(
+            part.method != "map" or part.arguments["batches"] for part in between
+        )
         if above.method == "batch" and takes_both:
             without = above.inputs[0]
             for part in reversed(between):
                 without = part.replace(without)
-            dropped = ("keeps the samples that drop_remainder drops",) * above.arguments["drop_remainder"]
+            dropped = ("keeps the samples that drop_remainder drops",) * above.arguments[
+                "drop_remainder"
+            ]
             yield "no batch and unbatch", without, dropped

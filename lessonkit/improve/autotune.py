@@ -65,16 +65,22 @@ def autotune(
     return Found(tuned(found), search.tries, search.reason(found))
 
 
-def open_numbers(root: Node, cores: int, most_places: int) -> tuple[dict[Knob, int | None], list[Knob]]:
+def open_numbers(
+    root: Node, cores: int, most_places: int
+) -> tuple[dict[Knob, int | None], list[Knob]]:
     """List how many files an interleave has open, and then the knobs to be turned, from the sources on.
 
-    The order of the elements hangs on these files: their number is not to be found, and stays what it was.
+    The order of the elements hangs on these files: their number is not to be found, and
+    stays what it was.
     """
     fixed: dict[Knob, int | None] = {}
     wanted, names = list[Knob](), Counter[str]()
     for node in dict.fromkeys(walk(root)):  # one that is used twice counts once
         arguments, most = node.arguments, cores
-        label, calls = str(arguments.get("stage", node.method)), arguments.get("num_parallel_calls")
+        label, calls = (
+            str(arguments.get("stage", node.method)),
+            arguments.get("num_parallel_calls"),
+        )
         names[label] += 1
         label += f" {names[label]}" if names[label] > 1 else ""
         if node.method == "interleave" and AUTOTUNE in (arguments["cycle_length"], calls):

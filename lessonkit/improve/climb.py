@@ -10,8 +10,20 @@ FEW = 8  # numbers: all are tried, where one knob is turned alone
 AS_FAST = 1.02  # times the shortest time: so much longer is as good
 
 Setting = tuple[int, ...]  # a value for each number
-WORSE = ("takes too much memory", "slower", "no faster, more calls", "no faster, more memory", "no faster")
-BETTER = ("takes less of too much memory", "faster", "fewer calls", "less memory", "fewer places")
+WORSE = (
+    "takes too much memory",
+    "slower",
+    "no faster, more calls",
+    "no faster, more memory",
+    "no faster",
+)
+BETTER = (
+    "takes less of too much memory",
+    "faster",
+    "fewer calls",
+    "less memory",
+    "fewer places",
+)
 
 
 def probes(knob: Knob, n: int, *, alone: bool) -> list[int]:
@@ -38,7 +50,9 @@ class Try:
     def turns(self) -> str:
         """Which knobs were turned, and how; at the start, where all of them are."""
         turns = zip(self.knobs, self.before, self.after, strict=True)
-        return ", ".join(f"{name} {f'{old} -> ' * (old != new)}{new}" for name, old, new in turns)
+        return ", ".join(
+            f"{name} {f'{old} -> ' * (old != new)}{new}" for name, old, new in turns
+        )
 
     def __str__(self) -> str:
         sign = "+" if self.accepted else "-"
@@ -75,7 +89,13 @@ class Search:
         seconds, max_bytes = self.results[setting]
         pairs = zip(self.knobs, setting, strict=True)
         calls = sum(value for knob, value in pairs if knob.name == "num_parallel_calls")
-        return self.excess(max_bytes), max(seconds, self.enough), calls, max_bytes, sum(setting)
+        return (
+            self.excess(max_bytes),
+            max(seconds, self.enough),
+            calls,
+            max_bytes,
+            sum(setting),
+        )
 
     def descend(self, here: Setting) -> Setting:
         """Take the best turn as long as one is better: of one knob; if there is none, of more at once."""
@@ -86,7 +106,11 @@ class Search:
             best = min([here, *turns], key=self.price)
             for there in new:
                 if there != best:
-                    also = ", but another turn is better" if self.price(there) < self.price(here) else ""
+                    also = (
+                        ", but another turn is better"
+                        if self.price(there) < self.price(here)
+                        else ""
+                    )
                     self.note(here, there, self.why(here, there) + also)
             if best == here:
                 together += 1
@@ -103,9 +127,13 @@ class Search:
             yield from zip(*values, strict=True)
             return
         for chosen in combinations(range(len(here)), together):
-            yield from product(*(values[i] if i in chosen else [here[i]] for i in range(len(here))))
+            yield from product(
+                *(values[i] if i in chosen else [here[i]] for i in range(len(here)))
+            )
 
-    def note(self, here: Setting, there: Setting, why: str, *, accepted: bool = False) -> None:
+    def note(
+        self, here: Setting, there: Setting, why: str, *, accepted: bool = False
+    ) -> None:
         """Take down the knobs turned from *here* to *there*, or all of them at the start."""
         self.price(there)
         turns = list(zip((knob.label for knob in self.knobs), here, there, strict=True))
@@ -118,16 +146,27 @@ class Search:
         old, new = self.price(here), self.price(there)
         first = next((i for i in range(4) if old[i] != new[i]), 4)
         text = (BETTER if new < old else WORSE)[first]
-        return f"{abs(new[1] / (old[1] or 1) - 1) * 100:.1f} % {text}" if first == 1 else text
+        return (
+            f"{abs(new[1] / (old[1] or 1) - 1) * 100:.1f} % {text}" if first == 1 else text
+        )
 
     def reason(self, setting: Setting) -> str:
         """Say why the search ends at *setting*."""
         seconds, max_bytes = self.results[setting]
         if self.excess(max_bytes):
             return f"nothing that was tried fits into {self.memory} bytes; this is nearest to it"
-        reasons = ["no change of one number, of two or of all is faster; none within 2 % takes less"]
+        reasons = [
+            "no change of one number, of two or of all is faster; none within 2 % takes less"
+        ]
         pairs = zip(self.knobs, setting, strict=True)
-        reasons += [f"{knob.label} has the most allowed" for knob, value in pairs if value == knob.most]
-        if any(self.excess(tried.max_bytes) and tried.seconds < seconds / AS_FAST for tried in self.tries):
+        reasons += [
+            f"{knob.label} has the most allowed"
+            for knob, value in pairs
+            if value == knob.most
+        ]
+        if any(
+            self.excess(tried.max_bytes) and tried.seconds < seconds / AS_FAST
+            for tried in self.tries
+        ):
             reasons.append(f"what is faster does not fit into {self.memory} bytes")
         return "; ".join(reasons)

@@ -10,7 +10,14 @@ from lessonkit.engine.node import METHODS, Node, rebuilt, walk
 from lessonkit.engine.training import benchmark
 
 OF_LOADERS = ("num_workers", "prefetch_factor")
-KNOBS = ("cycle_length", "block_length", "num_parallel_calls", "buffer_size", "batch_size", *OF_LOADERS)
+KNOBS = (
+    "cycle_length",
+    "block_length",
+    "num_parallel_calls",
+    "buffer_size",
+    "batch_size",
+    *OF_LOADERS,
+)
 TRIED = range(1, 9)
 KNEE = 0.02  # a value within this share of the best one is as good
 
@@ -38,7 +45,8 @@ class Curve:
 
     knob: Knob
     points: tuple[tuple[int, float], ...]
-    samples: tuple[int, ...]  # how many were trained on, for each value: a batch may drop some
+    # How many were trained on, for each value: a batch may drop some
+    samples: tuple[int, ...]
 
     @property
     def knee(self) -> int:
@@ -49,7 +57,12 @@ class Curve:
 
 def knobs(dataset: Dataset) -> list[Knob]:
     """List the knobs of *dataset*, from its sources on."""
-    places = ((node, name) for node in walk(dataset.node) for name in KNOBS if name in node.arguments)
+    places = (
+        (node, name)
+        for node in walk(dataset.node)
+        for name in KNOBS
+        if name in node.arguments
+    )
     return [Knob(node, name, node.arguments[name]) for node, name in places]
 
 
@@ -99,11 +112,14 @@ def on_the_virtual_clock(options: dict[str, Any]) -> None:
             raise TypeError(f"{name}={options[name]!r}: must be left out, this runs {why}")
 
 
-def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] = TRIED, **options: Any) -> Curve:
+def curve(
+    dataset: Dataset, knob: Knob | str, values: Iterable[int] = TRIED, **options: Any
+) -> Curve:
     """Run *dataset* with each of *values* for *knob*, and say what it takes.
 
-    *knob* is one of `knobs(dataset)`, or its name if no other has it; ValueError if there is none, or for one
-    of *values* that it does not take. *options* are those of `benchmark`; TypeError for *clock* and *record*.
+    *knob* is one of `knobs(dataset)`, or its name if no other has it; ValueError if there
+    is none, or for one of *values* that it does not take. *options* are those of
+    `benchmark`; TypeError for *clock* and *record*.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
@@ -113,6 +129,8 @@ def curve(dataset: Dataset, knob: Knob | str, values: Iterable[int] = TRIED, **o
     on_the_virtual_clock(options)
     knob = the_knob(dataset, knob)
     values = list(values)
-    runs = [benchmark(turned(dataset, knob, value), record=False, **options) for value in values]
+    runs = [
+        benchmark(turned(dataset, knob, value), record=False, **options) for value in values
+    ]
     points = tuple((value, run.duration) for value, run in zip(values, runs, strict=True))
     return Curve(knob, points, tuple(run.samples for run in runs))

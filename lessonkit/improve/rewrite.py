@@ -27,9 +27,10 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     """Apply some of the RULES, by name, to *dataset*: the same elements come from other operators.
 
     Without *rules*, those that tf.data has on by default. What no rule touches stays the
-    same object, with what its caches hold; what is new begins with empty caches. The
-    data sets that a function makes, as of `interleave`, are not looked into. What a `DataLoader`
-    reads stays as it is: another operator there might be one that no sample can be asked of by number.
+    same object, with what its caches hold; what is new begins with empty caches. The data
+    sets that a function makes, as of `interleave`, are not looked into. What a `DataLoader`
+    reads stays as it is: another operator there might be one that no sample can be asked of
+    by number.
 
     >>> numbers = Dataset.range(6).skip(0).shuffle(3, seed=1).repeat(2)
     >>> rewrite(numbers).dataset
@@ -40,8 +41,16 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     check.instance("dataset", dataset, Dataset)
     if isinstance(rules, str) or not (rules is None or isinstance(rules, Iterable)):
         raise TypeError(f"rules={rules!r}: must be a list of names")
-    names = None if rules is None else {check.one_of("rules", name, tuple(RULES)) for name in rules}
-    chosen = [rule for rule in RULES.values() if (rule.by_default if names is None else rule.name in names)]
+    names = (
+        None
+        if rules is None
+        else {check.one_of("rules", name, tuple(RULES)) for name in rules}
+    )
+    chosen = [
+        rule
+        for rule in RULES.values()
+        if (rule.by_default if names is None else rule.name in names)
+    ]
     applied: list[Applied] = []
     done: dict[Node, Node] = {}
     loaders = (node for node in walk(dataset.node) if node.method == "DataLoader")
@@ -52,9 +61,12 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
             changed = rule.change(node)
             if changed is not None:
                 applied.append(Applied(rule.name, rule.sentence, code(node), code(changed)))
-                return rebuilt(changed, change, done)  # other rules, or this one, may find more
+                # Other rules, or this one, may find more
+                return rebuilt(changed, change, done)
         done[node] = node
         return node
 
     node = rebuilt(dataset.node, change, done)
-    return Found(dataset if node is dataset.node else Dataset(node), applied, "no rule applies")
+    return Found(
+        dataset if node is dataset.node else Dataset(node), applied, "no rule applies"
+    )

@@ -14,7 +14,8 @@ class Rule(NamedTuple):
     name: str
     sentence: str
     by_default: bool
-    change: Callable[[Node], Node | None]  # what takes the place of a node, if anything does
+    # What takes the place of a node, if anything does
+    change: Callable[[Node], Node | None]
 
 
 RULES: dict[str, Rule] = {}  # by name, in the order in which they are tried
@@ -73,7 +74,8 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     costs = first["cost"], second["cost"]
     if any(first[name] != second[name] for name in alike) or any(map(callable, costs)):
         return None
-    if first["nbytes"] is not None and second["nbytes"] is None:  # what it says is not of the last result
+    # What it says is not of the last result
+    if first["nbytes"] is not None and second["nbytes"] is None:
         return None
     return node.replace(
         *before.inputs,
@@ -126,7 +128,8 @@ def map_vectorization(before: Node, node: Node) -> Node | None:
     tf.data had this rule and dropped it.
     """
     given = before.arguments
-    if not given["batches"] or given["nbytes"] is not None:  # the size that it says is not a batch's
+    # The size that it says is not a batch's
+    if not given["batches"] or given["nbytes"] is not None:
         return None
     return before.replace(node.replace(*before.inputs), batches=False)
 
@@ -139,7 +142,10 @@ def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
     next batch is made meanwhile. It helps where nothing is made ahead after the batch,
     and takes the memory of a batch or more. A map without an order to keep stays.
     """
-    if not before.arguments["deterministic"] or node.arguments["num_parallel_calls"] is not None:
+    if (
+        not before.arguments["deterministic"]
+        or node.arguments["num_parallel_calls"] is not None
+    ):
         return None
     calls = before.arguments["num_parallel_calls"] or 1
     arguments = before.arguments | node.arguments

@@ -18,21 +18,30 @@ MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but
 LEAST_SEEN = 4  # batches of each worker; fewer in a run say nothing
 
 Pair = tuple[float, float]
-AsSeen = Callable[[Watch], tuple[Trace, int]]  # a run as one that was seen, and how many batches both have
+# A run as one that was seen, and how many batches both have
+AsSeen = Callable[[Watch], tuple[Trace, int]]
 
 
-def find_sharing(known: JobNumbers, step: StepNumbers, runs: list[Watch], model: AsSeen) -> None:
+def find_sharing(
+    known: JobNumbers, step: StepNumbers, runs: list[Watch], model: AsSeen
+) -> None:
     """Set what a *step* loses beside one worker and beside many, as *runs* show it.
 
-    The *model* runs as they did. Where its steps or its batches took less time, both are slowed down by that
-    much.
+    The *model* runs as they did. Where its steps or its batches took less time, both are
+    slowed down by that much.
     """
     step_cores = min(max(1.0, step.cores), known.cores)
     step.sharing = Sharing(step_cores, beside=(1.0, known.workers), workers=known.workers)
     for place, workers in enumerate((1, known.cores)):
-        seen = [run for run in runs if run.workers == workers and len(run.batches) > LEAST_SEEN * workers]
+        seen = [
+            run
+            for run in runs
+            if run.workers == workers and len(run.batches) > LEAST_SEEN * workers
+        ]
         for _ in range(CORRECTIONS if step.computes and seen else 0):
-            steps, batches = zip(*(slower(run, *model(run), known.put) for run in seen), strict=True)
+            steps, batches = zip(
+                *(slower(run, *model(run), known.put) for run in seen), strict=True
+            )
             step.sharing = replace(
                 step.sharing,
                 step=corrected(step.sharing.step, place, fmean(steps)),
@@ -49,7 +58,9 @@ def slower(seen: Watch, trace: Trace, count: int, put: float) -> Pair:
             steps += (span.role == TRAIN) * (span.end - span.start)
             batches += (span.role == CALL) * (span.end - span.start)
     real = seen.batches[first:count]
-    return sum(batch.step for batch in real) / steps, sum(batch.make + put for batch in real) / batches
+    return sum(batch.step for batch in real) / steps, sum(
+        batch.make + put for batch in real
+    ) / batches
 
 
 def corrected(factors: Pair, place: int, by: float) -> Pair:

@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 
 LAUNCHES = 20
 LONG_ENOUGH = 0.5  # s; fewer steps are enough if so many take longer
-SLIGHT_REST = 0.1  # of what launching takes; a device that has no more than this left to do has no queue
-WAITED = 0.3  # of a step on the device; a step that returns so much later has waited for room in the queue
+# Of what launching takes; a device that has no more than this left to do has no queue
+SLIGHT_REST = 0.1
+# Of a step on the device; a step that returns so much later has waited for room in the
+# queue
+WAITED = 0.3
 
 
 class OnDevice(NamedTuple):
     """A step as the loop and the device have it: `step=`, `train=` and `queue=` of `benchmark`.
 
-    Launching takes *launch* seconds, the device *train*; at most *queue* steps wait or are at work there.
+    Launching takes *launch* seconds, the device *train*; at most *queue* steps wait or are
+    at work there.
     """
 
     launch: float
@@ -31,8 +35,9 @@ def on_device(
 ) -> OnDevice | None:
     """Time *step* on *batch*: some times with *synchronise* after each, then as often with one at the end.
 
-    The difference is the device's queue. A step that waits for its own result, as one that reads a loss does,
-    leaves nothing to the device: then None. *synchronise* waits until all is done that was launched.
+    The difference is the device's queue. A step that waits for its own result, as one that
+    reads a loss does, leaves nothing to the device: then None. *synchronise* waits until
+    all is done that was launched.
     """
 
     def once() -> tuple[float, float]:
@@ -55,6 +60,10 @@ def on_device(
     synchronise()
     throughput = (clock() - returned[0] - launch) / many
     train = throughput if throughput > launch else latency - launch
-    late = [number for number, (a, b) in enumerate(pairwise(returned)) if b - a - launch > WAITED * train]
+    late = [
+        number
+        for number, (a, b) in enumerate(pairwise(returned))
+        if b - a - launch > WAITED * train
+    ]
     queue = late[0] - int(late[0] * launch / train) if late else many
     return OnDevice(launch, train, max(1, queue))

@@ -18,7 +18,11 @@ def allowed_cores() -> int:
 
     Where several processes of one job run here, as `LOCAL_WORLD_SIZE` says, they share the cores.
     """
-    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    bound = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1
+    )
     with suppress(OSError, ValueError):
         most, period = QUOTA.read_text().split()
         bound = min(bound, max(1, int(most) // int(period)))
@@ -35,7 +39,9 @@ def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
         return lines
     if SHARED_MEMORY.is_dir():
         free = shutil.disk_usage(SHARED_MEMORY).free
-        verdict = "enough" if free > 2 * nbytes else "too little: allow more, or hand over less"
+        verdict = (
+            "enough" if free > 2 * nbytes else "too little: allow more, or hand over less"
+        )
         through = f"Batches pass through {size(free)} of shared memory"
         lines.append(f"{through}, and take {size(nbytes)}: {verdict}.")
     context = getattr(loader, "multiprocessing_context", None) or multiprocessing

@@ -29,7 +29,8 @@ from lessonkit.words import milliseconds
 SIMULATED = 96  # batches of an epoch; the rest goes on as these do
 SPREAD = 0.618  # golden: its multiples, less whole numbers, are spread evenly from 0 to 1
 MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
-HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")  # times that grow with a batch
+# Times that grow with a batch
+HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")
 LEAST_GROWN = 0.1  # of the growth of a batch; all that it takes grows at least so
 
 
@@ -43,8 +44,8 @@ class Forecast(tuple[float, ...]):
 class Job:
     """What was measured of a loader and a step: a model of them, and its forecasts.
 
-    *said* are the arguments of `forecast` as the loader has them. An epoch has so many *samples*; the job is
-    *whole* if that is known, and else they are as many as were seen.
+    *said* are the arguments of `forecast` as the loader has them. An epoch has so many
+    *samples*; the job is *whole* if that is known, and else they are as many as were seen.
     """
 
     numbers: JobNumbers
@@ -54,18 +55,29 @@ class Job:
     subject: Subject | None = None  # for more runs, where it was measured
 
     def __repr__(self) -> str:
-        fetch, step = map(milliseconds, (fmean(self.numbers.alone), self.pace(self.said["threads"])))
+        fetch, step = map(
+            milliseconds, (fmean(self.numbers.alone), self.pace(self.said["threads"]))
+        )
         return f"<Job: {self.samples} samples, batches of {self.said['batch_size']}: {fetch}, a step: {step}>"
 
     def setting(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `forecast` as the loader has them, with *changes*; they are checked."""
         for name in changes:
             check.one_of("setting", name, tuple(self.said))
-        setting = self.said | {name: value for name, value in changes.items() if value is not None}
-        for name, least in (("num_workers", 0), ("prefetch_factor", 1), ("batch_size", 1), ("threads", 1)):
+        setting = self.said | {
+            name: value for name, value in changes.items() if value is not None
+        }
+        for name, least in (
+            ("num_workers", 0),
+            ("prefetch_factor", 1),
+            ("batch_size", 1),
+            ("threads", 1),
+        ):
             check.integer(name, setting[name], least=least)
         if setting["threads"] not in (timed := self.numbers.threads):
-            raise ValueError(f"threads={setting['threads']}: must be one of {sorted(timed)}, as measured")
+            raise ValueError(
+                f"threads={setting['threads']}: must be one of {sorted(timed)}, as measured"
+            )
         return setting
 
     # ---- the model ----
@@ -75,23 +87,32 @@ class Job:
         workers = setting["num_workers"] if self.numbers.stream else 0
         alike = [self.samples / max(1, workers)] * max(1, workers)
         shares = self.numbers.shares.get(workers, alike)
-        return [math.ceil(min(share / setting["batch_size"], most / len(shares))) for share in shares]
+        return [
+            math.ceil(min(share / setting["batch_size"], most / len(shares)))
+            for share in shares
+        ]
 
     def grown(self, setting: dict[str, Any], part: str) -> float:
         """Return how many times as long a *part* takes for a batch of another size than the loader's."""
         grown = setting["batch_size"] / self.said["batch_size"]
-        return float(max(LEAST_GROWN * grown, 1 + (self.numbers.double[part] - 1) * (grown - 1)))
+        return float(
+            max(LEAST_GROWN * grown, 1 + (self.numbers.double[part] - 1) * (grown - 1))
+        )
 
     def rest(self, setting: dict[str, Any]) -> float:
         """Return what the model leaves unexplained of a setting, as a factor."""
         return between(
-            setting["num_workers"], self.numbers.threads[setting["threads"]].rest, self.numbers.cores
+            setting["num_workers"],
+            self.numbers.threads[setting["threads"]].rest,
+            self.numbers.cores,
         )
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
         device = self.numbers.device
-        return max(fmean(self.numbers.threads[threads].steps), device.train if device else 0.0)
+        return max(
+            fmean(self.numbers.threads[threads].steps), device.train if device else 0.0
+        )
 
     def loader(self, most: float = math.inf, **changes: Any) -> DataLoader:
         """Return the loader as our own `DataLoader`, of whole batches, with the costs that were measured.
@@ -103,18 +124,30 @@ class Job:
         make, hand = rest * self.grown(setting, "make"), rest * self.grown(setting, "hand")
         each = self.count(setting, most)
         total = sum(each)
-        batches = Dataset.range(total) if len(each) == 1 else Dataset.from_generator(shared_out(each))
+        batches = (
+            Dataset.range(total)
+            if len(each) == 1
+            else Dataset.from_generator(shared_out(each))
+        )
         more: dict[str, Any] = {"handling": Handling(ask=known.over * rest)}
         fetch, cost = None, in_turn(known.alone, total, make)
         if setting["num_workers"]:
             cost = in_turn(known.works, total, make, known.put * rest)
             if any(known.waits):
-                fetch, cost = by_turns(in_turn(known.waits, total, rest * grown), cost), lambda _: 0
-            more = {name: setting[name] for name in ("num_workers", "prefetch_factor", "persistent_workers")}
+                fetch, cost = (
+                    by_turns(in_turn(known.waits, total, rest * grown), cost),
+                    lambda _: 0,
+                )
+            more = {
+                name: setting[name]
+                for name in ("num_workers", "prefetch_factor", "persistent_workers")
+            }
             more["in_order"] = known.in_order
             more["start"] = tuple(seconds * rest for seconds in known.start)
             times = vars(known.handling).items()
-            handling = {name: time * (hand if name in HANDED_OVER else rest) for name, time in times}
+            handling = {
+                name: time * (hand if name in HANDED_OVER else rest) for name, time in times
+            }
             more["handling"] = Handling(**handling)
         nbytes = round(known.nbytes * grown)
         batches = batches.map(fetch, cost=cost, kind="native", stage="Fetch", nbytes=nbytes)
@@ -129,10 +162,14 @@ class Job:
         kind = "native" if known.computes else "wait"
         return lambda number: work(seconds(number), kind=kind)
 
-    def model(self, most: float = math.inf, **changes: Any) -> tuple[DataLoader, dict[str, Any]]:
+    def model(
+        self, most: float = math.inf, **changes: Any
+    ) -> tuple[DataLoader, dict[str, Any]]:
         """Return the loader and the options of `benchmark`, for all that takes both; see `loader`."""
         setting = self.setting(**changes)
-        machine = Machine(self.numbers.cores, self.numbers.threads[setting["threads"]].sharing)
+        machine = Machine(
+            self.numbers.cores, self.numbers.threads[setting["threads"]].sharing
+        )
         options: dict[str, Any] = {"step": self.step(**changes), "machine": machine}
         if device := self.numbers.device:
             train = device.train * self.grown(setting, "step") * self.rest(setting)
@@ -154,10 +191,13 @@ class Job:
     ) -> Forecast:
         """Foretell the seconds of the first and of a later epoch; what is not given stays as in the loader.
 
-        *threads* are those of the step, one of the numbers that were measured. The result has a *range* for
-        the first epoch. Raises TypeError or ValueError for a setting that a loader does not take.
+        *threads* are those of the step, one of the numbers that were measured. The result
+        has a *range* for the first epoch. Raises TypeError or ValueError for a setting that
+        a loader does not take.
         """
-        setting = self.setting(**{name: value for name, value in locals().items() if name != "self"})
+        setting = self.setting(
+            **{name: value for name, value in locals().items() if name != "self"}
+        )
         total = sum(self.count(setting))
         times = []
         for epoch in self.run(2, SIMULATED, **setting).epochs:
@@ -173,30 +213,45 @@ class Job:
     def like(self, seen: Watch, **setting: Any) -> tuple[Trace, int]:
         """Run the model as a run went that was *seen*; return its trace, and how many batches both have."""
         count = min(len(seen.batches), SIMULATED)
-        most = count if seen.whole else count + 8 * seen.workers  # workers go on when a run is left
-        return self.run(1, most, num_workers=seen.workers, persistent_workers=True, **setting), count
+        # Workers go on when a run is left
+        most = count if seen.whole else count + 8 * seen.workers
+        return self.run(
+            1, most, num_workers=seen.workers, persistent_workers=True, **setting
+        ), count
 
     def off(self, seen: Watch, **setting: Any) -> float:
         """Return how many times as long as in the model a run took that was *seen*."""
         trace, count = self.like(seen, **setting)
-        took, foretold = seen.batches[count - 1].got - seen.began, trace.epochs[0].arrivals[:count][-1]
+        took, foretold = (
+            seen.batches[count - 1].got - seen.began,
+            trace.epochs[0].arrivals[:count][-1],
+        )
         return float(min(MOST_OFF, max(1 / MOST_OFF, took / foretold)))
 
 
-def in_turn(costs: list[float], count: int, grown: float, more: float = 0) -> Callable[[int], float]:
+def in_turn(
+    costs: list[float], count: int, grown: float, more: float = 0
+) -> Callable[[int], float]:
     """Return the cost of each batch by its number: *costs* times *grown*, and *more*, in turn.
 
     Where they are more than *count*, so many are chosen, evenly, with the mean that all have.
     """
-    chosen = [costs[number * len(costs) // count] for number in range(count)] if count < len(costs) else costs
+    chosen = (
+        [costs[number * len(costs) // count] for number in range(count)]
+        if count < len(costs)
+        else costs
+    )
     scale = grown * fmean(costs) / (fmean(chosen) or 1)
     return lambda number: chosen[number % len(chosen)] * scale + more
 
 
-def by_turns(wait: Callable[[int], float], cost: Callable[[int], float]) -> Callable[[int], int]:
+def by_turns(
+    wait: Callable[[int], float], cost: Callable[[int], float]
+) -> Callable[[int], int]:
     """Return what makes a batch in a worker, which waits before it computes and after, in shares that differ.
 
-    If all waited first, workers that began together would for ever compute together, and want more cores.
+    If all waited first, workers that began together would for ever compute together, and
+    want more cores.
     """
 
     def fetch(number: int) -> int:
@@ -220,10 +275,13 @@ def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
     return mine
 
 
-def measure_job(loader: Any, step: Callable[[Any], Any], synchronise: Callable[[], Any] | None = None) -> Job:
+def measure_job(
+    loader: Any, step: Callable[[Any], Any], synchronise: Callable[[], Any] | None = None
+) -> Job:
     """Measure a PyTorch *loader* and a *step* in short runs of both, about 14 seconds; return a `Job`.
 
-    *synchronise* waits for what the step only launched; it is found if PyTorch has initialised a GPU.
+    *synchronise* waits for what the step only launched; it is found if PyTorch has
+    initialised a GPU.
     """
     check.function("step", step)
     if synchronise is not None:
@@ -242,13 +300,19 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
     numbers, alone, by_threads = measure_numbers(subject, cores, torch)
     subject.until = math.inf
     seen = [batch.samples for batch in alone.batches]
-    setting = {name: getattr(subject.loader, name) for name in ("num_workers", "persistent_workers")}
+    setting = {
+        name: getattr(subject.loader, name)
+        for name in ("num_workers", "persistent_workers")
+    }
     setting["prefetch_factor"] = subject.loader.prefetch_factor or 2
     setting["batch_size"] = subject.batch_size or max(seen)
     setting["threads"] = torch.get_num_threads() if torch else 1
     samples, whole = sum(map(size_of_batch, subject.batches)), True
     if (asked := len(subject.batches)) == MOST_ASKED:  # and no more
-        samples, whole = round(samples * (subject.count or asked) / asked), subject.count is not None
+        samples, whole = (
+            round(samples * (subject.count or asked) / asked),
+            subject.count is not None,
+        )
     if subject.stream:
         known = next(iter(numbers.shares.values()), None)
         samples, whole = sum(known or seen), bool(known or alone.whole)

@@ -17,19 +17,22 @@ def measure(
 ) -> Any:
     """Measure a job, a *loader* with its *step*; or what the functions of a pipeline cost, without a step.
 
-    With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 14 seconds in short
-    runs, without and with workers, alone and beside each other. The result is a `Job`: its `forecast` says
-    what other settings would take, its `loader`, `step` and `run` are a model of it for every picture and
-    analysis here. The step is really called: give it a model that may be trained. Random states and the
-    number of threads are restored. Of a step that only launches work on a device, *synchronise* waits for it,
-    and the model has the device's queue; without it that is `torch.cuda.synchronize` if a GPU is in use.
+    With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 14
+    seconds in short runs, without and with workers, alone and beside each other. The result
+    is a `Job`: its `forecast` says what other settings would take, its `loader`, `step` and
+    `run` are a model of it for every picture and analysis here. The step is really called:
+    give it a model that may be trained. Random states and the number of threads are
+    restored. Of a step that only launches work on a device, *synchronise* waits for it, and
+    the model has the device's queue; without it that is `torch.cuda.synchronize` if a GPU
+    is in use.
 
-    Without one, *loader* is one of our pipelines. Its functions are called on threads, one at a time, with
-    nothing beside them, until each was called *elements* times or so many elements have come out. The result
-    is the same pipeline with what its functions cost: see `measure_functions`.
+    Without one, *loader* is one of our pipelines. Its functions are called on threads, one
+    at a time, with nothing beside them, until each was called *elements* times or so many
+    elements have come out. The result is the same pipeline with what its functions cost:
+    see `measure_functions`.
 
-    Raises TypeError for what is no loader, ValueError for one that gives nothing, and RuntimeError that says
-    how many batches there were when the loader or the step raised.
+    Raises TypeError for what is no loader, ValueError for one that gives nothing, and
+    RuntimeError that says how many batches there were when the loader or the step raised.
 
     >>> import time
     >>> from lessonkit import Dataset, benchmark

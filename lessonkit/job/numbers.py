@@ -20,7 +20,8 @@ HICCUP = 3  # medians; what takes longer counts as this
 COMPUTES = 0.3  # of a core; a step that holds less waits for an accelerator
 TOO_FEW = 4  # batches; a median of fewer says nothing
 HANDED = 0.0006  # s; a batch on its way to the loop, where no run shows it
-ENDED, ENDED_EACH = 0.012, 0.003  # s; to end workers, and each of them, where no run came to its end
+# S; to end workers, and each of them, where no run came to its end
+ENDED, ENDED_EACH = 0.012, 0.003
 RESUME = 0.001  # s; until workers that stayed begin again
 READY_FOR = 0.002  # s; a batch that was made so long before the loop asked for it was ready
 
@@ -53,7 +54,8 @@ class JobNumbers:
     workers: float  # the factor by which workers slow each other down
     start: tuple[float, float]  # of a worker: in the loop, and from there until it works
     handling: Handling
-    double: dict[str, float]  # what a batch of twice the size takes, over what one takes, of each part
+    # What a batch of twice the size takes, over what one takes, of each part
+    double: dict[str, float]
     noise: float  # the share by which the same run differed from itself
     threads: dict[int, StepNumbers]
     stream: bool  # no sample can be asked for
@@ -68,8 +70,8 @@ def measure_numbers(
 ) -> tuple[JobNumbers, Watch, dict[int, list[Watch]]]:
     """Make all short runs of a job, in about 14 seconds, and work out its numbers.
 
-    Also return the run without workers, and those beside workers for each number of threads. RuntimeError
-    says what failed.
+    Also return the run without workers, and those beside workers for each number of
+    threads. RuntimeError says what failed.
     """
     go = subject.go
     go(0, 0.1 * RUN, step=True)  # warm
@@ -86,14 +88,19 @@ def measure_numbers(
     slower = ratio("fetch", one, alone), ratio("collate", one, alone)
     fetch, collate = costs("fetch", alone), costs("collate", alone)
     works, waits = [each * slower[0] for each in fetch], [0.0] * len(fetch)
-    if sum(batch.wait for batch in one.batches) > WAITS_ABOVE * sum(batch.fetch for batch in one.batches):
+    if sum(batch.wait for batch in one.batches) > WAITS_ABOVE * sum(
+        batch.fetch for batch in one.batches
+    ):
         works, waits = costs("fetch_core", one), costs("wait", one)
     works = [work + again * slower[1] for work, again in zip(works, collate, strict=False)]
     put = between_batches(one)
     first = median(batch.make for batch in one.firsts() + full.firsts())
     runs = [one, lazy, full, *together]
     begin, each = fixed_and_each(starting(runs, 1), starting(runs, cores), cores)
-    boot = median(booting(run) for run in runs if run.workers == cores) + each * (cores - 1) / 2
+    boot = (
+        median(booting(run) for run in runs if run.workers == cores)
+        + each * (cores - 1) / 2
+    )
     stop, stop_each = fixed_and_each(ending(runs, 1), ending(runs, cores), cores)
     handling = {"begin": begin, "resume": RESUME, "stop": stop, "stop_each": stop_each}
     handling["first"] = max(0.0, first - fmean(waits) - fmean(works) - put)
@@ -124,8 +131,8 @@ def with_threads(
 ) -> tuple[dict[int, StepNumbers], dict[int, list[Watch]]]:
     """Run the step with each number of threads that it may have: by itself, beside one worker and many.
 
-    That is repeated while there is time: one run may take half as long again as the next. The usual number
-    of threads comes last.
+    That is repeated while there is time: one run may take half as long again as the next.
+    The usual number of threads comes last.
     """
     usual = torch.get_num_threads() if torch else 1
     steps = {usual: step_numbers(subject, alone)}
@@ -139,7 +146,10 @@ def with_threads(
                 torch.set_num_threads(threads)
             if threads not in steps:
                 steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
-            beside[threads] += subject.go(1, 0.8 * RUN, step=True), subject.go(cores, RUN, step=True)
+            beside[threads] += (
+                subject.go(1, 0.8 * RUN, step=True),
+                subject.go(cores, RUN, step=True),
+            )
         now = perf_counter()
     return steps, beside
 
@@ -174,7 +184,9 @@ def doubled(part: str, larger: Watch, alone: Watch) -> float:
     """Return what *part* takes of a batch of twice the size, over what it takes of a usual one."""
     pairs = zip(larger.batches, alone.batches[::2], alone.batches[1::2], strict=False)
     parts = [[getattr(batch, part) for batch in pair] for pair in pairs]
-    return 2 * float(median([both / max(1e-9, one + other) for both, one, other in parts] or [1.0]))
+    return 2 * float(
+        median([both / max(1e-9, one + other) for both, one, other in parts] or [1.0])
+    )
 
 
 def shares_of_workers(subject: Subject, full: Watch, cores: int) -> dict[int, list[int]]:
@@ -192,15 +204,25 @@ def shares_of_workers(subject: Subject, full: Watch, cores: int) -> dict[int, li
 
 def ratio(part: str, run: Watch, base: Watch) -> float:
     """Return what *part* of a batch takes in *run*, over what that of the same batch took in *base*."""
-    pairs = [pair for pair in zip(run.batches, base.batches, strict=False) if getattr(pair[1], part) > 0]
-    ratios = [getattr(one, part) / getattr(same, part) for one, same in pairs if one.samples == same.samples]
+    pairs = [
+        pair
+        for pair in zip(run.batches, base.batches, strict=False)
+        if getattr(pair[1], part) > 0
+    ]
+    ratios = [
+        getattr(one, part) / getattr(same, part)
+        for one, same in pairs
+        if one.samples == same.samples
+    ]
     return float(median(ratios[run.workers :] or [1.0]))
 
 
 def costs(part: str, run: Watch) -> list[float]:
     """Return what *part* took of each whole batch of a *run*."""
     most = max(batch.samples for batch in run.batches)
-    return without_hiccups([getattr(batch, part) for batch in run.batches if batch.samples == most])
+    return without_hiccups(
+        [getattr(batch, part) for batch in run.batches if batch.samples == most]
+    )
 
 
 def without_hiccups(times: list[float]) -> list[float]:
@@ -211,7 +233,9 @@ def without_hiccups(times: list[float]) -> list[float]:
 
 def between_batches(run: Watch) -> float:
     """Return what usually passes between two batches, beside the step."""
-    gaps = [after.began - before.done - before.step for before, after in pairwise(run.batches)]
+    gaps = [
+        after.began - before.done - before.step for before, after in pairwise(run.batches)
+    ]
     return median(gaps or [0.0])
 
 
@@ -240,12 +264,13 @@ def ending(runs: list[Watch], workers: int) -> float:
 def hand_over(lazy: Watch, one: Watch, beside: list[Watch]) -> dict[str, float]:
     """Work out the way of a batch to the loop and the loop's time for it, as `Handling` has them.
 
-    *lazy* shows it where the worker is idle, *one* where it is at work, and runs *beside* a step for batches
-    that were ready before the loop asked for them.
+    *lazy* shows it where the worker is idle, *one* where it is at work, and runs *beside* a
+    step for batches that were ready before the loop asked for them.
     """
     idle = median(handed(lazy) or [HANDED])
     busy = median(handed(one) or [idle])
-    ready: dict[bool, list[float]] = {False: [], True: []}  # by whether their worker was at work again
+    # By whether their worker was at work again
+    ready: dict[bool, list[float]] = {False: [], True: []}
     for run in beside:
         for batch in run.batches:
             if batch.done < batch.asked - READY_FOR - busy:

@@ -30,11 +30,19 @@ class OwnSubject(Subject):
 
     def __init__(self, loader: DataLoader, step: Callable[[Any], Any]) -> None:
         options = loader.node.arguments
-        batches, order, size = options["batch_sampler"], options["sampler"], options["batch_size"]
+        batches, order, size = (
+            options["batch_sampler"],
+            options["sampler"],
+            options["batch_size"],
+        )
         if size is None:
-            raise ValueError("batch_size=None: must be a number, a loader without batches cannot be measured")
+            raise ValueError(
+                "batch_size=None: must be a number, a loader without batches cannot be measured"
+            )
         self.kind, self.step = DataLoader, step
-        self.loader = SimpleNamespace(**options | {"collate_fn": options["collate_fn"] or stack})
+        self.loader = SimpleNamespace(
+            **options | {"collate_fn": options["collate_fn"] or stack}
+        )
         self.batch_size = size if batches is None else 0
         inner = loader.node.inputs[0]
         base = base_of(inner)

@@ -39,7 +39,11 @@ LAST_WORDS = {  # verdicts after which nothing else is said
     "cannot tell": "Run this again when nothing else runs on this machine.",
 }
 HEAD = ("Forecasts", "first epoch", "later epoch", "saves")
-NOT_SEEN = ("other ranks, and what they share", "files that nobody has read yet", "how well the model learns")
+NOT_SEEN = (
+    "other ranks, and what they share",
+    "files that nobody has read yet",
+    "how well the model learns",
+)
 NOT_WHOLE = "what the loader gives after the samples that were seen"
 
 Settings = dict[str, Any]
@@ -81,7 +85,9 @@ class Recommendation:
     @property
     def ceiling(self) -> float:
         """The seconds of an epoch with a loader that takes no time."""
-        return sum(self.job.count(self.job.said)) * min(map(self.job.pace, self.job.numbers.threads))
+        return sum(self.job.count(self.job.said)) * min(
+            map(self.job.pace, self.job.numbers.threads)
+        )
 
     @property
     def most(self) -> float:
@@ -98,10 +104,16 @@ class Recommendation:
         if self.most < self.error:
             return "cannot tell"
         waited = self.now[1] - batches * self.job.pace(threads)
-        if workers and batches * max(known.handling.take, known.handling.take_busy) > MOSTLY * waited:
+        if (
+            workers
+            and batches * max(known.handling.take, known.handling.take_busy)
+            > MOSTLY * waited
+        ):
             return "the loop's own time"
         step = known.threads[threads]
-        wanted = batches * (fmean(known.works) + fmean(step.steps) * step.cores) / known.cores
+        wanted = (
+            batches * (fmean(known.works) + fmean(step.steps) * step.cores) / known.cores
+        )
         if workers and step.computes and wanted > FULL * MOSTLY * self.now[1]:
             return "both want the same cores"
         return "data-bound"
@@ -114,12 +126,16 @@ class Recommendation:
         epochs = f"An epoch takes {first}"
         if first != later:
             epochs = f"The first epoch takes {first}, others {later}"
-        found: dict[str, list[str]] = {f"{verdict} Measured within {percent(self.error)}.": []}
+        found: dict[str, list[str]] = {
+            f"{verdict} Measured within {percent(self.error)}.": []
+        }
         found[f"{epochs}. No loader can save more than {percent(self.most)}."] = []
         if self.verdict in LAST_WORDS:
             return found | {LAST_WORDS[self.verdict]: []}
         changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
-        found["Change this:" if changes else "No change of a setting is worth it."] = changes
+        found["Change this:" if changes else "No change of a setting is worth it."] = (
+            changes
+        )
         if self.allows:
             found["This machine:"] = self.allows
         return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
@@ -135,15 +151,28 @@ class Recommendation:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table of forecasts in words, with what each setting saves."""
         return [
-            (words, f"{told[0]:.3f} s", f"{told[1]:.3f} s", f"{100 * (1 - told[1] / self.now[1]):+.1f} %")
+            (
+                words,
+                f"{told[0]:.3f} s",
+                f"{told[1]:.3f} s",
+                f"{100 * (1 - told[1] / self.now[1]):+.1f} %",
+            )
             for words, told in self.table
         ]
 
     def numbers(self) -> dict[str, Any]:
         """Return the same for programs."""
-        told = {"verdict": self.verdict, "error": self.error, "most": self.most, "now": self.now}
+        told = {
+            "verdict": self.verdict,
+            "error": self.error,
+            "most": self.most,
+            "now": self.now,
+        }
         changes = [change._asdict() for change in self.changes]
-        return told | {"changes": changes, "table": [[words, *times] for words, times in self.table]}
+        return told | {
+            "changes": changes,
+            "table": [[words, *times] for words, times in self.table],
+        }
 
     def __str__(self) -> str:
         lines = list[str]()
@@ -176,19 +205,25 @@ class Recommendation:
         return f"{page}</table>"
 
 
-def recommend(loader: Any, step: Any = None, *, progress: Callable[[str], object] = print) -> Recommendation:
+def recommend(
+    loader: Any, step: Any = None, *, progress: Callable[[str], object] = print
+) -> Recommendation:
     """Measure a PyTorch *loader* with a *step*, and say what to change, what that saves, and when to stop.
 
-    It takes about 25 seconds: 15 to measure, and two for each of the best settings, which are really run.
-    *step* is really called, with batches of the loader: give it a model that may be trained. *progress* is
-    called with a line of text as it goes on. Random states and the number of threads are restored. In place
-    of both, *loader* may be a `Job`, one that `measure` gave or that was stored: then nothing is run.
+    It takes about 25 seconds: 15 to measure, and two for each of the best settings, which
+    are really run. *step* is really called, with batches of the loader: give it a model
+    that may be trained. *progress* is called with a line of text as it goes on. Random
+    states and the number of threads are restored. In place of both, *loader* may be a
+    `Job`, one that `measure` gave or that was stored: then nothing is run.
 
-    Raises TypeError for what is no loader, ValueError for one that gives nothing, and RuntimeError that says
-    how many batches there were when the loader or the step raised.
+    Raises TypeError for what is no loader, ValueError for one that gives nothing, and
+    RuntimeError that says how many batches there were when the loader or the step raised.
     """
     run = not isinstance(loader, Job)
-    for words in ("measuring the loader and the step: 15 s", "the machine is busy: measuring again"):
+    for words in (
+        "measuring the loader and the step: 15 s",
+        "the machine is busy: measuring again",
+    ):
         if run:
             progress(words)
         job = measure_job(loader, step) if run else loader
@@ -210,15 +245,24 @@ def recommend(loader: Any, step: Any = None, *, progress: Callable[[str], object
             changes.append(change(job, setting, saves, run))
     changes.sort(key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)))
     for one in changes:  # what adds to a better one gives no more
-        if not any(better.settings.items() <= one.settings.items() for better in found.changes):
+        if not any(
+            better.settings.items() <= one.settings.items() for better in found.changes
+        ):
             found.changes.append(one)
     larger = {"batch_size": 2 * job.said["batch_size"]}
     rows = [(as_arguments(setting), forecast) for setting, forecast in told]
     other = f"{as_arguments(larger)}: trains differently", job.forecast(**larger)
     found.table = [("as it is", found.now), *rows, other]
     if run:
-        workers = max([job.said["num_workers"], *(one.settings.get("num_workers", 0) for one in changes)])
-        found.allows = allowances(loader, workers, in_memory(job, job.setting(num_workers=workers)))
+        workers = max(
+            [
+                job.said["num_workers"],
+                *(one.settings.get("num_workers", 0) for one in changes),
+            ]
+        )
+        found.allows = allowances(
+            loader, workers, in_memory(job, job.setting(num_workers=workers))
+        )
     return found
 
 
@@ -231,13 +275,27 @@ def combinations(job: Job) -> Iterator[Settings]:
     counts = {0, 1, *range(2, cores + 1, max(1, cores // 4)), cores, 2 * cores}
     if fmean(known.waits) > fmean(known.works):  # then a core serves many workers
         counts |= {4 * cores, 8 * cores}
-    offered = [count for count in sorted(counts) if not known.stream or count in (0, 1, *known.shares)]
+    offered = [
+        count
+        for count in sorted(counts)
+        if not known.stream or count in (0, 1, *known.shares)
+    ]
     for workers, threads in product(offered, sorted(known.threads)):
-        ahead = product(DEPTHS, (False, True)) if workers else [(job.said["prefetch_factor"], False)]
+        ahead = (
+            product(DEPTHS, (False, True))
+            if workers
+            else [(job.said["prefetch_factor"], False)]
+        )
         for factor, stay in ahead:
-            full = {"num_workers": workers, "prefetch_factor": factor, "persistent_workers": stay}
+            full = {
+                "num_workers": workers,
+                "prefetch_factor": factor,
+                "persistent_workers": stay,
+            }
             full |= {"threads": threads}
-            if changed := {name: value for name, value in full.items() if value != job.said[name]}:
+            if changed := {
+                name: value for name, value in full.items() if value != job.said[name]
+            }:
                 yield changed
 
 
@@ -250,14 +308,23 @@ def worth(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any
     """Return what orders settings: those nearly as good as the best come first, by how little they take."""
     full, seconds = job.setting(**setting), total(told)
     is_good = seconds <= best * (1 + AS_GOOD)
-    return (not is_good, full["num_workers"] if is_good else seconds, len(setting), full["prefetch_factor"])
+    return (
+        not is_good,
+        full["num_workers"] if is_good else seconds,
+        len(setting),
+        full["prefetch_factor"],
+    )
 
 
-def best_of_each(ranked: list[tuple[Settings, Forecast]]) -> list[tuple[Settings, Forecast]]:
+def best_of_each(
+    ranked: list[tuple[Settings, Forecast]],
+) -> list[tuple[Settings, Forecast]]:
     """Choose the best settings with other numbers of workers or threads."""
     chosen: dict[Any, tuple[Settings, Forecast]] = {}
     for setting, told in ranked:
-        chosen.setdefault((setting.get("num_workers"), setting.get("threads")), (setting, told))
+        chosen.setdefault(
+            (setting.get("num_workers"), setting.get("threads")), (setting, told)
+        )
     return list(chosen.values())[:TRIED]
 
 
@@ -268,7 +335,9 @@ def off(job: Job, setting: Settings) -> float:
     with restored() as torch:
         if torch:
             torch.set_num_threads(full["threads"])
-        run = job.subject.go(full["num_workers"], TRY, step=True, factor=full["prefetch_factor"])
+        run = job.subject.go(
+            full["num_workers"], TRY, step=True, factor=full["prefetch_factor"]
+        )
     return job.off(run, prefetch_factor=full["prefetch_factor"], threads=full["threads"])
 
 
@@ -287,13 +356,28 @@ def in_memory(job: Job, full: Settings) -> int:
 
 def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:
     """Describe a change, which was *tried* in a real run or not."""
-    full, given = job.setting(**settings), {k: v for k, v in settings.items() if k != "threads"}
+    full, given = (
+        job.setting(**settings),
+        {k: v for k, v in settings.items() if k != "threads"},
+    )
     lines = [f"DataLoader(..., {as_arguments(given)})"] * bool(given)
     lines += [f"torch.set_num_threads({full['threads']})"] * ("threads" in settings)
     workers = full["num_workers"]
     processes = f"{workers} process{'es' if workers > 1 else ''}"
-    costs = f"{processes} and {size(in_memory(job, full))} for batches" if workers else "no process"
-    random = "workers draw other random numbers" if "num_workers" in settings else "it alters no sample"
-    alters = "the order of the samples changes" if job.numbers.stream and workers else random
+    costs = (
+        f"{processes} and {size(in_memory(job, full))} for batches"
+        if workers
+        else "no process"
+    )
+    random = (
+        "workers draw other random numbers"
+        if "num_workers" in settings
+        else "it alters no sample"
+    )
+    alters = (
+        "the order of the samples changes" if job.numbers.stream and workers else random
+    )
     sure = "confirmed by a real run" if tried else "predicted, not tried"
-    return JobChange(settings, "; ".join(lines), saves, f"({sure}). It costs {costs}; {alters}")
+    return JobChange(
+        settings, "; ".join(lines), saves, f"({sure}). It costs {costs}; {alters}"
+    )

@@ -28,10 +28,16 @@ def load_job(path: str | Path | IO[Any]) -> Job:
         known = told["numbers"]
         for step in known["threads"].values():
             step["sharing"] = Sharing(**step["sharing"])
-        known["threads"] = {int(many): StepNumbers(**step) for many, step in known["threads"].items()}
-        known["shares"] = {int(workers): shares for workers, shares in known["shares"].items()}
+        known["threads"] = {
+            int(many): StepNumbers(**step) for many, step in known["threads"].items()
+        }
+        known["shares"] = {
+            int(workers): shares for workers, shares in known["shares"].items()
+        }
         known["handling"] = Handling(**known["handling"])
         known["device"] = known["device"] and OnDevice(*known["device"])
         return Job(**told | {"numbers": JobNumbers(**known)})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"path={str(path)!r}: must be a file that save_job wrote") from error
+        raise ValueError(
+            f"path={str(path)!r}: must be a file that save_job wrote"
+        ) from error

@@ -18,15 +18,19 @@ from lessonkit.engine.element import size_of
 from lessonkit.job.device import OnDevice, on_device
 
 MOST_ASKED = 100_000  # that are asked of a sampler: one may never end
-NEVER = 20.0  # s; a worker that has given nothing for so long never will: a spawned one imports a lot first
+# S; a worker that has given nothing for so long never will: a spawned one imports a lot
+# first
+NEVER = 20.0
 AGAIN = 9.5  # s; until then runs are repeated
-BUDGET = 25.0  # s; all runs of a job take about 14, and no more than this where each batch takes long
+# S; all runs of a job take about 14, and no more than this where each batch takes long
+BUDGET = 25.0
 
 
 class WatchedBatch(NamedTuple):
     """A batch: how it was made, in which process, of how many samples, and what the loop did with it.
 
-    All times are of one clock, which processes share; *fetch_core* and *step_core* are times on cores.
+    All times are of one clock, which processes share; *fetch_core* and *step_core* are
+    times on cores.
     """
 
     pid: int
@@ -136,7 +140,11 @@ def watched(inner: Any, base: type) -> Watched:
     """Put a watched data set around *inner*; one that is iterable is of the library's *base* for these."""
     if not isinstance(inner, base):
         return Watched(inner)
-    kind = type("Stream", (WatchedStream, base), {"__reduce__": lambda self: (watched, (self.inner, base))})
+    kind = type(
+        "Stream",
+        (WatchedStream, base),
+        {"__reduce__": lambda self: (watched, (self.inner, base))},
+    )
     return kind(inner)  # type: ignore[no-any-return]
 
 
@@ -165,7 +173,8 @@ class Subject:
     batch: Any = None  # the last one
     device: OnDevice | None = None  # if the step leaves something to one
     synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
-    passed: tuple[str, ...] = ("worker_init_fn", "pin_memory", "in_order")  # to each run, if it has them
+    # To each run, if it has them
+    passed: tuple[str, ...] = ("worker_init_fn", "pin_memory", "in_order")
     count: int | None = None  # of the batches of an epoch, if that is known
     again = 0.0  # until when runs may be repeated
     until = inf  # when no further run may begin
@@ -177,7 +186,8 @@ class Subject:
         self.kind, self.loader, self.step = kinds[0], loader, step
         library = sys.modules[self.kind.__module__]
         self.stream = isinstance(loader.dataset, library.IterableDataset)
-        self.batch_size = loader.batch_size or 0  # 0: who makes batches says how large they are
+        # 0: who makes batches says how large they are
+        self.batch_size = loader.batch_size or 0
         self.dataset: Any = watched(loader.dataset, library.IterableDataset)
         self.has_batches = loader.batch_sampler is not None  # else they are the data set's
         order = loader.batch_sampler if self.has_batches else loader.sampler
@@ -190,21 +200,38 @@ class Subject:
         with suppress(TypeError):  # a sampler needs no length
             self.count = len(order)
 
-    def go(self, workers: int, limit: float, *, step: bool = False, factor: int = 2, size: int = 1) -> Watch:
+    def go(
+        self,
+        workers: int,
+        limit: float,
+        *,
+        step: bool = False,
+        factor: int = 2,
+        size: int = 1,
+    ) -> Watch:
         """Go over the loader once, or for *limit* seconds, with *size* times as many samples in a batch."""
-        options = {name: getattr(self.loader, name) for name in self.passed if hasattr(self.loader, name)}
+        options = {
+            name: getattr(self.loader, name)
+            for name in self.passed
+            if hasattr(self.loader, name)
+        }
         options |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
         if workers:
             options |= {"prefetch_factor": factor, "timeout": NEVER}
             options["multiprocessing_context"] = self.loader.multiprocessing_context
         if self.stream:
-            options |= {"batch_size": self.batch_size * size or None, "drop_last": self.loader.drop_last}
+            options |= {
+                "batch_size": self.batch_size * size or None,
+                "drop_last": self.loader.drop_last,
+            }
         elif self.has_batches:
             groups = zip(*[iter(self.batches)] * size, strict=False)
             options["batch_sampler"] = [[*chain(*group)] for group in groups]
         else:
             options |= {"batch_size": None, "sampler": self.batches}
-        return self.watch(self.kind(self.dataset, **options), workers, limit, self.step if step else None)
+        return self.watch(
+            self.kind(self.dataset, **options), workers, limit, self.step if step else None
+        )
 
     def on_device(self) -> OnDevice | None:
         """Time the step on the last batch; None if it leaves nothing to a device."""
@@ -212,13 +239,17 @@ class Subject:
             return None
         return on_device(self.step, self.batch, self.synchronise)
 
-    def watch(self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None) -> Watch:
+    def watch(
+        self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None
+    ) -> Watch:
         """Go over *loader*; RuntimeError says what failed, the loader or the step.
 
         The *limit* holds from the first batch on: a worker may take longer than that to start.
         """
         if perf_counter() > self.until:
-            raise RuntimeError(f"measuring takes more than {BUDGET:g} s: make the batches smaller for it")
+            raise RuntimeError(
+                f"measuring takes more than {BUDGET:g} s: make the batches smaller for it"
+            )
         BEGUN[2], seen = 0, Watch(workers)
         at_work = loads = "with a worker, the loader" if workers else "the loader"
         source = None
@@ -233,20 +264,31 @@ class Subject:
                     at_work = "the step"
                     step(self.batch)
                     at_work = loads
-                asked, seen.ended, step_core = seen.ended, perf_counter(), process_time() - before
-                taken = made._replace(asked=asked, got=got, stepped=seen.ended, step_core=step_core)
+                asked, seen.ended, step_core = (
+                    seen.ended,
+                    perf_counter(),
+                    process_time() - before,
+                )
+                taken = made._replace(
+                    asked=asked, got=got, stepped=seen.ended, step_core=step_core
+                )
                 seen.batches.append(taken)
                 if seen.ended - seen.batches[0].got >= limit:
                     break
             else:
                 seen.whole = True
-            seen.core = process_time() - core - sum(batch.step_core for batch in seen.batches)
+            seen.core = (
+                process_time() - core - sum(batch.step_core for batch in seen.batches)
+            )
             if self.synchronise:
                 self.synchronise()
         except Exception as error:
-            raise RuntimeError(f"{at_work} raised after {len(seen.batches)} batches: {error!r}") from error
+            raise RuntimeError(
+                f"{at_work} raised after {len(seen.batches)} batches: {error!r}"
+            ) from error
         finally:
-            for name in ("_shutdown_workers", "close"):  # also where an error keeps the iterator
+            # Also where an error keeps the iterator
+            for name in ("_shutdown_workers", "close"):
                 getattr(source, name, lambda: None)()
             source = None
         seen.closed = perf_counter()

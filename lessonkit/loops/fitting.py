@@ -10,9 +10,11 @@ from lessonkit.engine.costs import Cost, identity
 from lessonkit.engine.element import whole
 from lessonkit.engine.machine import work
 
-OUTLIER = 3  # medians; one call that takes longer, and none other, is a hiccup of the machine
+# Medians; one call that takes longer, and none other, is a hiccup of the machine
+OUTLIER = 3
 EVEN = 0.06  # a deviation below this is none
-GOLDEN = 0.618033988749895  # its multiples, without their whole part, lie evenly between 0 and 1
+# Its multiples, without their whole part, lie evenly between 0 and 1
+GOLDEN = 0.618033988749895
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,9 @@ class fitted:  # noqa: N801 - used like a function, and its repr is the call
     """
 
     times: tuple[float, ...]
-    seen: dict[int, float] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
+    seen: dict[int, float] = field(
+        default_factory=dict, kw_only=True, repr=False, compare=False
+    )
 
     def __call__(self, value: Any) -> float:
         number = identity(value)
@@ -58,7 +62,9 @@ class costing:  # noqa: N801
 
     def spend(self, value: Any, more: float = 0) -> None:
         """Say what *value* costs."""
-        work((self.cost(value) if callable(self.cost) else self.cost) + more, kind=self.kind)
+        work(
+            (self.cost(value) if callable(self.cost) else self.cost) + more, kind=self.kind
+        )
 
 
 def fit(calls: list[tuple[int, float]]) -> Cost:

@@ -32,12 +32,20 @@ NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
     "prefetch": {"buffer_size": 0},
     "shuffle": {"buffer_size": 1},
     "shuffle_and_repeat": {"buffer_size": 1},
-    "DataLoader": {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0},
+    "DataLoader": {
+        "num_workers": 0,
+        "prefetch_factor": None,
+        "persistent_workers": False,
+        "timeout": 0,
+    },
 }
-SLIGHT = 20e-6  # s; calls that take less are not worth a cost, as they are not worth a bar in a trace
+# S; calls that take less are not worth a cost, as they are not worth a bar in a trace
+SLIGHT = 20e-6
 TICK = 0.0002  # s; so often a thread asks for the interpreter lock ...
-TICKS_OF_FREE_CODE = 1000  # ... and gets it more often in a second of calls, unless these hold it
-thread_time = getattr(time, "thread_time", perf_counter)  # with one thread, in a browser, there is none
+# ... and gets it more often in a second of calls, unless these hold it
+TICKS_OF_FREE_CODE = 1000
+# With one thread, in a browser, there is none
+thread_time = getattr(time, "thread_time", perf_counter)
 
 Route = tuple[Any, ...]  # to a step of a description
 Changes = Callable[[Node, Route], dict[str, Any]]
@@ -97,8 +105,15 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
     worth = {place: calls for place, calls in notes.calls.items() if is_worth(calls)}
-    steps = [Measured(place[-1], calls, kind(calls, notes.ticks)) for place, calls in worth.items()]
-    return Found(Dataset(_changed(dataset.node, notes.priced)), steps, "no function takes time worth a cost")
+    steps = [
+        Measured(place[-1], calls, kind(calls, notes.ticks))
+        for place, calls in worth.items()
+    ]
+    return Found(
+        Dataset(_changed(dataset.node, notes.priced)),
+        steps,
+        "no function takes time worth a cost",
+    )
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
@@ -113,7 +128,11 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
             @wraps(map_func)
             def inner(*value: Any) -> Any:
                 made = map_func(*value)  # if it is no data set, the operator says so
-                return Dataset(_changed(made.node, change, place)) if isinstance(made, Dataset) else made
+                return (
+                    Dataset(_changed(made.node, change, place))
+                    if isinstance(made, Dataset)
+                    else made
+                )
 
             changes = changes | {"map_func": inner}
         return node.replace(**changes) if changes else node
@@ -144,7 +163,8 @@ class Notes:
                 sleep(TICK)
                 self.ticks.append(perf_counter())
 
-        with suppress(RuntimeError):  # without threads: a function that computes holds all there is
+        # Without threads: a function that computes holds all there is
+        with suppress(RuntimeError):
             threading.Thread(target=tick, daemon=True).start()
         try:
             yield
@@ -156,7 +176,9 @@ class Notes:
         changes = NOTHING_AT_ONCE.get(node.method, {})
         name = function_in(node)
         function = node.arguments.get(name)
-        if function is None or node.arguments.get("collate" if name == "collate_fn" else "cost"):
+        if function is None or node.arguments.get(
+            "collate" if name == "collate_fn" else "cost"
+        ):
             return changes
         self.calls.setdefault(place, [])
         watch = self.read if node.method == "from_generator" else self.call
@@ -175,7 +197,8 @@ class Notes:
         """Give what a generator gives, and take that down."""
         read, given = list[bytes](), number_of(place, fn, args)
 
-        def begun() -> Iterator[Any]:  # a function that returns a list works before its first element
+        # A function that returns a list works before its first element
+        def begun() -> Iterator[Any]:
             yield from fn(*args)
 
         elements = begun()
@@ -207,10 +230,17 @@ class Notes:
         if not is_worth(took):
             return {}
         name, arguments = function_in(node), node.arguments
-        function = self.memory.standing_in(place, arguments[name], random=bool(arguments.get("random")))
+        function = self.memory.standing_in(
+            place, arguments[name], random=bool(arguments.get("random"))
+        )
         if name == "collate_fn":
-            return {"collate": round(fmean(call.seconds for call in took), 6), name: function}
-        later = [(call.number, call.seconds) for call in took if not call.opens] or [(0, 0.0)]
+            return {
+                "collate": round(fmean(call.seconds for call in took), 6),
+                name: function,
+            }
+        later = [(call.number, call.seconds) for call in took if not call.opens] or [
+            (0, 0.0)
+        ]
         opened = [call.seconds for call in took if call.opens]
         cost, held = fit(later), kind(took, self.ticks)
         if "cost" in arguments:

@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 
 from lessonkit import check
 
-ALL, NOTHING = 0.75, 0.25  # of the shorter run: if more is hidden it counts as all, if less as nothing
-SMALL = 0.1  # of the longer run; it does not matter whether a run as short as this is hidden
+# Of the shorter run: if more is hidden it counts as all, if less as nothing
+ALL, NOTHING = 0.75, 0.25
+# Of the longer run; it does not matter whether a run as short as this is hidden
+SMALL = 0.1
 SLOWED = 1.25  # times both runs in a row; who takes longer is slowed down by company
 ROUNDS = 3  # of the three runs; the medians count
-OWN = 0.25  # of a batch's time in the loop; if taking one that is ready needs more, that decides
+# Of a batch's time in the loop; if taking one that is ready needs more, that decides
+OWN = 0.25
 WHEN_READY = 5  # batches that are taken so, each ...
 GRACE = 4  # ... after so many times what the loader needs for one
 COLUMN = 90  # characters of a line
@@ -35,7 +38,8 @@ ADVICE = {
 class Verdict(NamedTuple):
     """The seconds that a batch took in each of the three runs, and how many samples it has.
 
-    *ready* is what the loop needs to take a batch that is ready from a worker; 0 if there are no workers.
+    *ready* is what the loop needs to take a batch that is ready from a worker; 0 if there
+    are no workers.
     """
 
     loader: float
@@ -68,13 +72,17 @@ class Verdict(NamedTuple):
         """The verdict, and what to do about it; in lines that no notebook breaks within a word."""
         loader, step, both = (f"{seconds * 1e3:.3g}" for seconds in self[:3])
         measured = f"{loader} and {step} ms a batch alone, {both} together"
-        measured += f"; {self.ready * 1e3:.3g} to take one that is ready" if self.ready else ""
+        measured += (
+            f"; {self.ready * 1e3:.3g} to take one that is ready" if self.ready else ""
+        )
         return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", COLUMN)
 
     def __str__(self) -> str:
         lines = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
         for name, seconds in zip(self._fields, self[:3], strict=False):
-            lines.append(f"{name:<8}{seconds * 1e3:>12.3f}{seconds * 1e3 / self.samples:>12.3f}")
+            lines.append(
+                f"{name:<8}{seconds * 1e3:>12.3f}{seconds * 1e3 / self.samples:>12.3f}"
+            )
         return "\n".join([*lines, self.sentence])
 
 
@@ -93,9 +101,9 @@ def probe(
     Three runs of *batches*, after *skip* that do not count: the loader alone, the step
     alone on one batch again and again, and both. What counts is the whole time of a run,
     for a loader that gives in bursts has no usual batch. Since the machine may hiccup, all
-    is done three times, and medians count. If the loader has workers, a few batches are taken at the end,
-    each when it has had time to become ready. The step is really called each time: give it a
-    model that may be trained.
+    is done three times, and medians count. If the loader has workers, a few batches are
+    taken at the end, each when it has had time to become ready. The step is really called
+    each time: give it a model that may be trained.
 
     *loader* is what a `for` loop goes over, more than once, or a function that makes it;
     RuntimeError tells that it raised, ValueError that it gave too little. *synchronise* waits
@@ -106,7 +114,9 @@ def probe(
     check.integer("skip", skip, least=0)
     wait = check.function("synchronise", synchronise or (lambda: None))
 
-    def run(source: Generator[Any, None, None], each: Callable[[Any], Any]) -> tuple[float, Any]:
+    def run(
+        source: Generator[Any, None, None], each: Callable[[Any], Any]
+    ) -> tuple[float, Any]:
         """Return the seconds that a batch takes, and the last one."""
         with closing(source):
             for batch in islice(source, skip):
@@ -120,7 +130,9 @@ def probe(
 
     rounds = []
     for again in range(ROUNDS):
-        loading, batch = run(_batches(loader, skip + batches, again=again > 0), lambda batch: None)
+        loading, batch = run(
+            _batches(loader, skip + batches, again=again > 0), lambda batch: None
+        )
         stepping, _ = run((same for same in repeat(batch)), step)
         both, _ = run(_batches(loader, skip + batches, again=True), step)
         rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
@@ -142,7 +154,9 @@ def _samples(batch: Any) -> int:
     if isinstance(batch, Mapping):
         batch = tuple(batch.values())
     # PyTorch makes of pairs a list of two arrays.
-    has_arrays = isinstance(batch, list) and len(batch) > 0 and getattr(batch[0], "shape", ()) != ()
+    has_arrays = (
+        isinstance(batch, list) and len(batch) > 0 and getattr(batch[0], "shape", ()) != ()
+    )
     if has_arrays or isinstance(batch, tuple):
         return _samples(batch[0]) if batch else 0
     try:
@@ -153,13 +167,19 @@ def _samples(batch: Any) -> int:
 
 def _batches(loader: Any, needed: int, *, again: bool) -> Generator[Any, None, None]:
     """Go over *loader* once; raise an error that says why if it gives fewer than *needed*."""
-    is_function = isinstance(loader, type) or (callable(loader) and not hasattr(loader, "__iter__"))
+    is_function = isinstance(loader, type) or (
+        callable(loader) and not hasattr(loader, "__iter__")
+    )
     made = loader() if is_function else loader
     if not hasattr(made, "__iter__") and not hasattr(made, "__getitem__"):
-        raise TypeError(f"loader={made!r}: must be what a for loop goes over, or a function that makes it")
+        raise TypeError(
+            f"loader={made!r}: must be what a for loop goes over, or a function that makes it"
+        )
     iterator, given = iter(made), 0
     if iterator is loader:
-        raise ValueError(f"loader={loader!r}: can be read only once; give the function that makes it")
+        raise ValueError(
+            f"loader={loader!r}: can be read only once; give the function that makes it"
+        )
     try:
         for batch in iterator:
             given += 1

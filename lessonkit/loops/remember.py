@@ -36,7 +36,9 @@ class Remembered:
             self.room -= len(kept)
             self.kept[place][number] = kept
 
-    def standing_in(self, place: Any, fn: Callable[..., Any], *, random: bool) -> Callable[..., Any]:
+    def standing_in(
+        self, place: Any, fn: Callable[..., Any], *, random: bool
+    ) -> Callable[..., Any]:
         """Return what stands in for *fn* on the virtual clock; if it is *random*, each call may differ."""
         return update_wrapper(partial(self.call, place, random, fn), fn)
 

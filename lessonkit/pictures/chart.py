@@ -1,6 +1,7 @@
 """Charts: lanes of bars, or of a line and its dots, on one axis.
 
-A chart is a scene of plain data. `widgets/page/chart.js` draws it on a page, and matplotlib does here.
+A chart is a scene of plain data. `widgets/page/chart.js` draws it on a page, and matplotlib
+does here.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ if TYPE_CHECKING:
 
 Scene = dict[str, Any]
 PER_INCH = 82  # of a scene in an inch
-HEAD, LINE, LETTER = 0.3, 0.17, 0.062  # inches: above the highest mark; a line of text; a letter of it
+# Inches: above the highest mark; a line of text; a letter of it
+HEAD, LINE, LETTER = 0.3, 0.17, 0.062
 BLUE = COLOURS["Read"]
 
 
 def chart(kind: str, scene: Scene) -> Picture:
     """Make a picture of this *kind* of a *scene*.
 
-    A scene has a title and words, an axis *from* a number *to* another, in *seconds* if it says so, and
-    *lanes*. A lane has a height in pixels, what its *top* stands for, perhaps a name, and marks: each a
-    bar, a dot, a line or steps through *points*, with a *text* beside it.
+    A scene has a title and words, an axis *from* a number *to* another, in *seconds* if it
+    says so, and *lanes*. A lane has a height in pixels, what its *top* stands for, perhaps
+    a name, and marks: each a bar, a dot, a line or steps through *points*, with a *text*
+    beside it.
     """
     floor, names = 0.0, dict[float, str]()
     for lane in scene["lanes"]:
@@ -47,7 +50,8 @@ def draw(axes: Axes, scene: Scene) -> None:
     scale, first, last = 1.0, scene["from"], scene["to"]
     if scene.get("seconds"):
         scale = time_axis(axes, last)
-        axes.set_xlim(first, last * scale * (1 + 2.5 / WIDTH))  # room for texts after the bars
+        # Room for texts after the bars
+        axes.set_xlim(first, last * scale * (1 + 2.5 / WIDTH))
     else:
         axes.locator_params("x", nbins=10, integer=True)
         width = last - first or 1
@@ -64,7 +68,8 @@ class Lane:
         self.axes, self.scale, self.top, self.lane = axes, scale, top, lane
         self.height = lane["height"] / PER_INCH
         self.floor: float = top + self.height
-        self.texts: list[tuple[float, float, float]] = []  # where there is one: from, to, and its height
+        # Where there is one: from, to, and its height
+        self.texts: list[tuple[float, float, float]] = []
 
     def draw(self) -> float:
         """Draw the marks of the lane; return where it ends."""
@@ -84,7 +89,13 @@ class Lane:
         middle = self.top + self.height / 2
         self.axes.barh(middle, end - start, 0.75 * self.height, start, **how)
         if mark.get("text"):
-            say(self.axes, end + 0.008 * self.axes.get_xlim()[1], middle, mark["text"], bbox=CARD)
+            say(
+                self.axes,
+                end + 0.008 * self.axes.get_xlim()[1],
+                middle,
+                mark["text"],
+                bbox=CARD,
+            )
 
     def line(self, mark: dict[str, Any]) -> None:
         """Draw a line, steps or a dot, and its text above it, where no other is."""
@@ -97,9 +108,13 @@ class Lane:
             self.axes.plot(xs, ys, color=BLUE, linewidth=2)
         else:
             fill = PAPER if mark.get("hollow") else BLUE
-            self.axes.plot(xs, ys, "o", color=BLUE, markerfacecolor=fill, markersize=6, clip_on=False)
+            self.axes.plot(
+                xs, ys, "o", color=BLUE, markerfacecolor=fill, markersize=6, clip_on=False
+            )
             if mark.get("marked"):
-                self.axes.plot(xs, ys, "o", color=INK, fillstyle="none", markersize=13, clip_on=False)
+                self.axes.plot(
+                    xs, ys, "o", color=INK, fillstyle="none", markersize=13, clip_on=False
+                )
         if mark.get("text"):
             self.say(xs[0], ys[0] - LINE, mark)
 
@@ -108,10 +123,21 @@ class Lane:
         low, high = self.axes.get_xlim()
         wide = LETTER * len(mark["text"]) * (high - low) / WIDTH
         left = min(max(x - wide / 2, low), high - wide)
-        while any(a < left + wide and left < b and abs(y - there) < LINE for a, b, there in self.texts):
+        while any(
+            a < left + wide and left < b and abs(y - there) < LINE
+            for a, b, there in self.texts
+        ):
             y -= LINE
         if y < self.top:
             return
         self.texts.append((left, left + wide, y))
         weight = "bold" if mark.get("marked") else "normal"
-        say(self.axes, left + wide / 2, y, mark["text"], ha="center", weight=weight, bbox=CARD)
+        say(
+            self.axes,
+            left + wide / 2,
+            y,
+            mark["text"],
+            ha="center",
+            weight=weight,
+            bbox=CARD,
+        )

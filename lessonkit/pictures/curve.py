@@ -16,9 +16,13 @@ def plot_curve(curve: Curve) -> Picture:
     curve: num_parallel_calls=3 is enough: 38.3 ms a sample, within 2 % of the best
     """
     if not curve.points or not all(curve.samples):
-        raise ValueError("plot_curve: no values, or a run in which no element reached the training loop")
+        raise ValueError(
+            "plot_curve: no values, or a run in which no element reached the training loop"
+        )
     values = [value for value, _ in curve.points]
-    times = [total / count for (_, total), count in zip(curve.points, curve.samples, strict=True)]
+    times = [
+        total / count for (_, total), count in zip(curve.points, curve.samples, strict=True)
+    ]
     knee, setting = values.index(curve.knee), f"{curve.knob.name}={curve.knee}"
     time = f"{milliseconds(times[knee])} a sample"
     words = f"{setting} is enough: {time}, within 2 % of the best"
@@ -29,11 +33,22 @@ def plot_curve(curve: Curve) -> Picture:
 
     title = f"{curve.knob.name} of {curve.knob.node.method}"
     dots = [
-        dot(value, time, milliseconds(time), f"{curve.knob.name}={value}: {milliseconds(time)} a sample")
+        dot(
+            value,
+            time,
+            milliseconds(time),
+            f"{curve.knob.name}={value}: {milliseconds(time)} a sample",
+        )
         | {"marked": value == curve.knee}
         for value, time in zip(values, times, strict=True)
     ]
     line = {"kind": "line", "points": [*zip(values, times, strict=True)]}
     lane = {"height": 180, "top": max(times), "marks": [line, *dots]}
-    scene = {"title": title, "words": words, "from": values[0], "to": values[-1], "lanes": [lane]}
+    scene = {
+        "title": title,
+        "words": words,
+        "from": values[0],
+        "to": values[-1],
+        "lanes": [lane],
+    }
     return chart("curve", scene)

@@ -15,11 +15,15 @@ class Kitchen:
     """
 
     def __init__(self, *parts: str) -> None:
-        self.drawing = files(__package__).joinpath("kitchen.svg").read_text(encoding="utf-8")
+        self.drawing = (
+            files(__package__).joinpath("kitchen.svg").read_text(encoding="utf-8")
+        )
         known = tuple(re.findall(r'<g id="(\w+)"', self.drawing))
         self.parts = [check.one_of("part", part, known) for part in parts or known]
         for part in {*known} - {*self.parts}:
-            self.drawing = self.drawing.replace(f'<g id="{part}"', f'<g id="{part}" opacity="{ASIDE}"')
+            self.drawing = self.drawing.replace(
+                f'<g id="{part}"', f'<g id="{part}" opacity="{ASIDE}"'
+            )
 
     def __repr__(self) -> str:
         return f"The kitchen: {', '.join(self.parts)}."

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from lessonkit.engine.recorder import ACCELERATOR, CALL, FILL, QUEUE, READY, START, TRAIN, Identity, Name
+from lessonkit.engine.recorder import (
+    ACCELERATOR,
+    CALL,
+    FILL,
+    QUEUE,
+    READY,
+    START,
+    TRAIN,
+    Identity,
+    Name,
+)
 from lessonkit.engine.trace import EMPTY, NO_CORE, WAITING, Span, Trace
 from lessonkit.explain.critical_path import Step, chain, ended, last_work
 from lessonkit.explain.idle import idle_stretches
@@ -25,7 +35,16 @@ COLOURS = {
     "Train": "#228833",
     "Others": "#d0d7de",  # ranks that are waited for
 }
-OTHERS = ("#ee8866", "#44bb99", "#aaaa00", "#99ddff", "#ffaabb", "#77aadd", "#bbcc33", "#eedd88")
+OTHERS = (
+    "#ee8866",
+    "#44bb99",
+    "#aaaa00",
+    "#99ddff",
+    "#ffaabb",
+    "#77aadd",
+    "#bbcc33",
+    "#eedd88",
+)
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 
 
@@ -86,17 +105,30 @@ def layout(trace: Trace) -> Layout:
     crew = made_by_workers(trace)
     of_workers = {row for rows in crew.values() for row in rows}
     elsewhere = of_workers | crew.keys()
-    shown = dict.fromkeys(part for stage in trace.stages for part in crew.get(stage, (stage,)))
+    shown = dict.fromkeys(
+        part for stage in trace.stages for part in crew.get(stage, (stage,))
+    )
     stages = {stage: row for row, stage in enumerate(shown)}
     work = [
-        Bar(stages[span.stage], span.lane, span.start_ns, span.end_ns, "work", names[span.element], index, "")
+        Bar(
+            stages[span.stage],
+            span.lane,
+            span.start_ns,
+            span.end_ns,
+            "work",
+            names[span.element],
+            index,
+            "",
+        )
         for index, span in enumerate(spans)
-        if span.kind not in WAITING and span.stage not in crew and span.end_ns > span.start_ns
+        if span.kind not in WAITING
+        and span.stage not in crew
+        and span.end_ns > span.start_ns
     ]
     work.sort(key=attrgetter("start", "lane", "span"))
     work += sorted(bars_of_workers(trace, crew, stages, names), key=attrgetter("start"))
-    # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The accelerator's
-    # waits are shown as idle time, but for those within a step.
+    # A helper that waits for elements to hand on, like a prefetch, holds up nobody. The
+    # accelerator's waits are shown as idle time, but for those within a step.
     waits = [
         index
         for index, span in enumerate(spans)
@@ -106,7 +138,9 @@ def layout(trace: Trace) -> Layout:
         and (span.stage in stages or span.kind != EMPTY)
     ]
     # There each call keeps its lane, and its waits have a place in it.
-    keeping = {stages.get(stage) for stage in {spans[index].stage for index in waits} | of_workers}
+    keeping = {
+        stages.get(stage) for stage in {spans[index].stage for index in waits} | of_workers
+    }
     lanes: list[list[int]] = [[] for _ in stages]  # when the last bar of each lane ends
     bars = []
     for bar in work:
@@ -117,12 +151,17 @@ def layout(trace: Trace) -> Layout:
         ends[lane] = bar.end
         bars.append(bar if lane == bar.lane else bar._replace(lane=lane))
     bars += waiting(spans, waits, stages, bars)
-    for train in [row for stage, row in stages.items() if stage.role == TRAIN][:1]:  # a step may name more
-        for start, until, blame in idle_stretches(trace):  # whom it waits for, the longest first
+    # A step may name more
+    for train in [row for stage, row in stages.items() if stage.role == TRAIN][:1]:
+        # Whom it waits for, the longest first
+        for start, until, blame in idle_stretches(trace):
             bars.append(Bar(train, 0, start, until, IDLE, "", -1, ", ".join(blame)))
     colours = colours_of(list(stages))
     return Layout(
-        tuple(Row(stage, max(1, len(lanes[row])), colours[stage]) for stage, row in stages.items()),
+        tuple(
+            Row(stage, max(1, len(lanes[row])), colours[stage])
+            for stage, row in stages.items()
+        ),
         tuple(bars),
         tuple(round(epoch.start * 1e9) for epoch in trace.epochs),
         tuple(chain(spans, last_work(spans, end), 0, end)),
@@ -142,19 +181,30 @@ def made_by_workers(trace: Trace) -> RowsOf:
         rows = {name.role: name for name in names if name.place.site == loader}
         for stage in trace.stages:
             site = stage.place.site
-            if site[: len(loader)] == loader and (site != loader or stage.role in (START, CALL)):
+            if site[: len(loader)] == loader and (
+                site != loader or stage.role in (START, CALL)
+            ):
                 crew[stage] = rows[QUEUE], rows[FILL], rows[READY]
     return crew
 
 
-def bars_of_workers(trace: Trace, crew: RowsOf, rows: dict[Name, int], names: list[str]) -> Iterator[Bar]:
+def bars_of_workers(
+    trace: Trace, crew: RowsOf, rows: dict[Name, int], names: list[str]
+) -> Iterator[Bar]:
     """Draw a batch as one bar, in the lane of its worker; where it waited, and where a worker starts."""
-    batch_of = {sample: batch for batch, samples in trace.recorded.members.items() for sample in samples}
+    batch_of = {
+        sample: batch
+        for batch, samples in trace.recorded.members.items()
+        for sample in samples
+    }
     batches: dict[tuple[Name, int, int], list[int]] = {}
     for index, span in enumerate(trace.spans):
-        if span.role in (QUEUE, READY) and span.stage in rows:  # not where its workers did no work
+        # Not where its workers did no work
+        if span.role in (QUEUE, READY) and span.stage in rows:
             row, label = rows[span.stage], names[span.element]
-            yield Bar(row, 0, span.start_ns, span.end_ns, span.kind, label, index, span.place)
+            yield Bar(
+                row, 0, span.start_ns, span.end_ns, span.kind, label, index, span.place
+            )
         elif span.stage in crew and (span.kind == NO_CORE or span.kind not in WAITING):
             row = rows[crew[span.stage][1]]
             if span.role == START:
@@ -164,7 +214,16 @@ def bars_of_workers(trace: Trace, crew: RowsOf, rows: dict[Name, int], names: li
                 batches.setdefault((crew[span.stage][1], span.lane, who), []).append(index)
     for (stage, lane, who), indices in batches.items():
         first, last = trace.spans[indices[0]], trace.spans[indices[-1]]
-        yield Bar(rows[stage], lane, first.start_ns, last.end_ns, "work", names[who], indices[-1], "")
+        yield Bar(
+            rows[stage],
+            lane,
+            first.start_ns,
+            last.end_ns,
+            "work",
+            names[who],
+            indices[-1],
+            "",
+        )
 
 
 def free_lane(ends: list[int], wanted: int, start: int) -> int:
@@ -178,9 +237,12 @@ def free_lane(ends: list[int], wanted: int, start: int) -> int:
     return len(ends) - 1
 
 
-def waiting(spans: list[Span], waits: list[int], stages: dict[Name, int], work: list[Bar]) -> list[Bar]:
+def waiting(
+    spans: list[Span], waits: list[int], stages: dict[Name, int], work: list[Bar]
+) -> list[Bar]:
     """The waits that can be seen as a stage's: of its calls, and of a helper before work that it held up."""
-    reached: dict[tuple[int, int], list[tuple[int, int]]] = {}  # the bars of a lane, in order
+    # The bars of a lane, in order
+    reached: dict[tuple[int, int], list[tuple[int, int]]] = {}
     held_up = {}
     for bar in work:
         reached.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
@@ -199,7 +261,9 @@ def waiting(spans: list[Span], waits: list[int], stages: dict[Name, int], work: 
             worked = reached[place][before - 1][1] if before else 0
             start = max(span.start_ns, worked, waited.get(place, 0))
             if start < span.end_ns:
-                bars.append(Bar(*place, start, span.end_ns, span.kind, "", index, span.place))
+                bars.append(
+                    Bar(*place, start, span.end_ns, span.kind, "", index, span.place)
+                )
                 waited[place] = span.end_ns
     return bars
 
@@ -208,13 +272,20 @@ def labels(trace: Trace) -> list[str]:
     """What to call each element, by its key: its sample's number, and a letter if there are several files."""
     everybody = trace.identities
     worked_on = {span.element for span in trace.work if span.element}
-    files = sorted({everybody[sample].instance for who in worked_on for sample in trace.members(who)})
-    letters = {file: letter_of(place) if len(files) > 1 else "" for place, file in enumerate(files)}
+    files = sorted(
+        {everybody[sample].instance for who in worked_on for sample in trace.members(who)}
+    )
+    letters = {
+        file: letter_of(place) if len(files) > 1 else "" for place, file in enumerate(files)
+    }
     names = [
-        letters.get(instance, "") + (str(sample) if sample >= 0 else "") for instance, _, sample in everybody
+        letters.get(instance, "") + (str(sample) if sample >= 0 else "")
+        for instance, _, sample in everybody
     ]
     for batch, members in trace.recorded.members.items():
-        names[batch] = batch_label([(everybody[sample], names[sample]) for sample in members])
+        names[batch] = batch_label(
+            [(everybody[sample], names[sample]) for sample in members]
+        )
     return names
 
 
@@ -223,7 +294,10 @@ def batch_label(members: list[tuple[Identity, str]]) -> str:
     (first, name), (last, _) = members[0], members[-1]
     if len(members) == 1:
         return name
-    if all(who == first._replace(sample=first.sample + place) for place, (who, _) in enumerate(members)):
+    if all(
+        who == first._replace(sample=first.sample + place)
+        for place, (who, _) in enumerate(members)
+    ):
         return f"{name}-{last.sample}"
     return " ".join([name for _, name in members[:4]] + ["..."] * (len(members) > 4))
 
@@ -240,7 +314,9 @@ def colours_of(stages: list[str]) -> dict[str, str]:
         if stage not in colours:
             first = zlib.crc32(stage.encode()) % len(OTHERS)
             order = OTHERS[first:] + OTHERS[:first]
-            colours[stage] = next((one for one in order if one not in colours.values()), order[0])
+            colours[stage] = next(
+                (one for one in order if one not in colours.values()), order[0]
+            )
     return colours
 
 

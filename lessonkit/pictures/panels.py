@@ -33,28 +33,45 @@ def compose(panels: list[Panel], keys: Sequence[dict[str, Any]] = ()) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    left = 0.28 + 0.074 * max((len(name) for panel in panels for name in panel.names.values()), default=6)
+    left = 0.28 + 0.074 * max(
+        (len(name) for panel in panels for name in panel.names.values()), default=6
+    )
     high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
     axes: Axes | None = None
     with style():
         picture = Figure((WIDTH, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
         for panel in panels:
             top -= ABOVE + panel.height
-            place = (left / WIDTH, top / high, 1 - (left + RIGHT) / WIDTH, panel.height / high)
+            place = (
+                left / WIDTH,
+                top / high,
+                1 - (left + RIGHT) / WIDTH,
+                panel.height / high,
+            )
             axes = picture.add_axes(place, sharex=axes, facecolor="none")
             axes.set_ylim(panel.height, 0)
             axes.set_yticks([*panel.names], [*panel.names.values()])
             axes.spines[:].set_visible(False)
-            axes.tick_params(length=0, colors=QUIET, labelsize=8.5, labelbottom=panel is panels[-1])
+            axes.tick_params(
+                length=0, colors=QUIET, labelsize=8.5, labelbottom=panel is panels[-1]
+            )
             axes.tick_params("y", colors=INK, labelsize=SIZE, pad=7)
             axes.grid(axis="x", color=GRID, linewidth=0.8)
             axes.set_axisbelow(True)
             heading(axes, panel, WIDTH - left - 0.1)
             panel.draw(axes)
         if keys:
-            how: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (left / WIDTH, 0.1 / high)}
+            how: dict[str, Any] = {
+                "loc": "lower left",
+                "bbox_to_anchor": (left / WIDTH, 0.1 / high),
+            }
             how |= {"ncols": 9, "frameon": False, "borderaxespad": 0, "borderpad": 0}
-            picture.legend(handles=[Patch(**key) for key in keys], fontsize=8.5, labelcolor=QUIET, **how)
+            picture.legend(
+                handles=[Patch(**key) for key in keys],
+                fontsize=8.5,
+                labelcolor=QUIET,
+                **how,
+            )
     return picture
 
 
@@ -73,7 +90,9 @@ def say(axes: Axes, x: float, y: float, text: str, **how: Any) -> None:
     axes.text(x, y, text, **{"color": INK, "va": "center", "size": 8.5, **how})
 
 
-def boxes(sides: Iterable[tuple[float, float, float]], high: float) -> list[list[tuple[float, float]]]:
+def boxes(
+    sides: Iterable[tuple[float, float, float]], high: float
+) -> list[list[tuple[float, float]]]:
     """Return the corners of boxes so *high*, each given by its left, right and upper side."""
     return [[(x, y), (to, y), (to, y + high), (x, y + high)] for x, to, y in sides]
 

@@ -19,7 +19,8 @@ def plot_search(steps: Sequence[Try]) -> Picture:
     if not steps:
         raise ValueError("plot_search: nothing was tried")
     count = len(steps)
-    taken = [place for place, step in enumerate(steps, 1) if step.accepted]  # the first one always is
+    # The first one always is
+    taken = [place for place, step in enumerate(steps, 1) if step.accepted]
     first, last = (milliseconds(steps[place - 1].seconds) for place in (1, taken[-1]))
     words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}, {len(taken)} taken"
     longest = max(step.seconds for step in steps) or 1
@@ -28,7 +29,10 @@ def plot_search(steps: Sequence[Try]) -> Picture:
     for place, step in enumerate(steps, 1):
         told = f"{step.turns}: {milliseconds(step.seconds)}"
         text, verdict = (told, "taken") if step.accepted else ("", "not taken")
-        dots.append(dot(place, step.seconds, text, f"{told}, {verdict}") | {"hollow": not step.accepted})
+        dots.append(
+            dot(place, step.seconds, text, f"{told}, {verdict}")
+            | {"hollow": not step.accepted}
+        )
     stairs = [(place, steps[place - 1].seconds) for place in (*taken, taken[-1])]
     line = {"kind": "steps", "points": [*stairs[:-1], (count, stairs[-1][1])]}
     lane = {"height": 170, "top": longest, "marks": [line, *dots]}

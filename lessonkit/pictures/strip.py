@@ -40,8 +40,12 @@ def plot_ranks(ranks: Ranks) -> Picture:
 
         scale = time_axis(axes, ranks.duration) / 1e9
         for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
-            sides = [(start * scale, end * scale, rank * row) for rank, start, end in stretches]
-            axes.add_collection(PolyCollection(boxes(sides, row), facecolors=colour, linewidths=0))
+            sides = [
+                (start * scale, end * scale, rank * row) for rank, start, end in stretches
+            ]
+            axes.add_collection(
+                PolyCollection(boxes(sides, row), facecolors=colour, linewidths=0)
+            )
         for rank, end in late_ranks(ranks):
             axes.vlines(end * scale, rank * row, (rank + 1) * row, INK)
 
@@ -50,7 +54,11 @@ def plot_ranks(ranks: Ranks) -> Picture:
     named = len(ranks.traces) if len(ranks.traces) <= MOST_RANKS else 0
     names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(named)}
     panel = Panel(row * len(ranks.traces), "", words, names, draw)
-    return Picture(words, {"strip": strip_scene(ranks, ranks.traces[0])}, lambda: compose([panel], keys))
+    return Picture(
+        words,
+        {"strip": strip_scene(ranks, ranks.traces[0])},
+        lambda: compose([panel], keys),
+    )
 
 
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
@@ -66,9 +74,15 @@ def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
 
 def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
     """Return which rank was waited for, and until when, in each step in which others waited."""
-    gradients = zip(*([turn.trained for turn in turns] for turns in ranks.turns), strict=False)
+    gradients = zip(
+        *([turn.trained for turn in turns] for turns in ranks.turns), strict=False
+    )
     steps = zip(ranks.steps, gradients, strict=False)
-    return [(step.slowest, step.end_ns) for step, trained in steps if min(trained) < max(trained)]
+    return [
+        (step.slowest, step.end_ns)
+        for step, trained in steps
+        if min(trained) < max(trained)
+    ]
 
 
 def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
@@ -79,7 +93,12 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
     turns = [[time // 1000 for turn in turns for time in turn] for turns in ranks.turns]
     late = [[rank, end // 1000] for rank, end in late_ranks(ranks)]
     rank = next(number for number, one in enumerate(ranks.traces) if one is trace)
-    scene = {"ranks": len(ranks.traces), "rank": rank, "colours": list(SHARES.items()), "late": late}
+    scene = {
+        "ranks": len(ranks.traces),
+        "rank": rank,
+        "colours": list(SHARES.items()),
+        "late": late,
+    }
     ends = [step.end_ns // 1000 for step in ranks.steps]
     return scene | {"turns": turns, "ends": ends, "words": ranks_in_words(ranks)}
 
@@ -92,7 +111,9 @@ def ranks_in_words(ranks: Ranks) -> str:
     ]  # many: no stretches of them
     own = sum(turn.got - turn.asked for turn in turns)
     works = sum(turn.trained - turn.got for turn in turns)
-    others = count * sum(step.end_ns for step in ranks.steps) - sum(turn.trained for turn in turns)
+    others = count * sum(step.end_ns for step in ranks.steps) - sum(
+        turn.trained for turn in turns
+    )
     shares = [percent(time / whole) for time in (works, own, others)]
     who = f"{count} ranks take" if count > 1 else "1 rank takes"
     words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "

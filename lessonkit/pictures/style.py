@@ -25,8 +25,10 @@ WAIT, HATCH = "#f3f5f7", "#a4acb6"
 
 WIDTH = 10.0  # inches
 DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
-PALE: dict[str, Any] = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}  # waiting, with a hatch
-CARD: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that hides lines
+# Waiting, with a hatch
+PALE: dict[str, Any] = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}
+# Of text that hides lines
+CARD: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
 
 
 @dataclass(repr=False)
@@ -56,10 +58,14 @@ def png(picture: Picture) -> bytes:
     """Return *picture* as a file: the same bytes for the same trace, for it holds no date or version."""
     stream = io.BytesIO()
     with style(), warnings.catch_warnings():
-        # A name in letters that the font lacks is drawn as boxes, and nobody can do anything about it.
+        # A name in letters that the font lacks is drawn as boxes, and nobody can do
+        # anything about it.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        quick = {"compress_level": 4}  # packed less than usual: a little larger, and sooner there
-        picture.figure.savefig(stream, dpi=DOTS / WIDTH, metadata={"Software": None}, pil_kwargs=quick)
+        # Packed less than usual: a little larger, and sooner there
+        quick = {"compress_level": 4}
+        picture.figure.savefig(
+            stream, dpi=DOTS / WIDTH, metadata={"Software": None}, pil_kwargs=quick
+        )
     return stream.getvalue()
 
 

@@ -29,7 +29,12 @@ HATCHES = {  # of what is no work, and what it says
     "storage busy": ("**", "shares the storage"),
     START: ("oo", "starts"),
 }
-OUTLINE: dict[str, Any] = {"facecolor": "none", "edgecolor": INK, "clip_on": False, "zorder": 3}
+OUTLINE: dict[str, Any] = {
+    "facecolor": "none",
+    "edgecolor": INK,
+    "clip_on": False,
+    "zorder": 3,
+}
 
 
 def plot_timeline(trace: Trace, *, title: str = "", path: bool = False) -> Picture:
@@ -52,14 +57,24 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
     longest = max(trace.duration for trace in traces.values())
     drawn = [Timeline(trace, longest, path) for trace in traces.values()]
     panels = [
-        Panel(max(one.height, 0.4), title, run_in_words(title, traces, path), one.names, one.draw)
+        Panel(
+            max(one.height, 0.4),
+            title,
+            run_in_words(title, traces, path),
+            one.names,
+            one.draw,
+        )
         for one, title in zip(drawn, traces, strict=True)
     ]
-    waits = dict.fromkeys(HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds)
+    waits = dict.fromkeys(
+        HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds
+    )
     keys = [{"label": label, "hatch": hatch, **PALE} for hatch, label in waits]
     if path and longest:
         keys.append({"label": "what decided the time", "linewidth": 1.8, **OUTLINE})
-    told = [f"{panel.title}: {panel.words}" if panel.title else panel.words for panel in panels]
+    told = [
+        f"{panel.title}: {panel.words}" if panel.title else panel.words for panel in panels
+    ]
     scene = {"runs": dict(traces), "path": path, "words": [panel.words for panel in panels]}
     return Picture(f"timeline: {'; '.join(told)}", scene, lambda: compose(panels, keys))
 
@@ -82,8 +97,13 @@ class Timeline:
 
     def __init__(self, trace: Trace, longest: float, path: bool) -> None:
         self.found, self.longest, self.path = layout(trace), longest, path
-        end = self.found.duration  # what threads did after a run that was broken off is not shown
-        self.bars = [bar._replace(end=min(bar.end, end)) for bar in self.found.bars if bar.start < end]
+        # What threads did after a run that was broken off is not shown
+        end = self.found.duration
+        self.bars = [
+            bar._replace(end=min(bar.end, end))
+            for bar in self.found.bars
+            if bar.start < end
+        ]
         self.kinds = {bar.kind for bar in self.bars}
         self.lane = min(0.28, max(0.1, 9 / max(self.found.lanes, 1)))  # inches
         self.several = len(self.found.epochs) > 1
@@ -102,18 +122,22 @@ class Timeline:
         from matplotlib.path import Path
 
         self.scale = time_axis(axes, self.longest) / 1e9  # to a nanosecond
-        self.points = axes.get_position().width * WIDTH * 72 / (self.longest * 1e9 or 1)  # to a nanosecond
+        # To a nanosecond
+        self.points = axes.get_position().width * WIDTH * 72 / (self.longest * 1e9 or 1)
         work = [bar for bar in self.bars if bar.kind == "work"]
         colours = [self.found.rows[bar.row].colour for bar in work]
         self.outlined(axes, work, 0.9, 0.15, facecolor=colours, edgecolor=PAPER)
         for kind, (hatch, _) in HATCHES.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
                 corners = np.array(self.boxes(waits, self.lane * 0.22))
-                shape = Path.make_compound_path_from_polys(corners)  # hatched as one: much faster
+                # Hatched as one: much faster
+                shape = Path.make_compound_path_from_polys(corners)
                 axes.add_artist(PathPatch(shape, hatch=hatch, **PALE))
         if self.path:
             steps = {step.span for step in self.found.path}
-            self.outlined(axes, [bar for bar in work if bar.span in steps], 1.6, 0.3, **OUTLINE)
+            self.outlined(
+                axes, [bar for bar in work if bar.span in steps], 1.6, 0.3, **OUTLINE
+            )
         self.draw_labels(axes)
         if self.several:
             self.draw_epochs(axes)
@@ -125,7 +149,9 @@ class Timeline:
         sides = [(*time, top) for time, top in zip(times, tops, strict=True)]
         return boxes(sides, self.lane - 2 * inset)
 
-    def outlined(self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any) -> None:
+    def outlined(
+        self, axes: Axes, bars: list[Bar], line: float, share: float, **how: Any
+    ) -> None:
         """Draw bars with lines around them, thinner around narrow bars, of which they would leave nothing."""
         from matplotlib.collections import PolyCollection
 
@@ -145,18 +171,27 @@ class Timeline:
                 text = f"waits for {bar.note.split(', ')[0]}"
                 box = CARD | {"facecolor": WAIT, "pad": 1.2}
                 how = {"color": QUIET, "size": size * 0.85, "bbox": box}
-            if text and len(text) * how["size"] * 0.64 + 3 < (bar.end - bar.start) * self.points:
+            if (
+                text
+                and len(text) * how["size"] * 0.64 + 3 < (bar.end - bar.start) * self.points
+            ):
                 middle = (bar.start + bar.end) / 2 * self.scale
                 y = self.tops[bar.row] + (bar.lane + 0.5) * self.lane
                 say(axes, middle, y, text, ha="center", va="center_baseline", **how)
 
     def draw_epochs(self, axes: Axes) -> None:
         """Say where each epoch begins, in full where there is room."""
-        for count, (start, end) in enumerate(pairwise([*self.found.epochs, self.found.duration]), 1):
+        for count, (start, end) in enumerate(
+            pairwise([*self.found.epochs, self.found.duration]), 1
+        ):
             if count > 1:
-                axes.axvline(start * self.scale, color=QUIET, zorder=1, linewidth=0.8, linestyle="--")
+                axes.axvline(
+                    start * self.scale, color=QUIET, zorder=1, linewidth=0.8, linestyle="--"
+                )
             room = (end - start) * self.points / 6  # letters
-            text = next((text for text in (f" epoch {count}", f" {count}") if len(text) <= room), "")
+            text = next(
+                (text for text in (f" epoch {count}", f" {count}") if len(text) <= room), ""
+            )
             say(axes, start * self.scale, 0.09, text, size=8, color=QUIET)
 
 

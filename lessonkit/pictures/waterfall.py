@@ -25,7 +25,19 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
         told = milliseconds(now) + (less if now != before else "")
         short, long = sorted((before, now))
         bar = {"kind": "bar", "points": [(0, 1), (short, 1)], "say": f"{text}: {told}"}
-        change = {"kind": "bar", "points": [(short, 1), (long, 1)], "hatched": True, "text": told}
+        change = {
+            "kind": "bar",
+            "points": [(short, 1), (long, 1)],
+            "hatched": True,
+            "text": told,
+        }
         lanes.append({"name": text, "height": 30, "top": 1, "marks": [bar, change]})
-    scene = {"title": title, "words": words, "from": 0, "to": longest, "seconds": True, "lanes": lanes}
+    scene = {
+        "title": title,
+        "words": words,
+        "from": 0,
+        "to": longest,
+        "seconds": True,
+        "lanes": lanes,
+    }
     return chart("waterfall", scene)

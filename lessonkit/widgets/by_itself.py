@@ -22,12 +22,18 @@ def page_by_itself(explore: Any) -> str:
     """Return *explore* as a page; ValueError if it has cards, or too many settings."""
     controls = list(explore.controls.values())
     if cards := [control.name for control in controls if control.kind == "order"]:
-        raise ValueError(f"{cards[0]}: cards cannot be saved, for they have too many orders")
-    numbers = [one.values if one.kind == "flag" else range(len(one.values)) for one in controls]
+        raise ValueError(
+            f"{cards[0]}: cards cannot be saved, for they have too many orders"
+        )
+    numbers = [
+        one.values if one.kind == "flag" else range(len(one.values)) for one in controls
+    ]
     if (count := prod(map(len, numbers))) > MOST_SETTINGS:
         widest = max(controls, key=lambda control: len(control.values))
         most = f"{count:,} settings are more than {MOST_SETTINGS}"
-        raise ValueError(f"{most}: give {widest.name}, which has {len(widest.values)}, fewer values")
+        raise ValueError(
+            f"{most}: give {widest.name}, which has {len(widest.values)}, fewer values"
+        )
     state = json.loads(explore.state) | {"alone": True}
     answers = {}
     for chosen in product(*numbers):
@@ -37,7 +43,9 @@ def page_by_itself(explore: Any) -> str:
     values = {one.name: [str(value) for value in one.values] for one in controls}
     content = packed({"state": state, "values": values, "answers": answers}).encode()
     parts = {
-        "TITLE": html.escape(getattr(explore.pipeline, "__name__", "A run").replace("_", " ")),
+        "TITLE": html.escape(
+            getattr(explore.pipeline, "__name__", "A run").replace("_", " ")
+        ),
         "STYLE": explore._css,
         "WORDS": html.escape(explore.in_words()),
         "ANSWERS": base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),

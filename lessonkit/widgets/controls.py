@@ -41,10 +41,18 @@ class Control:
         """Return what a number that the page *sent* stands for; raise RefusedError if it is none."""
         if self.kind == "flag" and isinstance(sent, bool):
             return sent
-        if self.kind == "order" and isinstance(sent, list) and all(type(card) is int for card in sent):
+        if (
+            self.kind == "order"
+            and isinstance(sent, list)
+            and all(type(card) is int for card in sent)
+        ):
             if sorted(sent) == list(range(len(self.values))):
                 return [self.values[card] for card in sent]
-        if self.kind in ("range", "choice") and type(sent) is int and 0 <= sent < len(self.values):
+        if (
+            self.kind in ("range", "choice")
+            and type(sent) is int
+            and 0 <= sent < len(self.values)
+        ):
             return self.values[sent]
         raise RefusedError(f"{self.name}: there is no such value")
 
@@ -74,8 +82,9 @@ def place(value: Any, values: tuple[Any, ...]) -> int:
 class Slider(NamedTuple):
     """Make a slider from *least* to *most* in steps of *step*: `slider(1, 8, unit="calls")`.
 
-    *unit* is written after its values, in the singular after a 1. *label* stands before it; without one,
-    the name of the argument. `explore` raises ValueError if it has no steps, or more than 1,000.
+    *unit* is written after its values, in the singular after a 1. *label* stands before it;
+    without one, the name of the argument. `explore` raises ValueError if it has no steps,
+    or more than 1,000.
     """
 
     least: float
@@ -99,8 +108,8 @@ def seconds(least: float, most: float, step: float, *, label: str = "") -> Slide
 class Cards(dict[str, Callable[..., Any]]):
     """Put functions on cards whose order the learner changes; the pipeline function gets a list of them.
 
-    *steps* are the functions, by the names on their cards. Raise ValueError for fewer than two, TypeError
-    for what is no function.
+    *steps* are the functions, by the names on their cards. Raise ValueError for fewer than
+    two, TypeError for what is no function.
     """
 
     def __init__(self, **steps: Callable[..., Any]) -> None:
@@ -115,12 +124,16 @@ cards = Cards  # as users write it
 def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Control]:
     """Make the controls *wanted* of a pipeline function, each starting at the function's own default.
 
-    Raise TypeError if the function has no such argument, ValueError if its default is none of the values.
+    Raise TypeError if the function has no such argument, ValueError if its default is none
+    of the values.
     """
     parameters = inspect.signature(pipeline).parameters
     if unknown := wanted.keys() - parameters.keys():
         raise TypeError(f"{unknown.pop()}: the pipeline function has no such argument")
-    return [started(control(name, given), parameters[name].default) for name, given in wanted.items()]
+    return [
+        started(control(name, given), parameters[name].default)
+        for name, given in wanted.items()
+    ]
 
 
 def started(fresh: Control, default: Any) -> Control:
@@ -132,7 +145,9 @@ def started(fresh: Control, default: Any) -> Control:
     except Exception:  # whatever comes of comparing what a learner made
         allowed = ", ".join(fresh.texts[:MOST_NAMED]) or "True, False"
         given = shortened(repr(default))
-        raise ValueError(f"{fresh.name}={given}: the default of the function is none of {allowed}") from None
+        raise ValueError(
+            f"{fresh.name}={given}: the default of the function is none of {allowed}"
+        ) from None
 
 
 def control(name: str, given: Any) -> Control:
@@ -147,7 +162,14 @@ def control(name: str, given: Any) -> Control:
     if isinstance(given, Slider):
         return ranged(name, given.label or label, given)
     if isinstance(given, Cards):
-        return Control(name, label, "order", tuple(given.values()), tuple(given), list(range(len(given))))
+        return Control(
+            name,
+            label,
+            "order",
+            tuple(given.values()),
+            tuple(given),
+            list(range(len(given))),
+        )
     if isinstance(given, bool):
         return Control(name, label, "flag", (False, True), (), given)
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
@@ -156,7 +178,9 @@ def control(name: str, given: Any) -> Control:
         return ranged(name, label, Slider(given[0], given[1], step))
     if isinstance(given, (list, tuple, dict)) and given:
         return chosen(name, label, given)
-    raise TypeError(f"{name}={given!r}: must be (min, max), (min, max, step), a list, True or False")
+    raise TypeError(
+        f"{name}={given!r}: must be (min, max), (min, max, step), a list, True or False"
+    )
 
 
 def ranged(name: str, label: str, given: Slider) -> Control:
@@ -165,7 +189,9 @@ def ranged(name: str, label: str, given: Slider) -> Control:
     fits = all(map(is_number, given[:3])) and 0 < most - least < step * MOST_VALUES
     if not fits or not round(step, DIGITS):
         wrong = shortened(f"{least} to {most} in steps of {step}")
-        raise ValueError(f"{name}: must go up in at most {MOST_VALUES} steps, not from {wrong}")
+        raise ValueError(
+            f"{name}: must go up in at most {MOST_VALUES} steps, not from {wrong}"
+        )
     steps = int((most - least) / step + 1e-9) + 1
     values = tuple(round(least + number * step, DIGITS) for number in range(steps))
     texts = tuple(worded(value, given.unit) for value in values)
@@ -178,7 +204,9 @@ def chosen(name: str, label: str, given: Any) -> Control:
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         pairs = [(getattr(value, "__name__", value), value) for value in pairs]
     texts, values = zip(*pairs, strict=True)
-    return Control(name, label, "choice", values, tuple(shortened(str(text)) for text in texts), 0)
+    return Control(
+        name, label, "choice", values, tuple(shortened(str(text)) for text in texts), 0
+    )
 
 
 def is_number(value: Any) -> bool:

@@ -30,20 +30,22 @@ VIEW_HEIGHT = 220  # pixels of a timeline
 class Explore(Page):
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
-    *pipeline* is a function that returns a `Dataset`, or one and a dictionary of keywords of `benchmark`.
-    It is called for values near the one in use as well, so it should do nothing else than describe. *task*
-    is that of a `challenge`.
+    *pipeline* is a function that returns a `Dataset`, or one and a dictionary of keywords
+    of `benchmark`. It is called for values near the one in use as well, so it should do
+    nothing else than describe. *task* is that of a `challenge`.
 
-    *pinned* are the values of a baseline, by the names of arguments; it is shown below. *formula* is one
-    over the arguments of *pipeline*, such as "samples * (read + train)": its terms light the bars of the
-    stage that has their name, and a bar's end can be dragged.
+    *pinned* are the values of a baseline, by the names of arguments; it is shown below.
+    *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)":
+    its terms light the bars of the stage that has their name, and a bar's end can be
+    dragged.
 
-    Each of *controls* has the name of an argument, and is abbreviated as in `interact`: (least, most),
-    (least, most, step), a list, a dictionary of texts and values, True or False; or it is a `slider`,
-    `seconds` or `cards`. It starts at the argument's default.
+    Each of *controls* has the name of an argument, and is abbreviated as in `interact`:
+    (least, most), (least, most, step), a list, a dictionary of texts and values, True or
+    False; or it is a `slider`, `seconds` or `cards`. It starts at the argument's default.
 
-    Raise TypeError for what is none of these, ValueError for a control without values, for a default that
-    is none of them, or for a formula that has no value. What goes wrong in *pipeline* is shown instead.
+    Raise TypeError for what is none of these, ValueError for a control without values, for
+    a default that is none of them, or for a formula that has no value. What goes wrong in
+    *pipeline* is shown instead.
     """
 
     # The widget keeps no values: every question of the page brings them along.
@@ -61,14 +63,25 @@ class Explore(Page):
     ) -> None:
         for name, given, kind in ("pinned", pinned or {}, dict), ("formula", formula, str):
             if not isinstance(given, kind):
-                raise TypeError(f"{name}={given!r}: must be a {kind.__name__}; no control can have this name")
+                raise TypeError(
+                    f"{name}={given!r}: must be a {kind.__name__}; no control can have this name"
+                )
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
-        self.controls = {control.name: control for control in controls_of(pipeline, controls)}
+        self.controls = {
+            control.name: control for control in controls_of(pipeline, controls)
+        }
         self.cancelled = threading.Event()  # of the last real run
-        self.start = self.values({control.name: control.start for control in self.controls.values()})
+        self.start = self.values(
+            {control.name: control.start for control in self.controls.values()}
+        )
         self.formula = Formula(formula, pipeline, self.start) if formula else None
-        state: dict[str, Any] = {"height": VIEW_HEIGHT, "scene": None, "pinned": None, "error": ""}
+        state: dict[str, Any] = {
+            "height": VIEW_HEIGHT,
+            "scene": None,
+            "pinned": None,
+            "error": "",
+        }
         state["controls"] = [control.spec() for control in self.controls.values()]
         state["task"] = task and task.spec()
         state["formula"] = self.formula and self.formula.spec(self.controls)
@@ -79,14 +92,16 @@ class Explore(Page):
             runs["now" if runs else ""], state["scene"] = self.picture(self.start)
         except Exception as error:
             state["error"] = sentence_of(error)
-        self.shown = state["scene"]["summary"] if state["scene"] else state["error"]  # at first, in words
+        # At first, in words
+        self.shown = state["scene"]["summary"] if state["scene"] else state["error"]
         super().__init__("explore", state, runs)
 
     def save(self, path: str | Path) -> None:
         """Write one file to *path* that is alive without Python, a server or a network.
 
-        All settings of its controls are run now. An address such as `workers.html#workers=4` opens it there.
-        Raises ValueError for cards, and for more than 500 settings.
+        All settings of its controls are run now. An address such as
+        `workers.html#workers=4` opens it there. Raises ValueError for cards, and for more
+        than 500 settings.
         """
         Path(path).write_text(page_by_itself(self), encoding="utf-8")
 
@@ -96,7 +111,9 @@ class Explore(Page):
         """Simulate, and send the picture, of several ranks the timeline of *rank*; or say why not."""
         began = perf_counter()
         try:
-            _, answer = self.picture(self.values(values), check.integer("rank", rank, least=0))
+            _, answer = self.picture(
+                self.values(values), check.integer("rank", rank, least=0)
+            )
         except KeyboardInterrupt:
             answer = {"error": "It was interrupted."}
         except Exception as error:
@@ -140,9 +157,13 @@ class Explore(Page):
             raise RefusedError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
-    def picture(self, values: dict[str, Any], rank: int = 0) -> tuple[Trace, dict[str, Any]]:
+    def picture(
+        self, values: dict[str, Any], rank: int = 0
+    ) -> tuple[Trace, dict[str, Any]]:
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
-        trace = bounded("this pipeline", lambda: described(self.pipeline, **values).simulate(rank))
+        trace = bounded(
+            "this pipeline", lambda: described(self.pipeline, **values).simulate(rank)
+        )
         drawn = page_data(trace)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
@@ -153,29 +174,50 @@ class Explore(Page):
     def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
         """Run it, saying how far it has come; then send what was measured beside the prediction."""
         last = 0.0
-        self.tell("progress", text="It begins.", id=id)  # the page hears that somebody is there
+        # The page hears that somebody is there
+        self.tell("progress", text="It begins.", id=id)
 
         def progress(count: int, elapsed: float) -> None:
             nonlocal last
             if perf_counter() - last > PROGRESS:
                 last = perf_counter()
-                self.tell("progress", text=f"{count} elements after {milliseconds(elapsed)}", id=id)
+                self.tell(
+                    "progress",
+                    text=f"{count} elements after {milliseconds(elapsed)}",
+                    id=id,
+                )
 
         try:
             dataset, options = recipe = described(self.pipeline, **self.values(values))
             predicted = recipe.simulate()
-            real = benchmark(dataset, clock="real", progress=progress, cancel=cancelled, **options)
+            real = benchmark(
+                dataset, clock="real", progress=progress, cancel=cancelled, **options
+            )
             if real.cancelled:
-                self.tell("stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id)
+                self.tell(
+                    "stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id
+                )
             else:
-                self.tell("real", {"scene": page_data(real), **side_by_side(predicted, real)}, id=id)
-        except BaseException as error:  # a function may raise anything, and the page waits for an end
+                self.tell(
+                    "real",
+                    {"scene": page_data(real), **side_by_side(predicted, real)},
+                    id=id,
+                )
+        except (
+            BaseException
+        ) as error:  # a function may raise anything, and the page waits for an end
             self.tell("stopped", text=sentence_of(error), id=id)
 
     def in_words(self) -> str:
         """Say where the controls begin, and what the run there is like."""
-        turned = [control for control in self.controls.values() if control.kind in ("range", "choice")]
-        at = ", ".join(f"{control.label} {control.texts[control.start]}" for control in turned)
+        turned = [
+            control
+            for control in self.controls.values()
+            if control.kind in ("range", "choice")
+        ]
+        at = ", ".join(
+            f"{control.label} {control.texts[control.start]}" for control in turned
+        )
         return f"{at}: {self.shown}" if at else self.shown
 
 
@@ -183,7 +225,12 @@ def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
     """Put each stage in words, as *predicted* and as measured."""
     both = compare(predicted, real)
     *rows, total = [
-        [row.stage, milliseconds(row.predicted[1]), milliseconds(row.measured[1]), row.verdict]
+        [
+            row.stage,
+            milliseconds(row.predicted[1]),
+            milliseconds(row.measured[1]),
+            row.verdict,
+        ]
         for row in (*both.stages, both.total)
     ]
     return {"rows": rows, "total": total}
@@ -195,11 +242,13 @@ explore = Explore  # as users write it
 def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
     """Show the run of the `Dataset` *dataset*, and below it that of another one if it is *pinned*.
 
-    *options* are keywords of `benchmark`. With *ranks* among them, *dataset* is a function that makes the
-    pipeline of a rank. Raise TypeError if it is neither.
+    *options* are keywords of `benchmark`. With *ranks* among them, *dataset* is a function
+    that makes the pipeline of a rank. Raise TypeError if it is neither.
     """
     if not isinstance(dataset, Dataset) and "ranks" not in options:
-        raise TypeError(f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore")
+        raise TypeError(
+            f"{dataset!r}: show takes a Dataset; for a function that makes one there is explore"
+        )
 
     def pipeline(made: Any = dataset) -> Any:
         return made, options

@@ -15,7 +15,13 @@ from lessonkit.widgets.controls import Control, is_number, worded
 from lessonkit.words import milliseconds
 
 Way = Callable[..., Any]
-SIGNS: dict[Any, Way] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
+SIGNS: dict[Any, Way] = {
+    ast.Add: add,
+    ast.Sub: sub,
+    ast.Mult: mul,
+    ast.Div: truediv,
+    ast.USub: neg,
+}
 CALLABLE: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
 LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
 SEEN, BARELY = 5e-6, "less than 0.01 ms"  # s; less would be written as 0 ms
@@ -32,7 +38,8 @@ class Formula:
     def __init__(self, text: str, pipeline: Way, start: dict[str, Any]) -> None:
         left = LEFT_SIDE.match(text)
         self.measure, self.sign = left.groups() if left else ("total", "==")
-        self.text = normalize("NFKC", text[left.end() if left else 0 :].strip())  # as Python reads names
+        # As Python reads names
+        self.text = normalize("NFKC", text[left.end() if left else 0 :].strip())
         try:
             self.body = ast.parse(self.text, mode="eval").body
         except SyntaxError:
@@ -44,9 +51,15 @@ class Formula:
     def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
         """What the page has to know: words and names in turns, numbers that stay, and the steps of costs."""
         words = re.split(r"\b([^\W\d]\w*)", self.text.replace("*", "·"))
-        units = {name: "seconds" * isinstance(value, float) for name, value in self.fixed.items()}
+        units = {
+            name: "seconds" * isinstance(value, float) for name, value in self.fixed.items()
+        }
         fixed = {name: worded(self.fixed[name], unit) for name, unit in units.items()}
-        costs = [one for one in controls.values() if one.name in words and isinstance(one.values[0], float)]
+        costs = [
+            one
+            for one in controls.values()
+            if one.name in words and isinstance(one.values[0], float)
+        ]
         steps = {cost.name: [round(value * 1e6) for value in cost.values] for cost in costs}
         left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
         return {"said": left, "words": words, "fixed": fixed, "steps": steps}
@@ -77,8 +90,15 @@ class Formula:
         names = [part for part in parts if isinstance(part, ast.Name)]
         names.sort(key=lambda name: (name.lineno, name.col_offset))
         choices = [part for part in parts if isinstance(part, ast.Call) and part.args[1:]]
-        lost = [part for choice in choices for part in choice.args if of(part) != of(choice)]
-        return [names.index(name) for part in lost for name in ast.walk(part) if isinstance(name, ast.Name)]
+        lost = [
+            part for choice in choices for part in choice.args if of(part) != of(choice)
+        ]
+        return [
+            names.index(name)
+            for part in lost
+            for name in ast.walk(part)
+            if isinstance(name, ast.Name)
+        ]
 
     def judge(self, trace: Trace, values: dict[str, Any]) -> dict[str, Any]:
         """Say its value for these *values*, what the run took, and whether it holds."""
@@ -90,7 +110,14 @@ class Formula:
         same = isclose(value, took, rel_tol=SAME)
         holds = same or (took > value and self.sign == ">=")
         time = milliseconds(abs(took - value)) if abs(took - value) >= SEEN else BARELY
-        apart = f"the run takes {time} more" if took > value else f"the run takes {time} less"
+        apart = (
+            f"the run takes {time} more" if took > value else f"the run takes {time} less"
+        )
         # After a bound stands the sign "≤".
         outcome = "as the run" if same else f"the run, by {time}" if holds else apart
-        return {"value": milliseconds(value), "holds": holds, "said": outcome, "beaten": beaten}
+        return {
+            "value": milliseconds(value),
+            "holds": holds,
+            "said": outcome,
+            "beaten": beaten,
+        }

@@ -15,8 +15,25 @@ from lessonkit.explain.memory import memory
 from lessonkit.widgets.challenges.job_check import differences, job_of
 from lessonkit.widgets.challenges.task import Attempt, Goal
 
-__all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal", "good_data"]
-__all__ += ["in_memory", "open_files", "per_sample", "processes", "same_job", "threads", "total"]
+__all__ = [
+    "buffered",
+    "busy",
+    "cached",
+    "calls",
+    "changed",
+    "first_element",
+    "goal",
+    "good_data",
+]
+__all__ += [
+    "in_memory",
+    "open_files",
+    "per_sample",
+    "processes",
+    "same_job",
+    "threads",
+    "total",
+]
 
 goal = Goal
 
@@ -32,7 +49,9 @@ def __dir__() -> list[str]:
 
 def per_sample(*, at_most: float) -> Goal:
     """Ask for *at_most* so many seconds a sample."""
-    return Goal("time per sample", lambda tried: tried.trace.per_sample, milliseconds, at_most)
+    return Goal(
+        "time per sample", lambda tried: tried.trace.per_sample, milliseconds, at_most
+    )
 
 
 def total(*, at_most: float) -> Goal:
@@ -44,7 +63,11 @@ def first_element(*, at_most: float) -> Goal:
     """Ask for *at_most* so many seconds until the first element arrives, in whichever epoch."""
 
     def first(tried: Attempt) -> float:
-        arrivals = (epoch.start + epoch.arrivals[0] for epoch in tried.trace.epochs if epoch.arrivals)
+        arrivals = (
+            epoch.start + epoch.arrivals[0]
+            for epoch in tried.trace.epochs
+            if epoch.arrivals
+        )
         return next(arrivals, inf)
 
     return Goal("first element after", first, milliseconds, at_most)
@@ -52,7 +75,12 @@ def first_element(*, at_most: float) -> Goal:
 
 def busy(*, at_least: float) -> Goal:
     """Ask for an accelerator that works *at_least* this share of the time, such as 0.9."""
-    return Goal("accelerator busy", lambda tried: tried.trace.busy("Train"), percent, at_least=at_least)
+    return Goal(
+        "accelerator busy",
+        lambda tried: tried.trace.busy("Train"),
+        percent,
+        at_least=at_least,
+    )
 
 
 def calls(*, at_most: int) -> Goal:
@@ -70,7 +98,9 @@ def threads(*, at_most: int) -> Goal:
     """Ask for *at_most* so many threads beside the loop: calls at once, and a helper for each prefetch."""
 
     def helpers(tried: Attempt) -> int:
-        prefetches = [node for node in walk(tried.trace.dataset.node) if node.method == "prefetch"]
+        prefetches = [
+            node for node in walk(tried.trace.dataset.node) if node.method == "prefetch"
+        ]
         return _sum(tried, "num_parallel_calls") + len(prefetches)
 
     return Goal("threads beside the training loop", helpers, str, at_most)
@@ -83,12 +113,19 @@ def processes(*, at_most: int) -> Goal:
 
 def buffered(*, at_most: int) -> Goal:
     """Ask for *at_most* so many places in the buffers of all prefetches together."""
-    return Goal("places to prefetch", lambda tried: _sum(tried, "buffer_size", "prefetch"), str, at_most)
+    return Goal(
+        "places to prefetch",
+        lambda tried: _sum(tried, "buffer_size", "prefetch"),
+        str,
+        at_most,
+    )
 
 
 def open_files(*, at_most: int) -> Goal:
     """Ask for *at_most* so many files open at once."""
-    return Goal("files open at once", lambda tried: tried.trace.max_open_files, str, at_most)
+    return Goal(
+        "files open at once", lambda tried: tried.trace.max_open_files, str, at_most
+    )
 
 
 def in_memory(*, at_most: float) -> Goal:
@@ -100,9 +137,14 @@ def cached(*, at_most: float) -> Goal:
     """Ask for *at_most* so many bytes in caches at once."""
 
     def most(tried: Attempt) -> float:
-        caches = [buffer.name for buffer in tried.trace.buffers if buffer.name.role == CACHE]
+        caches = [
+            buffer.name for buffer in tried.trace.buffers if buffer.name.role == CACHE
+        ]
         steps = memory(tried.trace).bytes.steps
-        return sum(max((bytes_then for _, bytes_then in steps[cache]), default=0) for cache in caches)
+        return sum(
+            max((bytes_then for _, bytes_then in steps[cache]), default=0)
+            for cache in caches
+        )
 
     return Goal("cached", most, size, at_most)
 
@@ -120,15 +162,19 @@ def good_data() -> Goal:
     """Ask for whole epochs, each in an order of its own, and for augmentation that is new each time."""
     words = "no faults in the data"
     return Goal(
-        "faults in the data", lambda tried: ", ".join(data_quality(tried.trace).words), at_most=0, zero=words
+        "faults in the data",
+        lambda tried: ", ".join(data_quality(tried.trace).words),
+        at_most=0,
+        zero=words,
     )
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
     """Ask for the job that the pipeline *other* does, if it is run with these *options* of `benchmark`.
 
-    The options must be equal, the elements of an epoch the same in any order, and each stage must do no less
-    work for them. Raise TookTooLongError or ValueError if a run of *other* is too much to look at.
+    The options must be equal, the elements of an epoch the same in any order, and each
+    stage must do no less work for them. Raise TookTooLongError or ValueError if a run of
+    *other* is too much to look at.
     """
     # Now, and not at the first attempt: names that its functions use may be changed until then.
     job = job_of(benchmark(other, **options))
@@ -142,7 +188,11 @@ def same_job(other: Dataset, **options: Any) -> Goal:
 
 def _sum(tried: Attempt, argument: str, method: str = "") -> int:
     """Add up the numbers of one *argument*; one that is left open counts as what a run takes for it."""
-    nodes = [node for node in walk(tried.trace.dataset.node) if not method or node.method == method]
+    nodes = [
+        node
+        for node in walk(tried.trace.dataset.node)
+        if not method or node.method == method
+    ]
     auto = 1 if argument == "buffer_size" else tried.trace.machine.cores
     numbers = [node.arguments.get(argument) or 0 for node in nodes]
     return sum(auto if number == AUTOTUNE else number for number in numbers)

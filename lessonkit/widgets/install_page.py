@@ -4,7 +4,8 @@ from typing import Any
 
 from lessonkit.widgets.widget import Page
 
-# A notebook keeps this text, and a page that cannot show widgets shows it: so it says what to do then.
+# A notebook keeps this text, and a page that cannot show widgets shows it: so it says what
+# to do then.
 WITHOUT_WIDGETS = """\
 The installation check.
 If this text is all that you see in a notebook that runs, its page cannot show widgets, and sliders will

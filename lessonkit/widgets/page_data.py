@@ -42,14 +42,22 @@ def page_data(trace: Trace) -> dict[str, Any]:
     return {
         "end": micros(laid.duration),
         "samples": trace.samples,
-        "rows": [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows],
+        "rows": [
+            [row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows
+        ],
         "bars": bars(laid, trace, places),
         "path": [
-            [micros(step.start_ns), micros(step.end_ns), places.get(step.span, -1)] for step in laid.path
+            [micros(step.start_ns), micros(step.end_ns), places.get(step.span, -1)]
+            for step in laid.path
         ],
         "epochs": [micros(began) for began in laid.epochs],
         "parts": [
-            [part.name, [rows[stage] for stage in part.stages if stage in rows], part.calls, part.buffer]
+            [
+                part.name,
+                [rows[stage] for stage in part.stages if stage in rows],
+                part.calls,
+                part.buffer,
+            ]
             for part in plumbing(trace)
         ],
         "buffers": buffers(trace),
@@ -86,7 +94,10 @@ def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequen
 def buffers(trace: Trace) -> list[list[Any]]:
     """List the name of each buffer, the elements that it has room for, and how many it held at most."""
     held = memory(trace).elements.steps
-    return [[name, room, max((now for _, now in held[name]), default=0)] for name, room in trace.buffers]
+    return [
+        [name, room, max((now for _, now in held[name]), default=0)]
+        for name, room in trace.buffers
+    ]
 
 
 def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
@@ -141,7 +152,9 @@ def summary(trace: Trace, busy: str, decided: str) -> str:
 
 def packed(content: Any) -> str:
     """Write JSON as short as it can be."""
-    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, check_circular=False)
+    return json.dumps(
+        content, separators=(",", ":"), ensure_ascii=False, check_circular=False
+    )
 
 
 def micros(nanoseconds: int) -> int:

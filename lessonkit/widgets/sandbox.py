@@ -14,14 +14,24 @@ from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
 MOST_SAID = 400  # characters of an error
-OPTIONS = ("num_epochs", "train", "step", "load", "ahead", "queue", "machine", "max_elements")
+OPTIONS = (
+    "num_epochs",
+    "train",
+    "step",
+    "load",
+    "ahead",
+    "queue",
+    "machine",
+    "max_elements",
+)
 OF_RANKS = ("ranks", "allreduce")
 
 
 def bounded(what: str, function: Callable[[], Result]) -> Result:
     """Return what *function* returns; stop it if it takes too long.
 
-    *what* names it in sentences. Raise TookTooLongError then, and ValueError if it wants to end Python.
+    *what* names it in sentences. Raise TookTooLongError then, and ValueError if it wants to
+    end Python.
     """
     try:
         return in_time(MOST_SECONDS, what, function)
@@ -41,36 +51,53 @@ class Recipe(NamedTuple):
         """The pipeline itself; of several ranks that of the first, which then trains alone."""
         if isinstance(self.dataset, Dataset):
             return self
-        return Recipe(self.dataset(0), {name: self.options[name] for name in self.options if name in OPTIONS})
+        return Recipe(
+            self.dataset(0),
+            {name: self.options[name] for name in self.options if name in OPTIONS},
+        )
 
     def simulate(self, rank: int = 0) -> Trace:
         """Run it on the virtual clock; raise TookTooLongError or ValueError if it is too much to look at.
 
-        Of several ranks the trace is that of *rank*, or of the last if there are fewer; it knows the others.
+        Of several ranks the trace is that of *rank*, or of the last if there are fewer; it
+        knows the others.
         """
         options, count = dict(self.options), self.options.get("ranks", 1)
         rank = min(rank, count - 1) if type(count) is int else 0
         if count != 1:
             options["record"] = rank  # nobody looks at the others
-        made = bounded("simulating this pipeline", lambda: benchmark(self.dataset, **options))
+        made = bounded(
+            "simulating this pipeline", lambda: benchmark(self.dataset, **options)
+        )
         trace = made.traces[rank] if isinstance(made, Ranks) else made
         if len(trace.spans) > MOST_SPANS:
-            raise ValueError(f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it")
+            raise ValueError(
+                f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it"
+            )
         return trace
 
 
 def recipe_of(returned: Any) -> Recipe:
     """Take what a pipeline function *returned*, a `Dataset` or one and options; raise TypeError otherwise.
 
-    With *ranks* among the options, it is a function that makes the pipeline of a rank, by its number.
+    With *ranks* among the options, it is a function that makes the pipeline of a rank, by
+    its number.
     """
-    dataset, options = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, {})
+    dataset, options = (
+        returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, {})
+    )
     if dataset is None:
-        raise TypeError("the pipeline function returned nothing: it must return a Dataset (return dataset)")
+        raise TypeError(
+            "the pipeline function returned nothing: it must return a Dataset (return dataset)"
+        )
     of_ranks = isinstance(options, dict) and "ranks" in options
-    if not (callable(dataset) if of_ranks else isinstance(dataset, Dataset)) or not isinstance(options, dict):
+    if not (
+        callable(dataset) if of_ranks else isinstance(dataset, Dataset)
+    ) or not isinstance(options, dict):
         wrong = returned if isinstance(dataset, Dataset) else dataset
-        raise TypeError(f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options")
+        raise TypeError(
+            f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options"
+        )
     for name in options:
         if name not in (known := OPTIONS + OF_RANKS * of_ranks):
             raise TypeError(f"{name}={options[name]!r}: must be one of {', '.join(known)}")
@@ -88,7 +115,11 @@ def sentence_of(error: BaseException) -> str:
     text = shortened(words_of(error))
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
-    sentences = (ValueError, TookTooLongError, *((TypeError, AttributeError) if is_ours else ()))
+    sentences = (
+        ValueError,
+        TookTooLongError,
+        *((TypeError, AttributeError) if is_ours else ()),
+    )
     if not isinstance(error, sentences):
         text = f"{type(error).__name__}: {text}"
     for frame in () if getattr(error, "is_whole", False) else reversed(frames):

@@ -61,8 +61,8 @@ running: set[Limit] = set()  # of all threads
 def watch() -> None:
     """Look at all limits, for ever.
 
-    It goes by the clock and is never woken up: a thread that wakes wants the interpreter, and who runs
-    would have to wait until it has had it.
+    It goes by the clock and is never woken up: a thread that wakes wants the interpreter,
+    and who runs would have to wait until it has had it.
     """
     while True:
         sleep(BETWEEN_LOOKS)
@@ -79,7 +79,8 @@ def start_watch() -> None:
 def alone(limit: Limit, function: Callable[[], Result]) -> Result:
     """Call *function* where no other thread can look: its loops do so themselves, every few turns.
 
-    A turn of a loop ends with a jump. Python tells of jumps since 3.12; before, nothing is stopped here.
+    A turn of a loop ends with a jump. Python tells of jumps since 3.12; before, nothing is
+    stopped here.
     """
     monitoring: Any = getattr(sys, "monitoring", None)
     if monitoring is None:
@@ -104,9 +105,9 @@ def alone(limit: Limit, function: Callable[[], Result]) -> Result:
 def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result:
     """Return what *function* returns; stop it after so many *seconds*.
 
-    Raise TookTooLongError then, whose sentence begins with *what*. A kernel runs cells on its main thread;
-    the page's questions it may answer on others. This is no context manager, for an interrupt could come
-    between its own code and the body.
+    Raise TookTooLongError then, whose sentence begins with *what*. A kernel runs cells on
+    its main thread; the page's questions it may answer on others. This is no context
+    manager, for an interrupt could come between its own code and the body.
     """
     if is_limited.get():
         return function()  # inside another limit, that one counts
@@ -129,8 +130,11 @@ def in_time(seconds: float, what: str, function: Callable[[], Result]) -> Result
                 sleep(0.001)
     except KeyboardInterrupt as stopping:
         if limit.fired:
-            stopped = TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped")
-            raise stopped.with_traceback(stopping.__traceback__) from None  # names the learner's line
+            stopped = TookTooLongError(
+                f"{what} took longer than {seconds:g} s, and was stopped"
+            )
+            # Names the learner's line
+            raise stopped.with_traceback(stopping.__traceback__) from None
         raise
     finally:
         running.discard(limit)

@@ -18,7 +18,8 @@ from lessonkit.widgets.page_data import packed
 from lessonkit.widgets.sandbox import sentence_of
 
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
-# anywidget loads a page as one module, in which relative imports would fail: so the files are joined.
+# anywidget loads a page as one module, in which relative imports would fail: so the files
+# are joined.
 SCRIPTS = "dom words timeline plumbing strip view controls pictures formula placing drawing cover tasks"
 SCRIPTS += " explore heat_map mystery chart installation saved teaching main"
 
@@ -30,7 +31,9 @@ class Page(anywidget.AnyWidget):
     from the page is trusted: what does not fit is refused, and the widget stays as it is.
     """
 
-    _esm = "\n".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS.split())
+    _esm = "\n".join(
+        (HERE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS.split()
+    )
     _css = (HERE / "style.css").read_text(encoding="utf-8")
     role = traitlets.Unicode().tag(sync=True)
     state = traitlets.Unicode("{}").tag(sync=True)
@@ -38,7 +41,9 @@ class Page(anywidget.AnyWidget):
     questions: tuple[str, ...] = ()
     runs: dict[str, Trace]  # what the kept picture shows
 
-    def __init__(self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None) -> None:
+    def __init__(
+        self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None
+    ) -> None:
         self.runs = runs or {}
         super().__init__(role=role, state=packed(state))
         self.on_msg(self.hear)

@@ -11,7 +11,8 @@ c = get_config()  # noqa: F821 (Jupyter gives it to its configuration)
 class OneKernel(AsyncMappingKernelManager):
     """Keeps one kernel for a learner: memory for thirty more, with each lesson that they open, is not there.
 
-    A lesson whose kernel has ended stays as it was drawn, and gets another one when a cell is run in it.
+    A lesson whose kernel has ended stays as it was drawn, and gets another one when a cell
+    is run in it.
     """
 
     def __init__(self, **options):
@@ -44,24 +45,29 @@ c.ServerApp.kernel_manager_class = OneKernel
 def open_nothing(_, name):
     """Load the workspace *name* as if no lesson had been open in it, where the page's address names one.
 
-    All that were open before would each start a kernel, and the last would end that of the one in front.
+    All that were open before would each start a kernel, and the last would end that of the
+    one in front.
     """
     return {"data": {}, "metadata": {"id": name}}
 
 
 WorkspacesManager.load = open_nothing  # JupyterLab has no setting for this
 
-# A kernel listens at files and not at ports: two servers that look for free ports at the same time may find
-# the same ones, and then a kernel never answers. start_learner.py keeps the names of the files short enough.
+# A kernel listens at files and not at ports: two servers that look for free ports at the
+# same time may find the same ones, and then a kernel never answers. start_learner.py keeps
+# the names of the files short enough.
 c.KernelManager.transport = "ipc"
 
-# No language servers: nobody needs them here, and the search for them costs each server time and memory.
+# No language servers: nobody needs them here, and the search for them costs each server
+# time and memory.
 c.ServerApp.jpserver_extensions = {"jupyter_lsp": False}
 
-c.ServerApp.default_url = c.LabApp.default_url = "/lab/tree/lessons/00_start_here.ipynb"  # on a Hub; alone
+# On a Hub; alone
+c.ServerApp.default_url = c.LabApp.default_url = "/lab/tree/lessons/00_start_here.ipynb"
 
-# A kernel of a lesson that nobody has open ends after half an hour, and a server that nobody has used for two
-# hours ends as well. What was run and saved stays; logging in starts the server again.
+# A kernel of a lesson that nobody has open ends after half an hour, and a server that
+# nobody has used for two hours ends as well. What was run and saved stays; logging in
+# starts the server again.
 c.MappingKernelManager.cull_idle_timeout = 1800
 c.MappingKernelManager.cull_interval = 30
 c.ServerApp.shutdown_no_activity_timeout = 7200

@@ -1,8 +1,8 @@
 """A Hub for a class of thirty on two cores: `jupyterhub --config share/hub/jupyterhub_config.py`.
 
-docs/classroom.md leads through it. Started by root, it gives each learner an account on this machine, made at
-the first login. Started by anybody else, or with LESSONS_ACCOUNTS=no, it is for trying out: all learners are
-then the same user.
+docs/classroom.md leads through it. Started by root, it gives each learner an account on
+this machine, made at the first login. Started by anybody else, or with LESSONS_ACCOUNTS=no,
+it is for trying out: all learners are then the same user.
 """
 
 import os
@@ -20,9 +20,11 @@ from tornado.web import HTTPError
 c = get_config()  # noqa: F821 (Jupyter gives it to its configuration)
 
 HERE = Path(__file__).resolve().parent
-PORT = os.environ.get("LESSONS_PORT", "8000")  # the next two are for the Hub and its proxy to talk
+# The next two are for the Hub and its proxy to talk
+PORT = os.environ.get("LESSONS_PORT", "8000")
 ACCOUNTS = os.geteuid() == 0 and os.environ.get("LESSONS_ACCOUNTS") != "no"
-OURS = "learner of the lessons"  # by this, and the port, we know the accounts that we have made
+# By this, and the port, we know the accounts that we have made
+OURS = "learner of the lessons"
 
 
 def stop(text):
@@ -52,7 +54,9 @@ for port in () if LEFT else range(PORT, PORT + 3):
         try:
             tried.bind(("", port))
         except OSError:
-            stop(f"Port {port} is taken. For a Hub beside another, set LESSONS_PORT, such as {PORT + 10}.")
+            stop(
+                f"Port {port} is taken. For a Hub beside another, set LESSONS_PORT, such as {PORT + 10}."
+            )
 if not shutil.which("configurable-http-proxy"):
     stop("The Hub's proxy is missing: npm install --global configurable-http-proxy")
 
@@ -65,25 +69,31 @@ c.ConfigurableHTTPProxy.pid_file = str(FOLDER / "proxy.pid")
 c.JupyterHub.bind_url = f"http://:{PORT}"
 c.JupyterHub.hub_port = PORT + 1
 c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{PORT + 2}"
-# Passwords and work pass over the network as they are. On one that you do not trust, get a certificate:
-# c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = "/etc/...", "/etc/..."
+# Passwords and work pass over the network as they are. On one that you do not trust, get a
+# certificate: c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = "/etc/...", "/etc/..."
 
-# A class needs no accounts beforehand: everybody chooses a name, and one password, which you write on the
-# board, lets them in. So anybody of the class can log in under another's name. Where that will not do, choose
-# another authenticator; for accounts of this machine "pam", and leave give_account out. `teacher` is a user
-# with another password, who can see and stop all servers.
+# A class needs no accounts beforehand: everybody chooses a name, and one password, which
+# you write on the board, lets them in. So anybody of the class can log in under another's
+# name. Where that will not do, choose another authenticator; for accounts of this machine
+# "pam", and leave give_account out. `teacher` is a user with another password, who can see
+# and stop all servers.
 PASSWORDS = FOLDER / "passwords"
 if not PASSWORDS.exists():
     PASSWORDS.touch(mode=0o600)
     PASSWORDS.write_text(f"{secrets.token_hex(4)}\n{secrets.token_hex(16)}\n")
 c.JupyterHub.authenticator_class = "shared-password"
-c.SharedPasswordAuthenticator.user_password, c.SharedPasswordAuthenticator.admin_password = (
-    PASSWORDS.read_text().split()
-)
+(
+    c.SharedPasswordAuthenticator.user_password,
+    c.SharedPasswordAuthenticator.admin_password,
+) = PASSWORDS.read_text().split()
 c.Authenticator.allow_all = True
 c.Authenticator.admin_users = {"teacher"}
-c.Authenticator.username_pattern = r"[a-z][a-z0-9-]{0,30}\Z"  # what may be the name of an account
-print(f"lessonkit: The passwords, the class's and the teacher's, are in {PASSWORDS}.", flush=True)
+# What may be the name of an account
+c.Authenticator.username_pattern = r"[a-z][a-z0-9-]{0,30}\Z"
+print(
+    f"lessonkit: The passwords, the class's and the teacher's, are in {PASSWORDS}.",
+    flush=True,
+)
 
 
 def give_account(spawner):
@@ -92,12 +102,24 @@ def give_account(spawner):
     try:
         account = pwd.getpwnam(name).pw_gecos
     except KeyError:
-        command = ["useradd", "--create-home", "--key", "HOME_MODE=0700", "--shell", "/bin/bash"]
-        if subprocess.run([*command, "--comment", mine, name]).returncode:  # there is a group of that name
-            refuse(f"{name}: this machine cannot make an account of that name; log out, and choose another")
+        command = [
+            "useradd",
+            "--create-home",
+            "--key",
+            "HOME_MODE=0700",
+            "--shell",
+            "/bin/bash",
+        ]
+        # There is a group of that name
+        if subprocess.run([*command, "--comment", mine, name]).returncode:
+            refuse(
+                f"{name}: this machine cannot make an account of that name; log out, and choose another"
+            )
     else:
         if account != mine:
-            refuse(f"{name}: this machine has an account of that name; log out, and choose another")
+            refuse(
+                f"{name}: this machine has an account of that name; log out, and choose another"
+            )
 
 
 def refuse(text):
@@ -113,24 +135,33 @@ def comes_last(spare):
         Path("/proc/self/oom_score_adj").write_text(str(spare))
 
 
-comes_last(-900)  # learners' servers say for themselves that they may go first: start_learner.py
+# Learners' servers say for themselves that they may go first: start_learner.py
+comes_last(-900)
 c.Spawner.environment = {}
 if ACCOUNTS:
     for path in (HERE, Path(sys.executable), Path(sys.executable).resolve()):
-        if closed := [one for one in (path, *path.parents) if not one.stat().st_mode & 0o001]:
-            stop(f"{path}: learners may not enter {closed[-1]}; install it elsewhere, such as in /opt.")
+        if closed := [
+            one for one in (path, *path.parents) if not one.stat().st_mode & 0o001
+        ]:
+            stop(
+                f"{path}: learners may not enter {closed[-1]}; install it elsewhere, such as in /opt."
+            )
     c.JupyterHub.spawner_class = "localprocess"
     c.Spawner.pre_spawn_hook = give_account
-    c.Spawner.environment = {"LESSONS_PROCESSES": "400"}  # of a learner, threads too: a lesson has about 30
+    # Of a learner, threads too: a lesson has about 30
+    c.Spawner.environment = {"LESSONS_PROCESSES": "400"}
 else:
     c.JupyterHub.spawner_class = "simple"
     c.SimpleLocalProcessSpawner.home_dir_template = str(FOLDER / "learners" / "{username}")
 
-# When thirty servers start at once on two cores, they all take as long as the last one. The Hub's own
-# patience, 30 s, would end them all.
+# When thirty servers start at once on two cores, they all take as long as the last one. The
+# Hub's own patience, 30 s, would end them all.
 c.Spawner.http_timeout = 180
 c.Spawner.cmd = [str(HERE / "start_learner.py")]
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-c.Spawner.environment.update(PATH=PATH, JUPYTER_CONFIG_PATH=str(HERE))  # for jupyter_server_config.py
+# For jupyter_server_config.py
+c.Spawner.environment.update(PATH=PATH, JUPYTER_CONFIG_PATH=str(HERE))
 if not LEFT:  # or learners wait
-    subprocess.run([*c.Spawner.cmd, "--prepare"], check=True, env={**os.environ, "PATH": PATH})
+    subprocess.run(
+        [*c.Spawner.cmd, "--prepare"], check=True, env={**os.environ, "PATH": PATH}
+    )

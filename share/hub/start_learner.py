@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python -P
 """Start a learner's JupyterLab, with the learner's own copies of the lessons: for a Hub, or in a container.
 
-`start_learner.py --prepare`, once in each environment, lists the fonts, so that no kernel has to. (-P: a file
-of a learner's own, such as json.py, must not keep the learner out.)
+`start_learner.py --prepare`, once in each environment, lists the fonts, so that no kernel
+has to. (-P: a file of a learner's own, such as json.py, must not keep the learner out.)
 """
 
 import os
@@ -27,8 +27,10 @@ UNUSED = {
 }
 # For kernels: give what is free back to the system soon, for 30 learners may need it: 10 of 110 MB.
 SPARING = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "65536"}
-LARGEST = 2**30  # bytes of a learner's file: one that is written without an end shall not fill the disk
-LONGEST = 57  # characters; a socket's name may have 107, of which the file in the folder takes 50
+# Bytes of a learner's file: one that is written without an end shall not fill the disk
+LARGEST = 2**30
+# Characters; a socket's name may have 107, of which the file in the folder takes 50
+LONGEST = 57
 
 
 def prepare() -> int:
@@ -45,14 +47,17 @@ def give(home: Path) -> None:
         for fonts in FONTS.glob("fontlist-*.json"):
             if not (cache / fonts.name).exists():
                 shutil.copy(fonts, cache)
-    copied = subprocess.run([sys.executable, "-P", "-m", "lessonkit", "copy", str(home / "lessons")])
+    copied = subprocess.run(
+        [sys.executable, "-P", "-m", "lessonkit", "copy", str(home / "lessons")]
+    )
     if copied.returncode and not [*home.glob("lessons/*.ipynb")]:
         sys.exit(copied.returncode)
 
 
 def serve() -> None:
     """Become the server, without what takes half of the time to start, and a third of the memory."""
-    # jsonschema imports these if it can, to check what Jupyter never asks: 2 s of a core, and 18 MB.
+    # jsonschema imports these if it can, to check what Jupyter never asks: 2 s of a core,
+    # and 18 MB.
     for name in "rfc3987_syntax", "isoduration":
         sys.modules[name] = None  # type: ignore[assignment]
     # JupyterLab asks yarn, if there is Node, where packages come from: half a second.
@@ -76,7 +81,11 @@ def without_database() -> Callable[[], None]:
     try:
         from jupyterhub.singleuser import main
     except (ImportError, AttributeError):  # another version, which uses some of it
-        for name in [name for name in sys.modules if name.split(".")[0] in ("jupyterhub", "sqlalchemy")]:
+        for name in [
+            name
+            for name in sys.modules
+            if name.split(".")[0] in ("jupyterhub", "sqlalchemy")
+        ]:
             del sys.modules[name]
         from jupyterhub.singleuser import main
     return main
@@ -97,10 +106,12 @@ if __name__ == "__main__":
     bound()
     os.chdir(Path.home())
     give(Path.home())
-    # For sockets: below a home their names might be too long, and not every network drive can hold them. The
-    # server leaves them there when the Hub stops it.
+    # For sockets: below a home their names might be too long, and not every network drive
+    # can hold them. The server leaves them there when the Hub stops it.
     with TemporaryDirectory(prefix="jupyter-", ignore_cleanup_errors=True) as runtime:
         if len(runtime) > LONGEST:
-            sys.exit(f"lessonkit: {runtime}: must have at most {LONGEST} characters; set TMPDIR")
+            sys.exit(
+                f"lessonkit: {runtime}: must have at most {LONGEST} characters; set TMPDIR"
+            )
         os.environ.update(SPARING, JUPYTER_RUNTIME_DIR=runtime)
         serve()

@@ -45,7 +45,9 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
     inputs |= {"ideas": pages.ideas(), "repository": name, "address": address}
     if full:
         inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"
-    if (to / "built.json").exists() and json.loads((to / "built.json").read_text()) == inputs:
+    if (to / "built.json").exists() and json.loads(
+        (to / "built.json").read_text()
+    ) == inputs:
         targets.say(f"The site in {shown(to)} is up to date.")
         return
     began = perf_counter()
@@ -72,7 +74,9 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
             shutil.rmtree(left, ignore_errors=True)
     files = [path for path in to.rglob("*") if path.is_file() and path.suffix != ".gz"]
     size = sum(path.stat().st_size for path in files)
-    targets.say(f"The site is in {shown(to)}: {size / 1e6:.0f} MB, after {perf_counter() - began:.0f} s.")
+    targets.say(
+        f"The site is in {shown(to)}: {size / 1e6:.0f} MB, after {perf_counter() - began:.0f} s."
+    )
 
 
 def shown(path: Path) -> str:
@@ -88,7 +92,10 @@ class Files(http.server.SimpleHTTPRequestHandler):
     def send_head(self) -> Any:
         """Send the headers of a file; return what is to follow them, and nothing if nothing is."""
         path = self.translate_path(self.path)
-        self.packed = "gzip" in self.headers.get("Accept-Encoding", "") and Path(f"{path}.gz").is_file()
+        self.packed = (
+            "gzip" in self.headers.get("Accept-Encoding", "")
+            and Path(f"{path}.gz").is_file()
+        )
         if self.packed:
             self.path = self.path.partition("?")[0] + ".gz"
         return super().send_head()
@@ -115,8 +122,12 @@ def serve(folder: Path, port: int) -> None:
             ("127.0.0.1", port), functools.partial(Files, directory=str(folder))
         )
     except OSError:
-        targets.stop(f"Port {port} is taken: choose another one, as in: make site ARGS='--serve {port + 1}'")
-    targets.say(f"The lessons are at http://127.0.0.1:{server.server_port}/ ; Ctrl+C ends it.")
+        targets.stop(
+            f"Port {port} is taken: choose another one, as in: make site ARGS='--serve {port + 1}'"
+        )
+    targets.say(
+        f"The lessons are at http://127.0.0.1:{server.server_port}/ ; Ctrl+C ends it."
+    )
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -125,11 +136,20 @@ def serve(folder: Path, port: int) -> None:
 
 def main() -> None:
     """Build, and serve if asked."""
-    parser = argparse.ArgumentParser(prog="make site", description="Build the lessons as a site.")
-    parser.add_argument("--serve", nargs="?", type=int, const=PORT, metavar="PORT", help="serve it here")
-    parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="build it into FOLDER")
+    parser = argparse.ArgumentParser(
+        prog="make site", description="Build the lessons as a site."
+    )
     parser.add_argument(
-        "--address", default="", metavar="URL", help="where it will be published, for previews"
+        "--serve", nargs="?", type=int, const=PORT, metavar="PORT", help="serve it here"
+    )
+    parser.add_argument(
+        "--to", type=Path, default=SITE, metavar="FOLDER", help="build it into FOLDER"
+    )
+    parser.add_argument(
+        "--address",
+        default="",
+        metavar="URL",
+        help="where it will be published, for previews",
     )
     parser.add_argument(
         "--pyodide",

@@ -22,7 +22,12 @@ HERE = Path(__file__).parent
 PARTS = HERE / "parts.txt"
 PYODIDE = "314.0.6"  # Python 3.14
 PYODIDE_SUM = "BKDTJyIqFxC4BExLqeRS3f5xvXZIjOt8C3zGLN/Cc7tFxSwvKVhVkchQQ2AGLOtR4YrVOIFxbV8poyDOOmWwxQ=="
-FOR_BROWSER = ("--platform=any", "--python-version=3.14", "--implementation=py", "--abi=none")
+FOR_BROWSER = (
+    "--platform=any",
+    "--python-version=3.14",
+    "--implementation=py",
+    "--abi=none",
+)
 NPM = "https://registry.npmjs.org/"  # where nobody has said anything else
 OFFLINE = "{} cannot be reached, and not everything is in the cache. Is there a network? Then try again."
 WRONG = "{} is not what was asked for: its sum is another one. It was not kept. Is a proxy in between?"
@@ -35,23 +40,42 @@ def wheels(cache: Path) -> dict[str, Path]:
     found = held(cache)
     if missing := [name for name, digest in wanted.items() if digest not in found]:
         targets.say(f"Fetching {len(missing)} packages with pip.")
-        command = [*pip(cache), "download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-        asked = "\n".join(line for line in parts.splitlines() if line.split("==")[0] in missing)
+        command = [
+            *pip(cache),
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--require-hashes",
+            "--only-binary=:all:",
+        ]
+        asked = "\n".join(
+            line for line in parts.splitlines() if line.split("==")[0] in missing
+        )
         (cache / "missing.txt").write_text(asked, encoding="utf-8")
-        command += [*FOR_BROWSER, "--dest", str(cache), "--requirement", str(cache / "missing.txt")]
+        command += [
+            *FOR_BROWSER,
+            "--dest",
+            str(cache),
+            "--requirement",
+            str(cache / "missing.txt"),
+        ]
         done = subprocess.run(command, text=True, capture_output=True)
         if done.returncode:
             if "DO NOT MATCH THE HASHES" in done.stderr:
                 targets.stop(WRONG.format("A package"))
             reason = targets.cause(done.stderr)
-            targets.stop(OFFLINE.format("The package index") if reason == targets.OFFLINE else reason)
+            targets.stop(
+                OFFLINE.format("The package index") if reason == targets.OFFLINE else reason
+            )
         found = held(cache)
     return {name: found[digest] for name, digest in wanted.items()}
 
 
 def held(cache: Path) -> dict[str, Path]:
     """Return the wheels in *cache* by their sums; half a file has a sum that nobody asks for."""
-    return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in cache.glob("*.whl")}
+    return {
+        hashlib.sha256(path.read_bytes()).hexdigest(): path for path in cache.glob("*.whl")
+    }
 
 
 def pip(cache: Path) -> list[str]:
@@ -80,7 +104,9 @@ def pyodide(cache: Path) -> Path:
             content = answer.read()
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         if isinstance(error, urllib.error.HTTPError):
-            targets.stop(f"npm's registry answers {error.code} for Pyodide {PYODIDE}. Try again later.")
+            targets.stop(
+                f"npm's registry answers {error.code} for Pyodide {PYODIDE}. Try again later."
+            )
         targets.stop(OFFLINE.format("npm's registry"))
     if sum_of(content) != PYODIDE_SUM:
         targets.stop(WRONG.format(path.name))
@@ -97,11 +123,19 @@ def sum_of(content: bytes) -> str:
 
 def registry() -> str:
     """Return the address of npm's registry, as npm would find it: its own word, the environment, a file."""
-    named = next((os.environ[name] for name in os.environ if name.lower() == "npm_config_registry"), None)
+    named = next(
+        (os.environ[name] for name in os.environ if name.lower() == "npm_config_registry"),
+        None,
+    )
     if not named and (npm := shutil.which("npm")):
         with suppress(OSError, subprocess.SubprocessError):
-            asked = subprocess.run([npm, "config", "get", "registry"], capture_output=True, timeout=20)
-            named = next((line for line in asked.stdout.decode().split() if line.startswith("http")), None)
+            asked = subprocess.run(
+                [npm, "config", "get", "registry"], capture_output=True, timeout=20
+            )
+            named = next(
+                (line for line in asked.stdout.decode().split() if line.startswith("http")),
+                None,
+            )
     if not named:
         with suppress(OSError):
             told = (Path.home() / ".npmrc").read_text(encoding="utf-8")

@@ -34,9 +34,15 @@ SETTINGS = {
     # A lesson that is opened again is drawn from what was saved, without a kernel.
     "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
     # Of a cell that was run here its time is kept: so the first page knows how far one has come.
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer", "recordTiming": True},
+    "@jupyterlab/notebook-extension:tracker": {
+        "windowingMode": "defer",
+        "recordTiming": True,
+    },
 }
 # Where the browser keeps nothing, a lesson runs all the same.
 STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorageDrivers")
@@ -48,7 +54,9 @@ WAYS = {"WAY_TORCH": ("00", "01", "09", "11"), "WAY_SHORT": ("00", "01", "03", "
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
-def assemble(wheels: dict[str, Path], folder: Path, name: str = "", address: str = "") -> None:
+def assemble(
+    wheels: dict[str, Path], folder: Path, name: str = "", address: str = ""
+) -> None:
     """Put the pages into *folder*, which has Python in it already; the first has *name* and *address*."""
     unpack_application(wheels["jupyterlite-core"], folder)
     extensions = [
@@ -68,7 +76,9 @@ def assemble(wheels: dict[str, Path], folder: Path, name: str = "", address: str
         "enableMemoryStorage": True,
         **dict.fromkeys(STORED, STORES),
         "settingsOverrides": SETTINGS,
-        "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": kernel(python)},
+        "litePluginSettings": {
+            "@jupyterlite/pyodide-kernel-extension:kernel": kernel(python)
+        },
     }
     write(folder / "jupyter-lite.json", config)
     write(folder / "build" / "schemas" / "all_federated.json", schemas(folder))
@@ -83,7 +93,15 @@ def assemble(wheels: dict[str, Path], folder: Path, name: str = "", address: str
 
 def kernel(python: str) -> dict[str, Any]:
     """Tell the kernel where its Python is, and that all packages are there already."""
-    there = ["micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython"]
+    there = [
+        "micropip",
+        "piplite",
+        "ipykernel",
+        "comm",
+        "pyodide-kernel",
+        "jedi",
+        "ipython",
+    ]
     return {
         "pyodideUrl": f"./{python}/start.mjs",
         "disablePyPIFallback": True,
@@ -100,7 +118,11 @@ def unpack_application(wheel: Path, folder: Path) -> None:
     with tarfile.open(fileobj=io.BytesIO(content)) as tar:
         for member in tar:
             path = member.name.removeprefix("package/")
-            taken = tar.extractfile(member) if member.isfile() and not UNUSED.search(path) else None
+            taken = (
+                tar.extractfile(member)
+                if member.isfile() and not UNUSED.search(path)
+                else None
+            )
             if taken:
                 target = folder / path
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +141,10 @@ def unpack_extension(wheel: Path, folder: Path) -> dict[str, str]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(archive.read(path))
             if target.name == "package.json":
-                name, about = found[1].removesuffix("/package.json"), json.loads(target.read_bytes())
+                name, about = (
+                    found[1].removesuffix("/package.json"),
+                    json.loads(target.read_bytes()),
+                )
     told = about["jupyterlab"]["_build"]
     return {"name": name, "load": told["load"], "extension": told["extension"]}
 
@@ -131,7 +156,9 @@ def schemas(folder: Path) -> list[dict[str, Any]]:
         plugin = path.as_posix().partition("/schemas/")[2].removesuffix(".json")
         name = ":".join(plugin.rsplit("/", 1))
         schema = json.loads(path.read_bytes())
-        found.append({"id": name, "raw": "{}", "schema": schema, "settings": {}, "version": ""})
+        found.append(
+            {"id": name, "raw": "{}", "schema": schema, "settings": {}, "version": ""}
+        )
     return found
 
 
@@ -140,28 +167,46 @@ def copy_lessons(folder: Path) -> None:
     (folder / "files").mkdir()
     (folder / "openings").mkdir()
     (folder / "api" / "contents").mkdir(parents=True)
-    empty = dict.fromkeys(("content", "format", "hash", "hash_algorithm", "mimetype", "size"))
+    empty = dict.fromkeys(
+        ("content", "format", "hash", "hash_algorithm", "mimetype", "size")
+    )
     empty |= {"created": DATE, "last_modified": DATE, "writable": True}
     listed = []
-    for path in sorted(path for path in (ROOT / "notebooks").iterdir() if path.suffix in SHOWN):
+    for path in sorted(
+        path for path in (ROOT / "notebooks").iterdir() if path.suffix in SHOWN
+    ):
         copy = folder / "files" / path.name
         if path.suffix == ".ipynb":
             lesson = with_whole_texts(for_browser(json.loads(path.read_bytes())))
             write(copy, lesson)
-            (folder / "openings" / f"{path.stem}.html").write_text(opening(lesson), encoding="utf-8")
+            (folder / "openings" / f"{path.stem}.html").write_text(
+                opening(lesson), encoding="utf-8"
+            )
         else:
             shutil.copy(path, copy)
         kind = "notebook" if path.suffix == ".ipynb" else "file"
-        about = {"name": path.name, "path": path.name, "type": kind, "size": copy.stat().st_size}
+        about = {
+            "name": path.name,
+            "path": path.name,
+            "type": kind,
+            "size": copy.stat().st_size,
+        }
         listed.append(empty | about)
-    root = {"name": "", "path": "", "type": "directory", "format": "json", "content": listed}
+    root = {
+        "name": "",
+        "path": "",
+        "type": "directory",
+        "format": "json",
+        "content": listed,
+    }
     write(folder / "api" / "contents" / "all.json", empty | root)
 
 
 def for_browser(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a *notebook* in which what a browser cannot do shows what was measured, and is not run.
 
-    Cells with the tag `not-in-browser` need cores, processes or NumPy; what they have not measured goes.
+    Cells with the tag `not-in-browser` need cores, processes or NumPy; what they have not
+    measured goes.
     """
     cells = []
     for cell in notebook["cells"]:
@@ -186,8 +231,13 @@ def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a *notebook* as a server would send it: a stored text is one, and not a list of its lines."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
-            for texts in (output, output.get("data", {})):  # what was printed, and what is shown
-                texts |= {kind: "".join(lines) for kind, lines in texts.items() if isinstance(lines, list)}
+            # What was printed, and what is shown
+            for texts in (output, output.get("data", {})):
+                texts |= {
+                    kind: "".join(lines)
+                    for kind, lines in texts.items()
+                    if isinstance(lines, list)
+                }
     return notebook
 
 
@@ -218,12 +268,17 @@ def add_ours(folder: Path, python: str) -> None:
         text = text.replace(old, new)
     page.write_text(text, encoding="utf-8")
     worker = folder / "service-worker.js"
-    worker.write_text(worker.read_text(encoding="utf-8").replace("VERSION", sum_of(folder)), encoding="utf-8")
+    worker.write_text(
+        worker.read_text(encoding="utf-8").replace("VERSION", sum_of(folder)),
+        encoding="utf-8",
+    )
 
 
 def compress(folder: Path) -> None:
     """Write a compressed file beside each that is large and then much smaller, for servers that send it."""
-    for path in [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > SMALL]:
+    for path in [
+        path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > SMALL
+    ]:
         content = path.read_bytes()
         packed = gzip.compress(content, mtime=0)
         if len(packed) < WORTH_IT * len(content):
@@ -246,11 +301,16 @@ def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
         f"<td>{link(by_number[lesson[:2]], section)}</td></tr>"
         for seen, cause, lesson, section in symptoms()
     ]
-    parts = {name: ", ".join(link(by_number[number]) for number in way) for name, way in WAYS.items()}
+    parts = {
+        name: ", ".join(link(by_number[number]) for number in way)
+        for name, way in WAYS.items()
+    }
     parts |= {"SYMPTOMS": "\n".join(rows), "LESSONS": "\n".join(entries)}
     parts["HOURS"] = f"{sum(map(minutes, lessons)) / 60:.0f} hours"
     guide = "docs/teaching.md"
-    linked = f'<a href="https://github.com/{name}/blob/HEAD/{guide}">The guide for teachers</a>'
+    linked = (
+        f'<a href="https://github.com/{name}/blob/HEAD/{guide}">The guide for teachers</a>'
+    )
     parts["TEACHING"] = linked if name else f"<code>{guide}</code> in the repository"
     parts["ADDRESS"] = address  # a preview is found only by a whole one
     text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
@@ -268,13 +328,18 @@ def ideas() -> dict[str, str]:
 def symptoms() -> list[list[str]]:
     """Return what people see, what it mostly is, and the lesson and section that answer it."""
     lines = (HERE / "symptoms.txt").read_text(encoding="utf-8").splitlines()
-    return [[part.strip() for part in line.split("::")] for line in lines if not line.startswith("#")]
+    return [
+        [part.strip() for part in line.split("::")]
+        for line in lines
+        if not line.startswith("#")
+    ]
 
 
 def link(lesson: Path, section: str = "") -> str:
     """Return a link to a *lesson*, or to one of its sections, with the section's name after it."""
     told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
-    (text,) = re.findall(rf"^\| \[({lesson.name[:2]} [^\]]*)\]", told, re.M)  # shorter than its heading
+    # Shorter than its heading
+    (text,) = re.findall(rf"^\| \[({lesson.name[:2]} [^\]]*)\]", told, re.M)
     after = f", <em>{escape(section)}</em>" if section else ""
     place = quote(lesson.name) + (f"#{quote(section.replace(' ', '-'))}" if section else "")
     return f'<a href="notebooks/index.html?path={place}">{text}</a>{after}'
@@ -291,10 +356,14 @@ def picture_of_workers(folder: Path) -> None:
 
     def workers(workers: int = 2, prefetch_factor: int = 2) -> Any:
         images = Dataset.range(48).map(cost=0.020, stage="Decode")
-        more: dict[str, Any] = {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
+        more: dict[str, Any] = (
+            {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
+        )
         return DataLoader(images, batch_size=4, **more), {"num_epochs": 1, "train": 0.010}
 
-    one = explore(workers, workers=slider(0, 9, unit="workers"), prefetch_factor=slider(1, 4))
+    one = explore(
+        workers, workers=slider(0, 9, unit="workers"), prefetch_factor=slider(1, 4)
+    )
     one.save(folder / "workers.html")
     if stored := one.stored():
         (folder / "preview.png").write_bytes(png(stored))
@@ -312,5 +381,7 @@ def sum_of(*folders: Path) -> str:
     for folder in folders:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             if "__pycache__" not in path.parts and path.suffix not in (".md", ".swp"):
-                summed.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+                summed.update(
+                    path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes()
+                )
     return summed.hexdigest()[:12]

@@ -1,10 +1,10 @@
 """Packs the Python that runs in the page: Pyodide's runtime, its library, and all packages in one archive.
 
-A full Pyodide has NumPy and matplotlib too. They stay wheels beside the archive, which Pyodide loads as
-soon as a cell imports them.
+A full Pyodide has NumPy and matplotlib too. They stay wheels beside the archive, which
+Pyodide loads as soon as a cell imports them.
 
-What a lesson imports before its first picture is compiled here, if there is a Node to run Pyodide in: a
-browser would compile it anew on each visit, which takes longer than all else.
+What a lesson imports before its first picture is compiled here, if there is a Node to run
+Pyodide in: a browser would compile it anew on each visit, which takes longer than all else.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 LIBRARY, LOCK, PACKAGES = "python_stdlib.zip", "pyodide-lock.json", "packages.zip"
-MORE, LEFT_OUT = "more.zip", "left_out.txt"  # what no lesson imports, and its names: see stubs/left_out.py
-BIG = ("pyodide.asm.wasm", LIBRARY, PACKAGES)  # what a page fetches at once, as in page/site.js
+# What no lesson imports, and its names: see stubs/left_out.py
+MORE, LEFT_OUT = "more.zip", "left_out.txt"
+# What a page fetches at once, as in page/site.js
+BIG = ("pyodide.asm.wasm", LIBRARY, PACKAGES)
 # As gzip does it; by gzip's own name a server would say so, and a browser would unpack it as well.
 PACKED = ".packed"
 OF_FULL = ("numpy", "matplotlib")  # what a full Pyodide is asked for
 PYTHON = "3.14"  # which parts.txt is made for
 KERNEL = ("ipykernel-", "pyodide_kernel-")  # JupyterLite's own wheels for its kernel
 OF_PAGES = ("jupyterlite-core", "jupyterlite-pyodide-kernel", "jupyterlab-widgets")
-LEXERS = ("__init__", "_mapping", "python", "special", "text")  # of Pygments: the others are most of it
+# Of Pygments: the others are most of it
+LEXERS = ("__init__", "_mapping", "python", "special", "text")
 TERMINAL = re.compile(
     r"IPython/terminal/(?!(pt_inputhooks/)?__init__.py)"
 )  # of IPython: a quarter of all packages
@@ -46,12 +49,16 @@ NODE = (
     "There is no Node here that can run Pyodide: the site works without, and starts some seconds later. "
     "With Node 20 or newer on PATH, Python's modules are compiled beforehand."
 )
-LACKS = "{} is not a full Pyodide, for it lacks {}. Unpack the release {}, or name its archive."
+LACKS = (
+    "{} is not a full Pyodide, for it lacks {}. Unpack the release {}, or name its archive."
+)
 NEITHER = "{} is neither a folder nor an archive: name a Pyodide that is there."
 OTHER = "{} has Python {}, and the site is made for Python {}: take the release {}."
 
 
-def pack(wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: Path, cache: Path) -> None:
+def pack(
+    wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: Path, cache: Path
+) -> None:
     """Put everything that Python needs in the page into *folder*, with the *wanted* packages of *pyodide*."""
     folder.mkdir(parents=True)
     packages = take(pyodide, wanted, folder)
@@ -68,7 +75,10 @@ def pack(wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: 
             if path.is_file() and "__pycache__" not in path.parts:
                 add(packed, path.relative_to(ROOT).as_posix(), path.read_bytes())
         # What lessons need is beside them; stubs are in the place of what is not here.
-        for folder_of, pattern in ((HERE / "stubs", "**/*.py"), (ROOT / "notebooks", "*_[0-9][0-9].*")):
+        for folder_of, pattern in (
+            (HERE / "stubs", "**/*.py"),
+            (ROOT / "notebooks", "*_[0-9][0-9].*"),
+        ):
             for path in sorted(folder_of.glob(pattern)):
                 if path.stem not in packages:
                     add(packed, path.relative_to(folder_of).as_posix(), path.read_bytes())
@@ -116,11 +126,16 @@ def read(pyodide: Path, names: Collection[str]) -> dict[str, bytes]:
     """Read the files with these *names* from a folder or an archive."""
     found = {}
     if pyodide.is_dir():
-        found = {name: (pyodide / name).read_bytes() for name in names if (pyodide / name).exists()}
+        found = {
+            name: (pyodide / name).read_bytes()
+            for name in names
+            if (pyodide / name).exists()
+        }
     elif not (pyodide.is_file() and tarfile.is_tarfile(pyodide)):
         targets.stop(NEITHER.format(pyodide))
     else:
-        with tarfile.open(pyodide) as tar:  # from its beginning to its end, for to go back in it takes long
+        # From its beginning to its end, for to go back in it takes long
+        with tarfile.open(pyodide) as tar:
             for member in tar:
                 name = member.name.rpartition("/")[2]
                 if name in names and (taken := tar.extractfile(member)):
@@ -135,12 +150,20 @@ def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:
     for name in wheel.namelist():
         parts = name.split("/")
         first, last = parts[0], parts[-1]
-        unused = first.endswith(".data") or {"tests", "labextension", "nbextension"} & {*parts}
+        unused = first.endswith(".data") or {"tests", "labextension", "nbextension"} & {
+            *parts
+        }
         paper = first.endswith(".dist-info") and last != "METADATA"
-        lexer = name.startswith("pygments/lexers/") and last.removesuffix(".py") not in LEXERS
+        lexer = (
+            name.startswith("pygments/lexers/") and last.removesuffix(".py") not in LEXERS
+        )
         if last and not (unused or paper or lexer or TERMINAL.match(name)):
             content = wheel.read(name)
-            add(packed, name, content.partition(b"\n\n")[0] if last == "METADATA" else content)
+            add(
+                packed,
+                name,
+                content.partition(b"\n\n")[0] if last == "METADATA" else content,
+            )
 
 
 def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -168,13 +191,21 @@ def compile_with_node(folder: Path, cache: Path) -> None:
     """Put what is imported first into the two archives compiled, in the place of its source."""
     parts = [HERE / "parts.txt", HERE / "compile.mjs", folder / LIBRARY]
     compiled = (
-        cache / f"compiled-{hashlib.sha256(b''.join(map(Path.read_bytes, parts))).hexdigest()[:12]}.zip"
+        cache
+        / f"compiled-{hashlib.sha256(b''.join(map(Path.read_bytes, parts))).hexdigest()[:12]}.zip"
     )
     if not compiled.exists():
         node = shutil.which("node")
-        targets.say("Compiling Python's modules with Node; the next time this is done already.")
+        targets.say(
+            "Compiling Python's modules with Node; the next time this is done already."
+        )
         half = compiled.with_suffix(".part")
-        command = [str(node), str(HERE / "compile.mjs"), str(folder.resolve()), str(half.resolve())]
+        command = [
+            str(node),
+            str(HERE / "compile.mjs"),
+            str(folder.resolve()),
+            str(half.resolve()),
+        ]
         if not node or subprocess.run(command, capture_output=True).returncode:
             targets.say(NODE)
             return
@@ -191,7 +222,9 @@ def compile_with_node(folder: Path, cache: Path) -> None:
                     ]  # nobody reads it, and it is a sixth of what is fetched
                     kept[module] = source.read(path)
             for path in [path for path in kept if is_left_out(path, archive)]:
-                named.append(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+                named.append(
+                    path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                )
                 add(more, path, kept.pop(path))
             if archive == PACKAGES:
                 kept[LEFT_OUT] = "\n".join(named).encode()
@@ -203,11 +236,15 @@ def compile_with_node(folder: Path, cache: Path) -> None:
 def contents(archive: Path) -> dict[str, bytes]:
     """Return what is in an *archive*, by its paths."""
     with zipfile.ZipFile(archive) as opened:
-        return {path: opened.read(path) for path in opened.namelist() if not path.endswith("/")}
+        return {
+            path: opened.read(path) for path in opened.namelist() if not path.endswith("/")
+        }
 
 
 def is_left_out(path: str, archive: str) -> bool:
     """Tell whether no lesson imports the module at this *path* of an *archive*: the others are compiled."""
     folder, _, name = path.partition("/")
-    is_ours = archive == PACKAGES and (not name or folder == "lessonkit" or (HERE / "stubs" / path).exists())
+    is_ours = archive == PACKAGES and (
+        not name or folder == "lessonkit" or (HERE / "stubs" / path).exists()
+    )
     return path.endswith(".py") and not is_ours

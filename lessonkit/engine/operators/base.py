@@ -13,7 +13,8 @@ from lessonkit.engine.recorder import FILL, LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
 
 FRAMES = 7  # that one operator takes on the stack, while it opens its input
-MOST_FRAMES, ROOM = 7_000, 500  # more might not fit on a thread's stack; and those of who calls
+# More might not fit on a thread's stack; and those of who calls
+MOST_FRAMES, ROOM = 7_000, 500
 
 
 class EndlessError(RuntimeError):
@@ -23,7 +24,8 @@ class EndlessError(RuntimeError):
 
 
 Opener = Callable[["Scope", Node], "Stream"]
-OPERATORS: dict[tuple[str, bool], Opener] = {}  # by the method of `Dataset`, and whether calls are parallel
+# By the method of `Dataset`, and whether calls are parallel
+OPERATORS: dict[tuple[str, bool], Opener] = {}
 Operator = TypeVar("Operator", bound=Opener)
 
 
@@ -49,7 +51,11 @@ class Scope(NamedTuple):
         before, sites = self.place, self.run.sites
         site = (*before.site, index)
         operator = sites.get(site, -1)
-        place = Place(site, operator) if operator >= 0 else Place(site, before.operator, inside=True)
+        place = (
+            Place(site, operator)
+            if operator >= 0
+            else Place(site, before.operator, inside=True)
+        )
         parallel = node.arguments.get("num_parallel_calls") is not None
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
         return opener(Scope(self.run, place, origin or self.origin), node)
@@ -72,7 +78,8 @@ class Stream(ABC):
         self.opened: list[Stream] = []  # the inputs that are open
         self.helpers: list[Task] = []
         self.buffers: list[Buffer] = []
-        for name, value in node.arguments.items():  # an object whose __dict__ is used is slower
+        # An object whose __dict__ is used is slower
+        for name, value in node.arguments.items():
             setattr(self, name, value)
         if self.has_input:
             self.input = self.open_input()
@@ -138,7 +145,10 @@ class Buffer:
         self.name = name
         self.recorder = run.recorder
         if self.recorder is not None:
-            rooms, self.recorder.open[name] = self.recorder.rooms, self.recorder.open[name] + 1
+            rooms, self.recorder.open[name] = (
+                self.recorder.rooms,
+                self.recorder.open[name] + 1,
+            )
             most = None if capacity is None else capacity * self.recorder.open[name]
             rooms[name] = max(rooms.get(name) or 0, most) if most else most
 
@@ -149,15 +159,29 @@ class Buffer:
 
     def enter(self, element: Element) -> None:
         if self.recorder is not None:
-            self.recorder.events += (self.name, self.run.time, 1, element.key, element.nbytes)
+            self.recorder.events += (
+                self.name,
+                self.run.time,
+                1,
+                element.key,
+                element.nbytes,
+            )
 
     def leave(self, *elements: Element) -> None:
         if self.recorder is not None:
             for element in elements:
-                self.recorder.events += (self.name, self.run.time, -1, element.key, element.nbytes)
+                self.recorder.events += (
+                    self.name,
+                    self.run.time,
+                    -1,
+                    element.key,
+                    element.nbytes,
+                )
 
 
-def open_whole(scope: Scope, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
+def open_whole(
+    scope: Scope, node: Node, index: int = 0, origin: Element | None = None
+) -> Stream:
     """Open a whole description, which may be longer than Python lets calls nest by itself.
 
     Raises RecursionError if it is too long for that, too: 1,000 operators in a row can run, in some

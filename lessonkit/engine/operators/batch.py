@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, split
-from lessonkit.engine.operators.base import EndlessError, Stream, Transform, batched, operator
+from lessonkit.engine.operators.base import (
+    EndlessError,
+    Stream,
+    Transform,
+    batched,
+    operator,
+)
 from lessonkit.engine.operators.prefetch import Prefetch
 
 

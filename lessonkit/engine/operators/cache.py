@@ -42,14 +42,16 @@ class Cache(Stream):
         if element is not END and not self.complete:
             self.copies.append(element.copy())
             self.buffer.enter(element)
-        if element is END or len(self.copies) == self.expected:  # known in advance: no need to see the end
+        # Known in advance: no need to see the end
+        if element is END or len(self.copies) == self.expected:
             self.complete = True
             if self.kept.elements is None:
                 self.kept.elements = self.copies
         return element
 
     def close(self) -> None:
-        if self.copies and self.kept.elements is not self.copies:  # a pass that was broken off keeps nothing
+        # A pass that was broken off keeps nothing
+        if self.copies and self.kept.elements is not self.copies:
             self.buffer.leave(*self.copies)
             self.copies = []
         super().close()

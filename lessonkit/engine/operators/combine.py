@@ -15,7 +15,8 @@ class Repeat(Stream):
     def prepare(self) -> None:
         self.left = math.inf if self.count is None or self.count < 0 else self.count
         if self.left:
-            self.open_input()  # now, so that the parts of a pipeline get their names in its order
+            # Now, so that the parts of a pipeline get their names in its order
+            self.open_input()
 
     async def next(self) -> Element:
         while self.left:

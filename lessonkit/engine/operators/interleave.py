@@ -10,7 +10,14 @@ from collections import deque
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Description
-from lessonkit.engine.operators.base import EndlessError, Stream, Transform, attempt, open_whole, operator
+from lessonkit.engine.operators.base import (
+    EndlessError,
+    Stream,
+    Transform,
+    attempt,
+    open_whole,
+    operator,
+)
 from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate, Resource
 
@@ -23,7 +30,9 @@ class Interleave(Transform):
 
     def prepare(self) -> None:
         self.stage = self.scope.name("Interleave", CALL)
-        self.cycle = cycle_length(self.cycle_length, self.num_parallel_calls, self.run.machine.cores)
+        self.cycle = cycle_length(
+            self.cycle_length, self.num_parallel_calls, self.run.machine.cores
+        )
 
     async def open_next(self) -> Stream | None:
         """Open the next data set; None if the input has ended."""
@@ -32,7 +41,9 @@ class Interleave(Transform):
             return None
         made = await self.run.apply(self.map_func, element, self.stage)
         if not isinstance(made, Description):
-            raise TypeError(f"{self.node.method}: map_func returned {made!r}: must return a Dataset")
+            raise TypeError(
+                f"{self.node.method}: map_func returned {made!r}: must return a Dataset"
+            )
         return open_whole(self.scope, made.node, 1, element)
 
     def next_turn(self, slots: int) -> None:
@@ -85,7 +96,9 @@ class SequentialInterleave(Interleave):
                 self.next_turn(self.cycle)
             else:
                 return END
-        raise EndlessError(f"{self.node.method}: {EndlessError.after} data sets in a row gave nothing")
+        raise EndlessError(
+            f"{self.node.method}: {EndlessError.after} data sets in a row gave nothing"
+        )
 
     def close(self) -> None:
         for stream in filter(None, self.slots):
@@ -151,7 +164,9 @@ class ParallelInterleave(Interleave):
             if result := await self.consume():
                 return settle(result)
             await self.run.until(self.news, self.has_news, "buffer empty")
-        raise EndlessError(f"interleave: {EndlessError.after} data sets in a row gave nothing")
+        raise EndlessError(
+            f"interleave: {EndlessError.after} data sets in a row gave nothing"
+        )
 
     async def begin(self) -> None:
         """Make the first files, then start the readers."""

@@ -23,7 +23,11 @@ class SequentialMap(Transform):
         self.price = cost = price(self.cost, "cost")
         self.calls = self.map_func is not None or self.nbytes is not None
         # Most that call nothing are a wait, for each element as long.
-        self.wait = cost if isinstance(cost, int) and self.kind == "wait" and not self.calls else None
+        self.wait = (
+            cost
+            if isinstance(cost, int) and self.kind == "wait" and not self.calls
+            else None
+        )
         self.stage = self.scope.name(self.node.arguments["stage"], CALL)
 
     async def next(self) -> Element:
@@ -95,7 +99,9 @@ class ParallelMap(SequentialMap):
 
     def claimable(self) -> Slot | None:
         """Return the first slot, or if no order is to be kept the first that has a result."""
-        return next((slot for slot in self.window if self.deterministic or slot.result), None)
+        return next(
+            (slot for slot in self.window if self.deterministic or slot.result), None
+        )
 
     def has_news(self) -> bool:
         return self.claimable() is not None or (self.ended and not self.window)

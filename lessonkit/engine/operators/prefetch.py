@@ -14,7 +14,11 @@ from lessonkit.engine.run import Gate
 @operator("prefetch")
 def open_prefetch(scope: Scope, node: Node) -> Stream:
     """Open *node*, or only its input: without places there is nothing to do."""
-    return Prefetch(scope, node) if node.arguments["buffer_size"] else scope.open(node.inputs[0])
+    return (
+        Prefetch(scope, node)
+        if node.arguments["buffer_size"]
+        else scope.open(node.inputs[0])
+    )
 
 
 class Prefetch(Transform):

@@ -23,7 +23,9 @@ class Filter(Transform):
             if element is END or await self.run.apply(self.predicate, element, self.stage):
                 return element
             refused += 1
-        raise EndlessError(f"filter: refused {refused} elements in a row, of a source without a known end")
+        raise EndlessError(
+            f"filter: refused {refused} elements in a row, of a source without a known end"
+        )
 
 
 @operator("take")

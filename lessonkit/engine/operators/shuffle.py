@@ -10,7 +10,8 @@ from lessonkit.engine.element import END, Element
 from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.recorder import CHOICE
 
-MOST_PASSES = 3  # in the buffer of a repeated shuffle, as in tf.data; and one that has just begun
+# In the buffer of a repeated shuffle, as in tf.data; and one that has just begun
+MOST_PASSES = 3
 
 
 @operator("shuffle")
@@ -48,7 +49,9 @@ class Shuffle(Stream):
         self.fresh = True
 
     async def next(self) -> Element:
-        while self.opened and self.in_buffer < self.buffer_size and self.has_room_for_pass():
+        while (
+            self.opened and self.in_buffer < self.buffer_size and self.has_room_for_pass()
+        ):
             await self.read()
         while len(self.held) > 1 and not self.held[0]:  # that pass is over
             self.held.popleft()

@@ -22,7 +22,8 @@ class Source(Stream):
         recorder = self.run.recorder
         if recorder is not None:
             origin = recorder.identity(self.scope.origin.key) if self.scope.origin else None
-            outer = origin and (origin.instance, origin.sample)  # the same file in every epoch
+            # The same file in every epoch
+            outer = origin and (origin.instance, origin.sample)
             self.instance = recorder.opened(self.scope.place, outer)
             self.epoch = self.run.current.process.opens(self.instance)
 
@@ -38,13 +39,19 @@ class Source(Stream):
 
     def next_key(self) -> int:
         recorder = self.run.recorder
-        return recorder.identify(self.instance, self.epoch, self.given) if recorder is not None else 0
+        return (
+            recorder.identify(self.instance, self.epoch, self.given)
+            if recorder is not None
+            else 0
+        )
 
     def file(self, change: int) -> None:
         """Take down that a file is opened (*change* is 1) or closed (-1)."""
         self.is_open = change > 0
         if self.run.recorder is not None:
-            self.run.recorder.files.append((self.run.time, change, self.instance, self.read_stage))
+            self.run.recorder.files.append(
+                (self.run.time, change, self.instance, self.read_stage)
+            )
 
     def close(self) -> None:
         if self.is_open:
@@ -77,7 +84,8 @@ class Generated(Source):
         if not self.is_open:
             self.file(+1)
         value, reading = END, Element(())
-        reading.key = self.next_key()  # what is spent before there is an element is spent on it
+        # What is spent before there is an element is spent on it
+        reading.key = self.next_key()
         try:
             value = await self.run.apply(self.advance, reading, self.read_stage)
         finally:
@@ -85,21 +93,25 @@ class Generated(Source):
                 self.ended = True
                 self.close()
         if value is not END and self.output_signature is not None:
-            value = as_told(value, self.output_signature)  # or an error in its place: the next may fit
+            # Or an error in its place: the next may fit
+            value = as_told(value, self.output_signature)
         return END if value is END else self.give(value, reading.key)
 
     def advance(self) -> Any:
         if self.iterator is None:
             made = self.generator(*(self.args or ()))
             if not hasattr(made, "__iter__"):
-                raise TypeError(f"from_generator: {self.generator} returned {made!r}: must yield elements")
+                raise TypeError(
+                    f"from_generator: {self.generator} returned {made!r}: must yield elements"
+                )
             self.iterator = iter(made)
         return next(self.iterator, END)
 
     def close(self) -> None:
         super().close()
         if hasattr(self.iterator, "close"):
-            with contextlib.suppress(ValueError):  # it runs just now, on a thread that will stop
+            # It runs just now, on a thread that will stop
+            with contextlib.suppress(ValueError):
                 self.iterator.close()  # type: ignore[union-attr]
 
 
@@ -130,7 +142,8 @@ class SlowFile(Source):
 
     async def open_file(self) -> None:
         origin, recorder = self.scope.origin, self.run.recorder
-        opening = Element(origin.value if origin else 0)  # a cost may depend on which file it is
+        # A cost may depend on which file it is
+        opening = Element(origin.value if origin else 0)
         if recorder is not None:
             opening.key = recorder.identify(self.instance, self.epoch, -1)
         await self.run.pay(self.price_of_open, self.open_stage, opening, "wait")

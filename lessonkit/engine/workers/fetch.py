@@ -11,7 +11,8 @@ from lessonkit.engine.operators.base import Scope, Stream, joined, operator
 from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.recorder import CALL
 
-Indices = list[int] | int | None  # of a batch; of one sample without batches; None for an iterable's next
+# Of a batch; of one sample without batches; None for an iterable's next
+Indices = list[int] | int | None
 
 
 @operator("asked")
@@ -61,7 +62,11 @@ class Fetch:
         values = given.get("values", ())
         if is_share:
             values = values[base.arguments["index"] :: base.arguments["num_shards"]]
-        asked = Node("asked", (), {"values": values, "kept": loader.kept, "nbytes": given.get("nbytes")})
+        asked = Node(
+            "asked",
+            (),
+            {"values": values, "kept": loader.kept, "nbytes": given.get("nbytes")},
+        )
         self.stream = scope.open(swap(pipeline, base, asked))
         self.source: Asked = first_above(self.stream, Asked)
 
@@ -76,7 +81,9 @@ class Fetch:
                 parts.append(await self.stream.next())
         else:
             parts = [self.source.ask(index) for index in indices]
-            self.source.element = joined(self.run, parts, stack([part.value for part in parts]))
+            self.source.element = joined(
+                self.run, parts, stack([part.value for part in parts])
+            )
             parts = [await self.stream.next()]
         return await self.collated(parts) if parts else END
 
@@ -90,7 +97,9 @@ class Fetch:
         cost = charge(self.price, element)
         if collate_fn:
             value = element.value  # one argument, where `apply` takes a tuple apart
-            element.value = await run.apply(lambda *_: collate_fn(value), element, self.collating, cost)
+            element.value = await run.apply(
+                lambda *_: collate_fn(value), element, self.collating, cost
+            )
         else:
             await run.spend(cost, self.collating, element)
         return element

@@ -20,10 +20,12 @@ from lessonkit.engine.workers.fetch import Indices
 from lessonkit.engine.workers.worker import Maker, Worker, caught
 
 ANEW, STOP = "anew", "stop"  # what a process is told beside the indices of a batch
-LAST_BATCH = 5.0  # s; how long a process that is told to end may work on the batch that it has begun
+# S; how long a process that is told to end may work on the batch that it has begun
+LAST_BATCH = 5.0
 LOOK = 1.0  # s; how often a process looks whether its parent is still there
 
-Recorded = tuple[list[Any], list[Any], dict[int, Any]]  # spans, who new elements are, who is in batches
+# Spans, who new elements are, who is in batches
+Recorded = tuple[list[Any], list[Any], dict[int, Any]]
 FORKS = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
 
@@ -36,10 +38,14 @@ class Handle:
         self.is_closed = False
         self.parent = os.getpid()
         recorder = worker.run.recorder
-        self.people = [*range(recorder.people if recorder else 1)]  # our keys of the elements, by theirs
+        # Our keys of the elements, by theirs
+        self.people = [*range(recorder.people if recorder else 1)]
         self.ours, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, worker, seed), daemon=True)
-        # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to us in between.
+        self.process = context.Process(
+            target=serve, args=(theirs, worker, seed), daemon=True
+        )
+        # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to
+        # us in between.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             with warnings.catch_warnings():
@@ -73,7 +79,8 @@ class Handle:
         self.process.join(LAST_BATCH)
         self.process.kill()
         self.process.join()
-        with suppress(ValueError):  # a thread that starts a process was told just now that this one has ended
+        # A thread that starts a process was told just now that this one has ended
+        with suppress(ValueError):
             self.process.close()
         with self.lock:
             self.ours.close()
@@ -148,12 +155,20 @@ class Forked(Worker):
 
 def serve(pipe: Any, worker: Forked, seed: str) -> None:
     """Make the batches that are asked for through *pipe*, until the parent says stop or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
+    # The parent hears it, and ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     seed_randomness(seed)
     parent, loader = worker.run, worker.loader
-    run = Threads(parent.machine, worker.process.store, parent.recorder and parent.recorder.heir())
-    run.origin, run.sites, run.process, run.sized = parent.origin, parent.sites, worker.process, parent.sized
+    run = Threads(
+        parent.machine, worker.process.store, parent.recorder and parent.recorder.heir()
+    )
+    run.origin, run.sites, run.process, run.sized = (
+        parent.origin,
+        parent.sites,
+        worker.process,
+        parent.sized,
+    )
     run.process.interpreter = run.new_process(run.process.store).interpreter
     loader.scope = loader.scope._replace(run=run)  # our copy of it
     run.complete(answer(pipe, Maker(loader, worker.number)), loader.start_stage)
@@ -178,7 +193,8 @@ def leave(code: int) -> NoReturn:
 async def answer(pipe: Any, maker: Maker) -> None:
     """Make what *pipe* asks for, batch after batch."""
     run = maker.run
-    known = run.recorder.people if run.recorder else 1  # of the elements, those that the parent knows
+    # Of the elements, those that the parent knows
+    known = run.recorder.people if run.recorder else 1
     await maker.prepare()
     while True:
         asked = run.outside(None, hear, pipe)
@@ -213,7 +229,9 @@ def pickled_batch(element: Element | None, told: Any, worker: int) -> bytes:
         text = pickle.dumps((element, told))
         pickle.loads(text) if type(element) is Failure else None
     except Exception as error:
-        cannot: Exception = TypeError(f"what was made cannot be sent to the main process: {error}")
+        cannot: Exception = TypeError(
+            f"what was made cannot be sent to the main process: {error}"
+        )
         if type(element) is Failure:
             cannot = RuntimeError(str(element.value))
         text = pickle.dumps((element and caught(cannot, worker), told))
@@ -223,11 +241,18 @@ def pickled_batch(element: Element | None, told: Any, worker: int) -> bytes:
 def told_since(known: int, run: Any) -> Recorded:
     """Take what *run* has recorded since its last batch, after the first *known* elements."""
     recorder = run.recorder
-    sources = [(recorder.places[number], outer) for (_, outer), number in recorder.instances.items()]
+    sources = [
+        (recorder.places[number], outer)
+        for (_, outer), number in recorder.instances.items()
+    ]
     new = rows(recorder.identities[3 * known :], 3)
     people = [(sources[instance], epoch, sample) for instance, epoch, sample in new]
     keys = range(known, recorder.people)
-    told = recorder.spans, people, {key: recorder.members[key] for key in keys if key in recorder.members}
+    told = (
+        recorder.spans,
+        people,
+        {key: recorder.members[key] for key in keys if key in recorder.members},
+    )
     recorder.spans = []
     run.current.last = -1
     return told

@@ -10,13 +10,14 @@ from lessonkit import check
 class Handling:
     """What it takes to handle processes, in seconds; nothing, unless one says so.
 
-    *begin* is spent in `iter`, *send* for each task, *ask* in each `next`; *hop* is how long a message
-    is on its way, *first* what the first result of a worker takes in addition. *resume* is spent when
-    persistent workers begin again, *stop* and *stop_each* when workers are ended, the latter for each.
+    *begin* is spent in `iter`, *send* for each task, *ask* in each `next`; *hop* is how
+    long a message is on its way, *first* what the first result of a worker takes in
+    addition. *resume* is spent when persistent workers begin again, *stop* and *stop_each*
+    when workers are ended, the latter for each.
 
-    As measured jobs have it, the loop needs *take* for each batch that it takes from a worker, of which
-    *take_core* is work, and a batch is *way* on its way; *take_busy* and *way_busy* say the same where the
-    worker is at work on the next batch meanwhile.
+    As measured jobs have it, the loop needs *take* for each batch that it takes from a
+    worker, of which *take_core* is work, and a batch is *way* on its way; *take_busy* and
+    *way_busy* say the same where the worker is at work on the next batch meanwhile.
     """
 
     begin: float = 0
@@ -39,4 +40,6 @@ class Handling:
 
     def ns(self) -> SimpleNamespace:
         """Return the same in whole nanoseconds."""
-        return SimpleNamespace(**{name: round(value * 1e9) for name, value in vars(self).items()})
+        return SimpleNamespace(
+            **{name: round(value * 1e9) for name, value in vars(self).items()}
+        )

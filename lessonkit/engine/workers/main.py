@@ -73,7 +73,9 @@ class Loader(Stream):
             return iter(self.batch_sampler)
         order: Any = self.sampler
         if order is None:
-            order = range(len(self.kept.elements or ()) if self.kept else cardinality(self.base))
+            order = range(
+                len(self.kept.elements or ()) if self.kept else cardinality(self.base)
+            )
         if self.shuffle:
             seed = self.run.store.seed(self.generator)
             order = random.Random(f"{seed}:{self.epoch}").sample(order, len(order))
@@ -118,8 +120,9 @@ def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterato
 class LoaderWithWorkers(Loader):
     """Sends tasks to its workers, and hands over what they make.
 
-    At the start each worker gets *prefetch_factor* tasks; then one task is sent for each batch that is handed
-    over. The workers take turns, even if another is idle: so in order, worker i mod n makes batch i.
+    At the start each worker gets *prefetch_factor* tasks; then one task is sent for each
+    batch that is handed over. The workers take turns, even if another is idle: so in order,
+    worker i mod n makes batch i.
     """
 
     finished = overdue = False
@@ -128,9 +131,18 @@ class LoaderWithWorkers(Loader):
         super().prepare()
         scope, count = self.scope, self.num_workers
         self.most = count * (2 if self.prefetch_factor is None else self.prefetch_factor)
-        self.stage, self.start_stage = scope.name("Worker", FILL), scope.name("Start", START)
-        self.transfer_stage, self.pin_stage = scope.name("Transfer", CALL), scope.name("Pin", PIN)
-        self.queue_stage, self.ready_stage = scope.name("Queue", QUEUE), scope.name("Ready", READY)
+        self.stage, self.start_stage = (
+            scope.name("Worker", FILL),
+            scope.name("Start", START),
+        )
+        self.transfer_stage, self.pin_stage = (
+            scope.name("Transfer", CALL),
+            scope.name("Pin", PIN),
+        )
+        self.queue_stage, self.ready_stage = (
+            scope.name("Queue", QUEUE),
+            scope.name("Ready", READY),
+        )
         self.take_stage = scope.name("Take", TAKE)
         name = scope.name(f"DataLoader: {count} workers", AHEAD)
         self.news = Gate(self.run, name)
@@ -141,7 +153,8 @@ class LoaderWithWorkers(Loader):
         self.tickets: dict[int, Ticket] = {}  # not handed over yet
         self.unpinned: deque[Ticket] = deque()
         self.arrived: deque[Ticket] = deque()
-        self.sent = self.turn = self.turned = 0  # tasks sent; the next batch in order, and since when it is
+        # Tasks sent; the next batch in order, and since when it is
+        self.sent = self.turn = self.turned = 0
         self.active = [True] * count
         self.load = [0] * count  # tasks of each worker that were not handed over
         self.cycle = cycle(range(count))
@@ -152,20 +165,26 @@ class LoaderWithWorkers(Loader):
     async def begin(self) -> None:
         """Start the workers one after another, or wake those that stayed; send the first tasks."""
         if not self.most:
-            raise AssertionError("prefetch_factor=0: a worker without tasks would make nothing")
+            raise AssertionError(
+                "prefetch_factor=0: a worker without tasks would make nothing"
+            )
         await self.fill_cache()
-        if self.crew.workers and self.crew.is_at_work:  # two loops at once: this one has workers of its own
+        # Two loops at once: this one has workers of its own
+        if self.crew.workers and self.crew.is_at_work:
             self.crew = Crew()
         crew, new = self.crew, Forked if self.run.is_real and FORKS else Worker
         crew.is_at_work = True
         if self.run.is_real and not FORKS:
             warnings.warn(UNSAFE, stacklevel=2)
-        self.workers = crew.workers or [new(self, number) for number in range(self.num_workers)]
+        self.workers = crew.workers or [
+            new(self, number) for number in range(self.num_workers)
+        ]
         if crew.workers or crew.handles:
             await self.resume()
         else:
             await self.run.pause(self.handling.begin)
-            self.seed = f"{self.run.store.seed(self.generator)}:{self.epoch}"  # of what workers draw
+            # Of what workers draw
+            self.seed = f"{self.run.store.seed(self.generator)}:{self.epoch}"
             for worker in self.workers:
                 await worker.begin()
             if self.persistent_workers:
@@ -186,7 +205,8 @@ class LoaderWithWorkers(Loader):
 
     async def resume(self) -> None:
         """Wait until all workers have done what they had been told before."""
-        for worker, handle in zip(self.workers, self.crew.handles, strict=False):  # of another run
+        # Of another run
+        for worker, handle in zip(self.workers, self.crew.handles, strict=False):
             worker.handle = handle
             worker.set_out()
         await self.run.pause(self.handling.resume)
@@ -199,8 +219,12 @@ class LoaderWithWorkers(Loader):
         if not self.persistent_workers:
             for worker in self.workers:
                 worker.stop()
-            await self.run.until(self.news, lambda: all(worker.gone for worker in self.workers), EMPTY)
-            await self.run.pause(self.handling.stop + len(self.workers) * self.handling.stop_each)
+            await self.run.until(
+                self.news, lambda: all(worker.gone for worker in self.workers), EMPTY
+            )
+            await self.run.pause(
+                self.handling.stop + len(self.workers) * self.handling.stop_each
+            )
 
     def close(self) -> None:
         came = [ticket for ticket in self.tickets.values() if ticket.ready >= 0]
@@ -227,12 +251,17 @@ class LoaderWithWorkers(Loader):
         while self.turn < self.sent:
             ticket = tickets.get(self.turn)
             if ticket is None or not (ticket.received or self.active[ticket.worker]):
-                tickets.pop(self.turn, None)  # of a worker that has ended, or handed over before its turn
+                # Of a worker that has ended, or handed over before its turn
+                tickets.pop(self.turn, None)
                 self.turn += 1
                 continue
             if not ticket.received:
                 if not self.arrived:
-                    await (self.wait() if self.timeout else run.until(self.news, self.has_news, EMPTY))
+                    await (
+                        self.wait()
+                        if self.timeout
+                        else run.until(self.news, self.has_news, EMPTY)
+                    )
                 came = self.arrived.popleft()
                 if came.is_last:
                     self.active[came.worker] = False
@@ -265,8 +294,12 @@ class LoaderWithWorkers(Loader):
         """Spend the loop's own time on a batch, which is longer while its worker computes."""
         handling, is_idle = self.handling, self.workers[ticket.worker].gate.waiting
         time = handling.take if is_idle else handling.take_busy
-        await self.run.spend(max(0, time - handling.take_core), self.take_stage, ticket.result)
-        await self.run.work(min(time, handling.take_core), self.take_stage, ticket.result, "native")
+        await self.run.spend(
+            max(0, time - handling.take_core), self.take_stage, ticket.result
+        )
+        await self.run.work(
+            min(time, handling.take_core), self.take_stage, ticket.result, "native"
+        )
 
     async def wait(self) -> None:
         """Wait for a result of any worker, but not longer than *timeout*."""
@@ -292,7 +325,9 @@ class LoaderWithWorkers(Loader):
         if ticket.has_batch():
             if self.in_order and self.turned > ticket.ready:
                 stage, times = self.ready_stage, (ticket.ready, self.turned)
-                self.run.waited(stage, "out of turn", *times, ticket.worker, element, self.news.name)
+                self.run.waited(
+                    stage, "out of turn", *times, ticket.worker, element, self.news.name
+                )
             self.buffer.leave(element)
         self.turned = self.run.time
 
@@ -304,12 +339,16 @@ class LoaderWithWorkers(Loader):
             return 0
         for _ in self.active:
             number = next(self.cycle)
-            if self.active[number] and (self.in_order or self.load[number] < self.most // sum(self.active)):
+            if self.active[number] and (
+                self.in_order or self.load[number] < self.most // sum(self.active)
+            ):
                 break
         else:
             return 0
         took: int = self.handling.send
-        ticket = self.tickets[self.sent] = Ticket(self.sent, indices, number, self.run.time + took)
+        ticket = self.tickets[self.sent] = Ticket(
+            self.sent, indices, number, self.run.time + took
+        )
         self.sent += 1
         self.load[number] += 1
         self.workers[number].give(ticket)
@@ -324,7 +363,8 @@ class LoaderWithWorkers(Loader):
         else:
             if self.run.recorder is not None:
                 ticket.ready = self.run.time
-                if ticket.has_batch() and ticket.number in self.tickets:  # and not of a loop that was left
+                # And not of a loop that was left
+                if ticket.has_batch() and ticket.number in self.tickets:
                     self.buffer.enter(ticket.result)
             (self.unpinned if self.pin_memory else self.arrived).append(ticket)
         if self.news.waiting:

@@ -116,12 +116,16 @@ class Worker(Maker):
         self.called = str(number)
         self.queue: deque[Ticket] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
-        self.on_the_way: deque[tuple[Any, Ticket]] = deque()  # results, in order, each to its loader
+        # Results, in order, each to its loader
+        self.on_the_way: deque[tuple[Any, Ticket]] = deque()
         self.late = loader.handling.first  # its first result is
         self.transfer = price_of_bytes(loader.transfer, "transfer")
         store = self.run.store
         base = store.base + 1 + loader.epoch * loader.num_workers + number
-        own, info = Store(fixed_seed=store.fixed_seed, base=base), WorkerInfo(number, loader.num_workers)
+        own, info = (
+            Store(fixed_seed=store.fixed_seed, base=base),
+            WorkerInfo(number, loader.num_workers),
+        )
         self.process = self.run.new_process(own, info, loader.epoch)
 
     # ---- what the main process does with it ----
@@ -136,7 +140,9 @@ class Worker(Maker):
     async def launch(self) -> int:
         """Spend the first part of its start, and return how long the second takes."""
         who = self.loader.epoch, self.number
-        first, second = (float(cost(*who) if callable(cost) else cost) for cost in self.loader.start)
+        first, second = (
+            float(cost(*who) if callable(cost) else cost) for cost in self.loader.start
+        )
         await self.run.spend(round(first * 1e9), self.loader.start_stage, Element(None))
         return round(second * 1e9)
 
@@ -201,7 +207,9 @@ class Worker(Maker):
         made = await self.make(ticket.indices)
         self.ended = ticket.is_last = made is None or made is END
         if made is None:
-            made = Failure(RuntimeError(f"DataLoader worker {self.called} exited unexpectedly"))
+            made = Failure(
+                RuntimeError(f"DataLoader worker {self.called} exited unexpectedly")
+            )
         if self.ended or type(made) is Failure:
             return made, 0
         if run.recorder is not None and began > ticket.sent:
@@ -215,7 +223,9 @@ class Worker(Maker):
         self.delivered = max(self.delivered, due + self.late)
         self.late = 0
         self.on_the_way.append((self.loader, ticket))
-        self.run.start(self.carry(self.delivered - self.run.time), self.loader.stage, self.number)
+        self.run.start(
+            self.carry(self.delivered - self.run.time), self.loader.stage, self.number
+        )
 
     async def carry(self, way: int) -> None:
         """Let the next result arrive in *way* nanoseconds: none overtakes another that is due then."""

@@ -26,11 +26,15 @@ class Challenge(Page):
             trace = described(pipeline).simulate()
             return Outcome(self.task.judge(Attempt(trace)), trace)
         except Exception as error:
-            return Outcome({"passed": False, "goals": [], "message": sentence_of(error)}, None)
+            return Outcome(
+                {"passed": False, "goals": [], "message": sentence_of(error)}, None
+            )
 
     def in_words(self) -> str:
         """What it asks for."""
-        return "\n".join([self.task.text, *(f"- {goal.asked()}" for goal in self.task.goals)])
+        return "\n".join(
+            [self.task.text, *(f"- {goal.asked()}" for goal in self.task.goals)]
+        )
 
 
 class Outcome(Page):
@@ -49,7 +53,9 @@ class Outcome(Page):
 
     def in_words(self) -> str:
         """The verdict, goal by goal."""
-        goals = [f"- {'met' if met else 'missed'}: {text}" for met, text in self.verdict["goals"]]
+        goals = [
+            f"- {'met' if met else 'missed'}: {text}" for met, text in self.verdict["goals"]
+        ]
         return "\n".join([self.verdict["message"], *goals])
 
 
@@ -66,9 +72,10 @@ def challenge(
 
     *hints* are shown one by one, and the *solution*, as text, when it is asked for.
 
-    With a *pipeline* function, and *controls* for its arguments as in `explore`, each step of a control is
-    judged at once. Without, this returns something with a method `check`, which judges the learner's own
-    pipeline function. Raise TypeError or ValueError as `explore` does.
+    With a *pipeline* function, and *controls* for its arguments as in `explore`, each step
+    of a control is judged at once. Without, this returns something with a method `check`,
+    which judges the learner's own pipeline function. Raise TypeError or ValueError as
+    `explore` does.
     """
     task = ChallengeTask(text, tuple(goals), tuple(hints), solution)
     if pipeline is None:

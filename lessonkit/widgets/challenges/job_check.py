@@ -12,16 +12,17 @@ from lessonkit.widgets.sandbox import Recipe, shortened
 from lessonkit.words import milliseconds
 
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
-# The options of a run, and of one epoch the elements and the nanoseconds of work of each stage. Of an element
-# the first words and a number: all words of an image take four times the memory of it.
+# The options of a run, and of one epoch the elements and the nanoseconds of work of each
+# stage. Of an element the first words and a number: all words of an image take four times
+# the memory of it.
 GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
 
 
 def job_of(trace: Trace) -> GivenJob:
     """Run one epoch of *trace* again, with its elements, to see the job that it does.
 
-    The work finds what no element shows: most lessons have maps that only cost time, so a pipeline without
-    one of them gives the same elements.
+    The work finds what no element shows: most lessons have maps that only cost time, so a
+    pipeline without one of them gives the same elements.
     """
     options = trace.options | {"machine": trace.machine}
     once = Recipe(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
@@ -35,9 +36,14 @@ def job_of(trace: Trace) -> GivenJob:
 
 def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
     """Say one after another in what *trace* does not do the *job*."""
-    if any(buffer.name.role == AHEAD and buffer.name.place.inside for buffer in trace.buffers):
+    if any(
+        buffer.name.role == AHEAD and buffer.name.place.inside for buffer in trace.buffers
+    ):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"
-    (options, elements, work), (wanted_options, wanted_elements, wanted_work) = job_of(trace), job
+    (options, elements, work), (wanted_options, wanted_elements, wanted_work) = (
+        job_of(trace),
+        job,
+    )
     for name, value in wanted_options.items():
         if options[name] != value:
             yield f"{name}={shortened(repr(options[name]))}, and the task has {name}={value!r}: leave it so"

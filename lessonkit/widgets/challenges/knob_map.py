@@ -18,8 +18,9 @@ MOST_SQUARES = 12  # numbers of a knob: as many squares as anybody looks at side
 class HeatMap(Page):
     """Map the time per sample over two numbers of calls; a square is dark until somebody lights it.
 
-    *pipeline* is a function as in `explore`, and *knobs* are two of its arguments, each with a range of at
-    most 12 numbers, such as `decode=(1, 4)`. Raise TypeError if they are not.
+    *pipeline* is a function as in `explore`, and *knobs* are two of its arguments, each
+    with a range of at most 12 numbers, such as `decode=(1, 4)`. Raise TypeError if they are
+    not.
     """
 
     questions = ("light", "walk")
@@ -29,12 +30,17 @@ class HeatMap(Page):
         self.knobs = controls_of(pipeline, knobs)
         sizes = [len(knob.values) for knob in self.knobs if knob.kind == "range"]
         if len(sizes) != 2 or len(knobs) != 2 or max(sizes) > MOST_SQUARES:
-            raise TypeError(f"heat_map: takes two knobs, each with a range of at most {MOST_SQUARES} numbers")
+            raise TypeError(
+                f"heat_map: takes two knobs, each with a range of at most {MOST_SQUARES} numbers"
+            )
         super().__init__("heat map", {"knobs": [knob.spec() for knob in self.knobs]})
 
     def run(self, square: Any) -> Trace:
         """Simulate at a *square*: of each knob the number of a step."""
-        values = {knob.name: knob.value(step) for knob, step in zip(self.knobs, square, strict=True)}
+        values = {
+            knob.name: knob.value(step)
+            for knob, step in zip(self.knobs, square, strict=True)
+        }
         return described(self.pipeline, **values).simulate()
 
     def light(self, square: Any) -> None:
@@ -49,7 +55,10 @@ class HeatMap(Page):
             return trace.per_sample, trace.max_bytes
 
         node = self.run([0, 0]).dataset.node
-        knobs = [Knob(node, "num_parallel_calls", 1, len(one.values), one.name) for one in self.knobs]
+        knobs = [
+            Knob(node, "num_parallel_calls", 1, len(one.values), one.name)
+            for one in self.knobs
+        ]
         search = Search(knobs, run, None)
         search.found()
         here, steps = dict[str, int](), []
@@ -57,12 +66,16 @@ class HeatMap(Page):
             there = here | dict(zip(step.knobs, step.after, strict=True))
             here = there if step.accepted else here
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-            steps.append(square_at([there[knob.label] - 1 for knob in knobs], step.seconds, why))
+            steps.append(
+                square_at([there[knob.label] - 1 for knob in knobs], step.seconds, why)
+            )
         self.tell("walk", {"steps": steps})
 
     def in_words(self) -> str:
         """What there is to light."""
-        across, down = (f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs)
+        across, down = (
+            f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs
+        )
         return f"A dark map: {across}, {down}. Each square that you light tells its time per sample."
 
 

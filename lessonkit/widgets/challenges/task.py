@@ -23,9 +23,10 @@ class Attempt(NamedTuple):
 class Goal:
     """Ask for any number that an attempt has, with a limit on one side: *at_most* or *at_least*.
 
-    *name* says what is measured. *measure* is a function of the `Attempt` that gives the number, and *text*
-    one that writes it. Where no number says what is wrong, *measure* may do so in words; *zero* says the goal
-    where it allows none. Raise ValueError if there is no limit, or if there are two.
+    *name* says what is measured. *measure* is a function of the `Attempt` that gives the
+    number, and *text* one that writes it. Where no number says what is wrong, *measure* may
+    do so in words; *zero* says the goal where it allows none. Raise ValueError if there is
+    no limit, or if there are two.
     """
 
     name: str
@@ -48,7 +49,11 @@ class Goal:
 
     def asked(self, so_far: str = "") -> str:
         """The goal in words, with what an attempt reached *so_far*."""
-        return self.zero if self.zero and not self.at_most else so_far or f"{self.name}: {self.limit}"
+        return (
+            self.zero
+            if self.zero and not self.at_most
+            else so_far or f"{self.name}: {self.limit}"
+        )
 
     def judge(self, attempt: Attempt) -> Judged:
         """How an attempt stands to this goal, and by how much it misses it."""
@@ -56,7 +61,11 @@ class Goal:
         if isinstance(value, str):
             return Judged(False, f"{self.name}: {value}")
         measured = f"{self.name}: {self.text(value)} ({self.limit})"
-        missing = value - self.at_most if self.at_most is not None else (self.at_least or 0) - value
+        missing = (
+            value - self.at_most
+            if self.at_most is not None
+            else (self.at_least or 0) - value
+        )
         if missing <= CLOSE:
             return Judged(True, self.asked(measured))
         how = "missing" if self.at_most is None else "too much"
@@ -82,13 +91,26 @@ class ChallengeTask:
     def spec(self) -> dict[str, Any]:
         """What the page has to know."""
         goals = [goal.asked() for goal in self.goals]
-        return {"text": self.text, "goals": goals, "hints": self.hints, "solution": self.solution}
+        return {
+            "text": self.text,
+            "goals": goals,
+            "hints": self.hints,
+            "solution": self.solution,
+        }
 
     def judge(self, attempt: Attempt) -> dict[str, Any]:
         """Goal by goal, and the first that was missed as a message."""
         if not attempt.trace.samples:  # it would take no time, and meet most goals
-            return {"passed": False, "goals": [], "message": "Not yet: no element reached the training loop."}
+            return {
+                "passed": False,
+                "goals": [],
+                "message": "Not yet: no element reached the training loop.",
+            }
         judged = [goal.judge(attempt) for goal in self.goals]
         missed = next((said for met, said in judged if not met), "")
-        message = f"Not yet. {missed[0].upper()}{missed[1:]}." if missed else "Passed: every goal is met."
+        message = (
+            f"Not yet. {missed[0].upper()}{missed[1:]}."
+            if missed
+            else "Passed: every goal is met."
+        )
         return {"passed": not missed, "goals": judged, "message": message}

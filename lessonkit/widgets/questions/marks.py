@@ -6,7 +6,8 @@ from typing import Any
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.questions.prediction import Question
 
-Places = Sequence[float]  # of a known answer, in steps of the axis; infinite where it has no such mark
+# Of a known answer, in steps of the axis; infinite where it has no such mark
+Places = Sequence[float]
 
 
 class Marks(Question):
@@ -27,9 +28,14 @@ class Marks(Question):
 
     def judge(self, said: Any) -> tuple[bool, str, dict[str, Any]]:
         said = self.accepted(said)
-        turns = sorted(range(len(said)), key=lambda mark: (self.names.index(self.names[mark]), said[mark]))
+        turns = sorted(
+            range(len(said)),
+            key=lambda mark: (self.names.index(self.names[mark]), said[mark]),
+        )
         at = [said[mark] for mark in turns]
-        wrong = [mark for mark, place in enumerate(at) if not self.near(place, self.right[mark])]
+        wrong = [
+            mark for mark, place in enumerate(at) if not self.near(place, self.right[mark])
+        ]
         counted = self.counted.format(len(at) - len(wrong), len(at))
         if wrong:
             first = min(wrong, key=self.order.__getitem__)
@@ -37,7 +43,11 @@ class Marks(Question):
             return (
                 False,
                 counted,
-                {"text": " ".join(filter(None, [off, self.meant(at, first), self.remark(at)]))},
+                {
+                    "text": " ".join(
+                        filter(None, [off, self.meant(at, first), self.remark(at)])
+                    )
+                },
             )
         truth = [self.right[turns.index(mark)] for mark in range(len(at))]
         return True, counted, self.revealed(self.right_said) | {"truth": truth}
@@ -56,7 +66,10 @@ class Marks(Question):
     def meant(self, at: Sequence[int], first: int) -> str:
         """Say why the mark *first* is wrong: the sentence of the nearest misconception that errs alike."""
         alike = [one for one in self.wrong if self.errs_alike(at, one[0], first)]
-        away = [sum(abs(here - there) for here, there in zip(at, places, strict=True)) for places, _ in alike]
+        away = [
+            sum(abs(here - there) for here, there in zip(at, places, strict=True))
+            for places, _ in alike
+        ]
         return alike[away.index(min(away))][1] if alike else ""
 
     def near(self, said: int, right: float) -> bool:

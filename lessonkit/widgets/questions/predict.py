@@ -24,13 +24,14 @@ def predict(
     """Ask *question* before the run is shown.
 
     *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
-    `benchmark`. *why* explains the right answer, and *wrong* has a pair for each known misconception: what
-    it leads to, and the sentence that explains it.
+    `benchmark`. *why* explains the right answer, and *wrong* has a pair for each known
+    misconception: what it leads to, and the sentence that explains it.
 
-    Without more, *answer* is a function that gets the traces of the runs and returns the right answer: one
-    of the *choices*, or a number; without it, the right answer is how long the first run takes. *unit* is
-    that of numbers: they are in seconds for "ms" and "s" and a share for "%", and count within 2 %; in any
-    other unit they must be exact. In *wrong* are answers, or functions of the traces.
+    Without more, *answer* is a function that gets the traces of the runs and returns the
+    right answer: one of the *choices*, or a number; without it, the right answer is how
+    long the first run takes. *unit* is that of numbers: they are in seconds for "ms" and
+    "s" and a share for "%", and count within 2 %; in any other unit they must be exact. In
+    *wrong* are answers, or functions of the traces.
 
     With *place*, the learner places the bars of these stages on the axis of the one run. In *wrong*
     are pipelines: the runs that the misconceptions would be.
@@ -39,13 +40,16 @@ def predict(
     argument, and the learner draws what *answer* gives for each value; without it, the time per
     sample. In *wrong* are curves, or functions of the traces that give one.
 
-    Raise ValueError if there is no pipeline, or more than one to place or draw; if an answer is none of the
-    *choices*; or if there are no such stages, values or steps. TypeError tells what is no pipeline.
+    Raise ValueError if there is no pipeline, or more than one to place or draw; if an
+    answer is none of the *choices*; or if there are no such stages, values or steps.
+    TypeError tells what is no pipeline.
     """
     if not pipelines:
         raise ValueError("predict: there must be a pipeline to run")
     if (place or draw) and len(pipelines) > 1:
-        raise ValueError("predict: there must be one pipeline, to place its bars or to draw its curve")
+        raise ValueError(
+            "predict: there must be one pipeline, to place its bars or to draw its curve"
+        )
     about: dict[str, Any] = {"question": question, "why": why}
     if draw:
         [(knob, values), *more] = draw.items()

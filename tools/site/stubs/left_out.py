@@ -18,7 +18,9 @@ class Finder:
     address = ""  # of the archive
 
     @classmethod
-    def find_spec(cls, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+    def find_spec(
+        cls, name: str, path: object = None, target: object = None
+    ) -> ModuleSpec | None:
         """Find a module, after those that have looked for it in what is here."""
         if name not in cls.names:
             return None

@@ -3,4 +3,6 @@
 
 async def install(*_: object, **__: object) -> None:
     """Refuse, in a sentence."""
-    raise ImportError("Nothing can be installed on this page: it asks no other server for anything.")
+    raise ImportError(
+        "Nothing can be installed on this page: it asks no other server for anything."
+    )

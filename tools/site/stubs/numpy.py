@@ -28,7 +28,9 @@ def __getattr__(name: str) -> Any:
     raise MissingHereError(SAID)
 
 
-def say(shell: Any, kind: type, error: Exception, where: Any, tb_offset: Any = None) -> None:
+def say(
+    shell: Any, kind: type, error: Exception, where: Any, tb_offset: Any = None
+) -> None:
     """Print the sentence alone."""
     print(error)
 
