@@ -10,6 +10,7 @@ from lessonkit import Dataset, Machine, Trace, benchmark
 from lessonkit.engine.machine import Sharing
 
 COSTS = (0, 0.003, 0.010, 0.050)  # seconds
+SHORT = (0, 0.0002, 0.0005, 0.002)  # for runs on the real clock
 MS = 1_000_000  # ns
 
 
@@ -41,11 +42,13 @@ def sharing(seed: int) -> Sharing:
     return Sharing(draw.choice([1.0, 1.5, 2.0]), step, beside, draw.uniform(1, 1.5))
 
 
-def run_of_loader(seed: int) -> Run:
+def run_of_loader(
+    seed: int, costs: tuple[float, ...] = COSTS, clock: str = "virtual"
+) -> Run:
     """A run of a pipeline with a loader: some end early, copy ahead, or only launch their steps."""
-    dataset = loaded(seed, COSTS)
+    dataset, of_loop = loaded(seed, costs), costs[:2]
     machine = Machine((1, 2, 4)[seed % 3], sharing(seed) if seed % 4 == 1 else None)
-    load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
+    load, train = of_loop[seed // 3 % 2], (costs[2], *costs[:2], costs[3])[seed // 6 % 4]
     early = (None, None, None, 5)[seed // 24 % 4]
     ahead = seed // 96 % 2 == 1
     options: dict[str, Any] = {
@@ -53,6 +56,7 @@ def run_of_loader(seed: int) -> Run:
         "max_elements": early,
         "ahead": ahead,
         "queue": (0, 0, 1, 3)[seed // 48 % 4],
+        "clock": clock,
     }
     trace = benchmark(dataset, 1 + seed % 3, train, load, **options)
     return Run(seed, dataset, machine, trace)

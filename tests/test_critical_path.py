@@ -9,6 +9,9 @@ from random_runs import MS, runs
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path
 from lessonkit.explain.critical_path import RUNTIME
+from lessonkit.explain.idle import idle_stretches
+from lessonkit.pictures.layout import layout
+from lessonkit.widgets.page_data import page_data
 
 
 def steps(trace: Trace) -> list[tuple[str, float, float]]:
@@ -142,3 +145,12 @@ def test_a_cancelled_run_ends_with_the_runtime() -> None:
 def test_a_run_that_was_not_recorded_says_what_to_do() -> None:
     with pytest.raises(ValueError, match="run it again without record=False"):
         critical_path(benchmark(ArtificialDataset(), record=False))
+
+
+@pytest.mark.parametrize("cause", [3, 7])
+def test_a_cause_that_is_no_earlier_span_is_refused(cause: int) -> None:
+    trace = benchmark(ArtificialDataset(3).prefetch(1), num_epochs=1)
+    trace.recorded.spans[8 * 3 + 6] = cause
+    for explain in (critical_path, idle_stretches, layout, page_data):
+        with pytest.raises(ValueError, match="has a later one as its cause"):
+            explain(trace)

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lessonkit import DataLoader, Dataset, Machine, benchmark
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Trace, benchmark
+from lessonkit.analysis import critical_path
+from lessonkit.engine.recorder import START
 from lessonkit.engine.workers import forked, main
 
 pytestmark = pytest.mark.skipif(not forked.FORKS, reason="this system cannot fork safely")
@@ -230,19 +232,20 @@ def test_without_fork_the_workers_are_threads_and_a_sentence_says_so(
     assert {pid for _, pids in batches for pid in pids} == {os.getpid()}
 
 
+def who(trace: Trace) -> list[list[tuple[int, int]]]:
+    """The pass and the number of each sample, by batches."""
+    return [
+        [trace.identities[sample][1:] for sample in trace.members(key)]
+        for keys in trace.arrived
+        for key in keys
+    ]
+
+
 def test_samples_that_a_cache_kept_before_the_fork_stay_who_they_are() -> None:
     loader = DataLoader(Dataset.range(6).cache().map(where), 3, num_workers=2)
     real, virtual = (benchmark(loader, 2, 0, clock=clock) for clock in ("real", "virtual"))
-    who = [
-        [
-            [trace.identities[sample] for sample in trace.members(key)]
-            for keys in trace.arrived
-            for key in keys
-        ]
-        for trace in (real, virtual)
-    ]
-    assert who[0] == who[1]
-    assert [identity.sample for identity in who[0][1]] == [3, 4, 5]
+    assert who(real) == who(virtual)
+    assert [sample for _, sample in who(real)[1]] == [3, 4, 5]
 
 
 def test_indices_may_be_numpys() -> None:
@@ -333,3 +336,46 @@ def test_a_process_whose_end_another_thread_was_told_ends_quietly(
     with monkeypatch.context() as patched:
         patched.setattr(multiprocessing.process.BaseProcess, "close", still_running)
         iterator.close()
+
+
+STREAM = ArtificialDataset(12, open=0.001, read=0.0005)
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        STREAM.prefetch(2),
+        STREAM.map(cost=0.0005, num_parallel_calls=2),
+        Dataset.range(3).interleave(
+            lambda _: ArtificialDataset(4, read=0.0005), num_parallel_calls=2
+        ),
+    ],
+    ids=["prefetch", "parallel map", "parallel interleave"],
+)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_work_of_a_helper_in_a_worker_is_no_cause_of_what_was_before(
+    samples: Dataset, workers: int
+) -> None:
+    for stay in (False, True):
+        loader = DataLoader(samples, 2, num_workers=workers, persistent_workers=stay)
+        trace = benchmark(loader, 2, 0.0005, clock="real")
+        assert all(span.cause < index for index, span in enumerate(trace.spans))
+        assert critical_path(trace).length == trace.duration
+        for span in trace.work:
+            if span.stage == "Read" and span.cause >= 0:
+                cause = trace.spans[span.cause]
+                assert cause.role == START or cause.end_ns <= span.start_ns
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_samples_that_end_without_a_batch_do_not_change_who_the_next_are(
+    drop_last: bool,
+) -> None:
+    few = ArtificialDataset(7, open=0, read=0).filter(lambda sample: sample < 5)
+    options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+    loader = DataLoader(few, 2, drop_last=drop_last, **options)
+    real, virtual = (benchmark(loader, 3, 0, clock=clock) for clock in ("real", "virtual"))
+    assert who(real) == who(virtual)
+    assert [epoch.elements for epoch in real.epochs] == [
+        epoch.elements for epoch in virtual.epochs
+    ]

@@ -3,13 +3,22 @@
 import gc
 import random
 import re
+import sys
 from functools import partial
 from typing import Any
 
 import pytest
 from many_cases import cases, within
 
-from lessonkit import DataLoader, Dataset, Storage, Trace, benchmark, get_worker_info
+from lessonkit import (
+    DataLoader,
+    Dataset,
+    Machine,
+    Storage,
+    Trace,
+    benchmark,
+    get_worker_info,
+)
 from lessonkit.analysis import advise, curve
 from lessonkit.engine.ranks import Ranks
 from lessonkit.optimize import autotune
@@ -381,3 +390,24 @@ def test_ranks_whose_reads_interleave_after_the_first_keep_the_order_of_time() -
         [span.end for span in trace.work if span.stage == "Read"] for trace in found.traces
     ]
     assert ends == [pytest.approx([0.020, 0.080]), pytest.approx([0.020, 0.050])]
+
+
+@pytest.mark.parametrize("kind", ["native", "python"])
+def test_workers_that_stay_end_with_ranks_that_are_left_early(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+
+    def pipeline(rank: int) -> DataLoader:
+        samples = Dataset.range(12 + 20 * rank).map(
+            cost=0.010, kind=kind, num_parallel_calls=2
+        )
+        more: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+        return DataLoader(samples.prefetch(2), 2, collate=0.001, **more)
+
+    for most in (3, None):
+        options: dict[str, Any] = {"max_elements": most, "machine": Machine(1)}
+        benchmark(pipeline, 1, ranks=2, **options)
+        gc.collect()
+    assert ignored == []

@@ -214,7 +214,7 @@ def together(
     finally:
         for rank in ranks:  # after an error in one of them, or where they ended apart
             rank.run.current = rank.main
-            rank.main.coro.close()
+            rank.run.finish(rank.main.coro)
     return steps, [rank.turns for rank in ranks], uneven
 
 

@@ -381,9 +381,13 @@ class Run(ABC):
         try:
             return self.drive(coro, stage)
         finally:
-            coro.close()  # after Ctrl+C it is not at its end: let it end its helpers
-            for end in self.leftovers:
-                end()
+            self.finish(coro)
+
+    def finish(self, coro: Coroutine[Any, None, Any]) -> None:
+        """End *coro*, which may not be at its end, with its helpers; then what would outlive the run."""
+        coro.close()
+        for end in self.leftovers:
+            end()
 
     @abstractmethod
     def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from operator import attrgetter, mul
+from operator import attrgetter, ge, mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit import check
@@ -173,8 +173,13 @@ class Trace:
 
     @cached_property
     def spans(self) -> list[Span]:
-        """Every span, in the order in which they ended."""
-        who = self.identities
+        """Every span, in the order in which they ended.
+
+        Raises ValueError if one has a later span as its cause: a chain of causes might have no end.
+        """
+        who, causes = self.identities, self.recorded.spans[6::8]
+        if any(map(ge, causes, range(len(causes)))):
+            raise ValueError("this trace is damaged: a span has a later one as its cause")
         return [Span(*row, *who[row[5]]) for row in rows(self.recorded.spans, 8)]
 
     @cached_property

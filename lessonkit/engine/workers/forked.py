@@ -24,8 +24,8 @@ ANEW, STOP = "anew", "stop"  # what a process is told beside the indices of a ba
 LAST_BATCH = 5.0
 LOOK = 1.0  # s; how often a process looks whether its parent is still there
 
-# Spans, who new elements are, who is in batches
-Recorded = tuple[list[Any], list[Any], dict[int, Any]]
+# New spans, who new elements are, who is in batches, and which span was last before the answer
+Recorded = tuple[list[Any], list[Any], dict[int, Any], int]
 FORKS = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
 
@@ -38,8 +38,12 @@ class Handle:
         self.is_closed = False
         self.parent = os.getpid()
         recorder = worker.run.recorder
-        # Our keys of the elements, by theirs
+        # Our keys of the elements, and our indices of the spans, by those of the process
         self.people = [*range(recorder.people if recorder else 1)]
+        self.spans: list[int] = []
+        self.causes: list[
+            int
+        ] = []  # of its start and of each request: the span it waited for
         self.ours, theirs = context.Pipe()
         self.process = context.Process(
             target=serve, args=(theirs, worker, seed), daemon=True
@@ -97,6 +101,7 @@ class Forked(Worker):
         began = self.run.time
         self.handle = Handle(self, f"{self.loader.seed}:{self.number}")
         self.run.took(self.loader.start_stage, "wait", began, self.run.time, Element(None))
+        self.handle.causes.append(self.run.current.last)
         return 0
 
     async def prepare(self) -> None:
@@ -112,33 +117,37 @@ class Forked(Worker):
         return answer
 
     async def make(self, indices: Indices) -> Element | None:
-        before = self.run.current.last
+        self.handle.causes.append(self.run.current.last)
         answer = self.ask(indices)
         if answer is None:
             self.called = f"(pid(s) {self.handle.pid})"
             return None
-        element: Element | None = answer[0]
-        if element is not None and answer[1] is not None:
-            self.take_down(element, before, answer[1])
-        return element or END
+        element: Element = answer[0] or END
+        if answer[1] is not None:
+            self.take_down(answer[1])
+            if element is not END:
+                element.key = self.handle.people[element.key]
+        return element
 
-    def take_down(self, element: Element, before: int, recorded: Recorded) -> None:
-        """Add what the process recorded of *element* to the run's record, by our keys and names."""
-        spans, people, members = recorded
+    def take_down(self, recorded: Recorded) -> None:
+        """Add what the process *recorded* to the run's record, by our keys, indices and names.
+
+        A cause below zero is none of its spans, but a request: -1 is its start, -2 the first.
+        """
+        spans, people, members, last = recorded
         recorder, keys, run = self.run.recorder, self.handle.people, self.run
         for (place, outer), epoch, sample in people:
             keys.append(recorder.identify(recorder.opened(place, outer), epoch, sample))
         for key, parts in members.items():
             recorder.members[keys[key]] = tuple(keys[part] for part in parts)
-        first = recorder.count
+        indices, causes = self.handle.spans, self.handle.causes
         for stage, kind, began, ended, _, key, cause, at in rows(spans, 8):
             name = run.name(stage.wanted, stage.place, stage.role)
             name.storage = stage.storage
-            since = first + cause if cause >= 0 else before
+            since = indices[cause] if cause >= 0 else causes[-1 - cause]
+            indices.append(recorder.count)
             recorder.spans += (name, kind, began, ended, self.number, keys[key], since, at)
-        if spans:
-            run.current.last = recorder.count - 1
-        element.key = keys[element.key]
+        run.current.last = indices[last] if last >= 0 else causes[-1 - last]
 
     def end(self) -> None:
         if self.task:
@@ -193,8 +202,9 @@ def leave(code: int) -> NoReturn:
 async def answer(pipe: Any, maker: Maker) -> None:
     """Make what *pipe* asks for, batch after batch."""
     run = maker.run
-    # Of the elements, those that the parent knows
-    known = run.recorder.people if run.recorder else 1
+    # Elements and spans that the parent knows
+    known = run.recorder.people if run.recorder else 1, 0
+    requests = 0
     await maker.prepare()
     while True:
         asked = run.outside(None, hear, pipe)
@@ -204,11 +214,16 @@ async def answer(pipe: Any, maker: Maker) -> None:
             maker.open()
             pipe.send_bytes(pickle.dumps(True))
             continue
+        requests += 1
+        if run.current.last < 0:  # else it still had to do something of its own
+            run.current.last = -1 - requests
         made = await maker.make(asked)
         if made is None:
             leave(1)
-        told = told_since(known, run) if run.recorder else None
-        known += len(told[1]) if told else 0
+        told = told_since(*known, run) if run.recorder else None
+        if told:
+            known = run.recorder.people, run.recorder.count
+        run.current.last = -1
         pipe.send_bytes(pickled_batch(None if made is END else made, told, maker.number))
 
 
@@ -238,21 +253,20 @@ def pickled_batch(element: Element | None, told: Any, worker: int) -> bytes:
     return text
 
 
-def told_since(known: int, run: Any) -> Recorded:
-    """Take what *run* has recorded since its last batch, after the first *known* elements."""
+def told_since(people: int, spans: int, run: Any) -> Recorded:
+    """Take what *run* has recorded since its last batch, after the first *people* and *spans*."""
     recorder = run.recorder
     sources = [
         (recorder.places[number], outer)
         for (_, outer), number in recorder.instances.items()
     ]
-    new = rows(recorder.identities[3 * known :], 3)
-    people = [(sources[instance], epoch, sample) for instance, epoch, sample in new]
-    keys = range(known, recorder.people)
-    told = (
-        recorder.spans,
-        people,
-        {key: recorder.members[key] for key in keys if key in recorder.members},
-    )
-    recorder.spans = []
-    run.current.last = -1
-    return told
+    new = [
+        (sources[instance], epoch, sample)
+        for instance, epoch, sample in rows(recorder.identities[3 * people :], 3)
+    ]
+    members = {
+        key: recorder.members[key]
+        for key in range(people, recorder.people)
+        if key in recorder.members
+    }
+    return recorder.spans[8 * spans :], new, members, run.current.last
