@@ -13,7 +13,10 @@ ANSWERS = 60  # s, for a kernel
 MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 
 INSTALL = "run `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
-BROWSER = "in a browser, without threads: in real runs waits go on side by side, functions compute in turn"
+BROWSER = (
+    "in a browser, without threads: in real runs waits go on side by side, functions compute "
+    "in turn; an endless loop ends when the page is loaded again"
+)
 LATE_NAPS = "Real runs will take longer than predicted here: close other programs, and compare ratios."
 NO_KERNEL = "No kernel starts here: run `python -m ipykernel --version` to see why."
 

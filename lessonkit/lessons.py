@@ -1,7 +1,8 @@
-"""The lessons, and a learner's copies of them: what a learner has written is never overwritten."""
+"""The lessons and a learner's copies of them. Nothing that a learner has written is overwritten."""
 
 import json
 import os
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from importlib import metadata
@@ -10,77 +11,88 @@ from typing import Any
 
 CLONE = Path(__file__).parent.parent / "notebooks"
 INSTALLED_LESSONS = "share/lessonkit/notebooks/*.ipynb"  # as in pyproject.toml
-# Beside the copies: for each, which version of its lesson it is a copy of
+# A file beside the copies: the version of the lesson that each file was copied from
 RECORD = ".lessonkit.json"
 
 
 def lessons() -> list[Path]:
-    """Return the notebooks that ship with this package: in its installation, or else in its clone."""
-    files: list[metadata.PackagePath] = []
+    """Return the notebooks that ship with this package, installed or in its clone."""
+    files: Iterable[metadata.PackagePath] = ()
     with suppress(metadata.PackageNotFoundError):
-        files = metadata.files("lessonkit") or []
-    installed = [
-        Path(str(path.locate())).resolve()
-        for path in files
-        if path.match(INSTALLED_LESSONS)
-    ]
+        files = metadata.files("lessonkit") or ()
+    ours = (path.locate() for path in files if path.match(INSTALLED_LESSONS))
+    installed = [Path(str(path)).resolve() for path in ours]
     return sorted(installed or CLONE.glob("*.ipynb"))
 
 
 def copy_lessons(folder: Path) -> list[str]:
-    """Copy the lessons into *folder*, and bring copies up to date that a learner has not changed.
+    """Copy the lessons into *folder*, and update the copies that a learner has not changed.
 
-    Return the names of those that were left as they are although their lesson has a newer version.
+    Return the names of the lessons that have a newer version, but whose copies were changed.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    record, newer = read(folder / RECORD), []
+    record, outdated = read_object(folder / RECORD), []
     for lesson in lessons():
-        copy, known = folder / lesson.name, record.get(lesson.name)
-        missing = not copy.exists()  # asked first: somebody else may be copying
-        there, ours = version(copy), version(lesson)
-        renewed = missing or there == known != ours
-        for file in beside(lesson):
-            if renewed or not (folder / file.name).exists():
-                put(folder / file.name, file.read_bytes())
-        if renewed:
-            # Without its mode: an installation may be read-only
-            put(copy, lesson.read_bytes())
-        elif there != ours:
-            newer += [lesson.name] if known != ours else []
+        copy, copied = folder / lesson.name, record.get(lesson.name)
+        # Asked before anything is read: another process may be copying.
+        is_missing = not copy.exists()
+        names = {file.name for file in files_of(lesson)}
+        shipped, present = digest(lesson, names), digest(copy, names)
+        # The files of an older version, which the record knows, may have been others.
+        is_unchanged = copied in (present, digest(copy, record))
+        is_renewed = is_missing or (is_unchanged and copied != shipped)
+        for name in names:
+            if is_renewed or not (folder / name).exists():
+                write(folder / name, lesson.with_name(name).read_bytes())
+        if is_renewed:
+            write(copy, lesson.read_bytes())
+        elif present != shipped:
+            outdated += [lesson.name] if copied != shipped else []
             continue
-        record[lesson.name] = ours
-    put(folder / RECORD, json.dumps(record, indent=1).encode())
-    return newer
+        record |= dict.fromkeys([lesson.name, *names], shipped)
+    write(folder / RECORD, json.dumps(record, indent=1).encode())
+    return outdated
 
 
-def put(path: Path, content: bytes) -> None:
-    """Write *content* to *path* in one step: nobody who copies at the same time finds half of it."""
+def write(path: Path, content: bytes) -> None:
+    """Replace *path* in one step, so that a process that copies meanwhile never reads half of it.
+
+    The permissions are those of a new file: an installation may be read-only.
+    """
     half = path.with_name(f".{path.name}.{os.getpid()}")
     half.write_bytes(content)
     half.replace(path)
 
 
-def beside(notebook: Path) -> list[Path]:
-    """List what belongs to a *notebook*: the answers to its questions, what it measured."""
-    # Not the halves that `put` writes
-    return sorted(notebook.parent.glob(f"[!.]*_{notebook.name[:2]}.*"))
+def files_of(notebook: Path) -> list[Path]:
+    """List the files beside a *notebook* that have its number: its answers, what it measured."""
+    # `write` begins its unfinished files with a dot.
+    found = sorted(notebook.parent.glob(f"[!.]*_{notebook.name[:2]}.*"))
+    return [path for path in found if path.is_file()]
 
 
-def version(notebook: Path) -> str:
-    """Return a digest of what is written in the cells of a *notebook*; of a file that is none, nothing.
+def digest(notebook: Path, names: Collection[str]) -> str:
+    """Return a digest of the text in the cells of *notebook* and in its files of these *names*.
 
-    What is beside it belongs to it. JupyterLab saves outputs, counts and widgets even if
-    nobody wrote anything, and an empty cell after the last one that was run.
+    It is "" if *notebook* is missing or is no notebook. JupyterLab saves outputs, counts and
+    widgets even if nobody wrote anything, and an empty cell after the last one that was run.
     """
-    cells = read(notebook).get("cells", [])
-    written = [(cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in cells]
+    try:
+        cells = read_object(notebook)["cells"]
+        written = [
+            (cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in cells
+        ]
+    except (AttributeError, KeyError, TypeError):
+        return ""
     written = [(kind, source) for kind, source in written if source.strip()]
-    written += [(file.name, file.read_text(encoding="utf-8")) for file in beside(notebook)]
+    for file in files_of(notebook):
+        if file.name in names:
+            written.append((file.name, file.read_text(encoding="utf-8", errors="replace")))
     return sha256(repr(written).encode()).hexdigest() if cells else ""
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Return what a JSON file holds; nothing if it is missing or broken."""
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file, and {} if the file is missing or holds anything else."""
     with suppress(OSError, ValueError):
         found = json.loads(path.read_text(encoding="utf-8"))
         return found if isinstance(found, dict) else {}

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from time import monotonic, sleep
 from typing import Any, NamedTuple, NoReturn
 
-from lessonkit.lessons import beside
+from lessonkit.lessons import files_of
 from tools import targets
 
 START, STOP = 60, 10  # s, for a server or a browser
@@ -171,7 +171,7 @@ class Server:
         (self.folder / "notebooks" / path.name).write_text(
             json.dumps(kept), encoding="utf-8"
         )
-        for file in beside(path):
+        for file in files_of(path):
             shutil.copy(file, self.folder / "notebooks")
         return self.url + self.program.page.format(path.name)
 

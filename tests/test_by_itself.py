@@ -86,6 +86,49 @@ def test_too_many_settings_and_cards_are_refused_with_a_sentence(tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
+def test_a_setting_that_fails_says_so_and_all_others_live(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lessonkit.widgets.sandbox.MOST_SECONDS", 0.2)
+
+    def pipeline(workers: int = 1, kind: str = "quick") -> Dataset:
+        if workers == 0:
+            raise ValueError("there must be a worker")
+        while kind == "slow":
+            pass
+        return Dataset.range(4)
+
+    one = explore(pipeline, workers=(0, 2), kind=["quick", "slow"])
+    one.save(tmp_path / "one.html")
+    answers = content(tmp_path / "one.html")["answers"]
+    whole = {key for key, answer in answers.items() if "error" not in answer}
+    assert (len(answers), whole) == (6, {"1,0", "2,0"})
+    error = answers["0,1"]["error"]
+    assert error.startswith(
+        "workers 0, kind slow: there must be a worker (in pipeline, line"
+    )
+    error = answers["2,1"]["error"]
+    assert error.startswith("workers 2, kind slow: this pipeline took longer than 0.2 s")
+
+
+def test_a_page_says_what_fails_and_goes_on(browser: Browser, tmp_path: Path) -> None:
+    def pipeline(n: int = 0) -> Dataset:
+        return Dataset.range(8 // n)
+
+    explore(pipeline, n=(0, 2)).save(tmp_path / "one.html")
+    with browser.visit() as visit:
+        page: Any = visit.page
+        page.goto((tmp_path / "one.html").as_uri())
+        error, slider = page.locator(".lk-error"), page.locator("[data-name=n]")
+        error.filter(has_text=re.compile("^ZeroDivisionError: .*in pipeline")).wait_for()
+        slider.press("ArrowRight")
+        page.locator("rect.lk-bar").first.wait_for()
+        assert error.inner_text() == ""
+        slider.press("ArrowLeft")
+        error.filter(has_text=re.compile("^n 0: ZeroDivisionError")).wait_for()
+    assert not visit.errors
+
+
 def test_it_lives_from_a_folder_and_a_setting_has_an_address(
     browser: Browser, tmp_path: Path
 ) -> None:

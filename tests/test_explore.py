@@ -290,6 +290,34 @@ def test_a_real_run_can_be_cancelled() -> None:
     assert about["text"].startswith("Cancelled after")
 
 
+def test_a_real_run_whose_picture_never_comes_can_be_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.001, read=0.001), n=(1, 3)))
+    begun = threading.Event()
+
+    def never(_: object) -> None:
+        begun.set()
+        while True:
+            pass
+
+    monkeypatch.setattr("lessonkit.widgets.explorer.page_data", never)
+    before = threading.active_count()
+    said.ask({"do": "run", "id": 1, "values": {"n": 1}})
+    assert begun.wait(60)
+    assert threading.active_count() == before + 1
+    said.ask({"do": "cancel"})
+    assert wait_for(said, "stopped")[0] == {
+        "about": "stopped",
+        "id": 1,
+        "text": "Cancelled.",
+    }
+    deadline = time.monotonic() + 60
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert threading.active_count() == before
+
+
 def test_of_two_real_runs_the_newer_goes_on() -> None:
     said = Said(
         explore(lambda n=1: ArtificialDataset(n, open=0.001, read=0.001), n=[9000, 1])

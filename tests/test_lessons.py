@@ -162,6 +162,47 @@ def test_answers_that_a_learner_changed_are_left_alone(shipped: Path, copy: Path
     assert ours.read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("figure_03.png", b"\x89PNG\r\n"), ("notes_03.txt", b"mine"), ("data_03.d", None)],
+)
+def test_a_file_of_a_learner_s_own_does_not_count_as_the_lesson_s(
+    shipped: Path, copy: Path, name: str, content: bytes | None
+) -> None:
+    own = copy.with_name(name)
+    own.mkdir() if content is None else own.write_bytes(content)
+    newer = change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == []
+    assert copy.read_text() == newer
+    assert content is None or own.read_bytes() == content
+
+
+def test_a_newer_version_may_have_other_files(shipped: Path, copy: Path) -> None:
+    theirs = shipped.with_name("answers_03.py")
+    theirs.write_text("first")
+    assert copy_lessons(copy.parent) == []
+    change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == []
+    theirs.rename(theirs.with_name("tables_03.py"))
+    for text in "4 + 4", "5 + 5":
+        newer = change(shipped, source=text)
+        assert copy_lessons(copy.parent) == []
+        assert copy.read_text() == newer
+
+
+@pytest.mark.parametrize(
+    "broken", ['{"cells": 5}', '{"cells": [{"source": null}]}', '{"cells": [3]}', "[]"]
+)
+def test_a_copy_that_is_no_notebook_any_more_is_left_alone(
+    shipped: Path, copy: Path, broken: str
+) -> None:
+    copy.write_text(broken)
+    assert copy_lessons(copy.parent) == []
+    change(shipped, source="3 + 3")
+    assert copy_lessons(copy.parent) == [NAME]
+    assert copy.read_text() == broken
+
+
 def test_a_copy_that_was_renamed_makes_place_for_the_newer_version(
     shipped: Path, copy: Path
 ) -> None:
@@ -279,11 +320,12 @@ def test_what_a_lab_leaves_is_nothing_to_git_and_no_lesson(tmp_path: Path) -> No
 
 
 def test_what_somebody_else_is_writing_belongs_to_no_lesson(tmp_path: Path) -> None:
-    lesson = next(path for path in lessons.lessons() if lessons.beside(path))
+    lesson = next(path for path in lessons.lessons() if lessons.files_of(path))
     assert lessons.copy_lessons(tmp_path) == []
-    half = lessons.beside(lesson)[0].name
+    half = lessons.files_of(lesson)[0].name
     (tmp_path / f".{half}.4711").write_text("not all of")
-    assert lessons.version(tmp_path / lesson.name) == lessons.version(lesson)
+    names = {f".{half}.4711", half}
+    assert lessons.digest(tmp_path / lesson.name, names) == lessons.digest(lesson, names)
 
 
 def test_who_copies_at_the_same_time_finds_nothing_that_somebody_changed(

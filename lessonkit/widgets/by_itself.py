@@ -12,6 +12,7 @@ from string import Template
 from typing import Any
 
 from lessonkit.widgets.page_data import packed
+from lessonkit.widgets.sandbox import sentence_of
 from lessonkit.widgets.widget import HERE
 
 MOST_SETTINGS = 500
@@ -19,7 +20,10 @@ PAGE = Template((HERE / "by_itself.html").read_text(encoding="utf-8"))
 
 
 def page_by_itself(explore: Any) -> str:
-    """Return *explore* as a page; ValueError if it has cards, or too many settings."""
+    """Return *explore* as a page. Raise ValueError if it has cards, or too many settings.
+
+    The page says of a setting that raises, or takes too long, what the live view would say.
+    """
     controls = list(explore.controls.values())
     if cards := [control.name for control in controls if control.kind == "order"]:
         raise ValueError(
@@ -38,8 +42,12 @@ def page_by_itself(explore: Any) -> str:
     answers = {}
     for chosen in product(*numbers):
         key = ",".join(str(number).lower() for number in chosen)
-        values = explore.values(dict(zip(explore.controls, chosen, strict=True)))
-        answers[key] = explore.picture(values)[1]
+        setting = dict(zip(explore.controls, chosen, strict=True))
+        try:
+            answers[key] = explore.picture(explore.values(setting))[1]
+        except Exception as error:
+            text = f"{explore.setting_in_words(setting)}: {sentence_of(error)}"
+            answers[key] = {"error": text}
     values = {one.name: [str(value) for value in one.values] for one in controls}
     content = packed({"state": state, "values": values, "answers": answers}).encode()
     parts = {

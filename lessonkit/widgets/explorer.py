@@ -20,10 +20,12 @@ from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import bounded, described, sentence_of
+from lessonkit.widgets.time_limit import in_time
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
 PROGRESS = 0.1  # s between two messages of how far a real run has come
+MOST_DRAWING = 60.0  # s for the picture of a real run, which may have many spans
 VIEW_HEIGHT = 220  # pixels of a timeline
 
 
@@ -99,9 +101,9 @@ class Explore(Page):
     def save(self, path: str | Path) -> None:
         """Write one file to *path* that is alive without Python, a server or a network.
 
-        All settings of its controls are run now. An address such as
-        `workers.html#workers=4` opens it there. Raises ValueError for cards, and for more
-        than 500 settings.
+        All settings of its controls are run now. Of one that raises, or takes more than 2 s,
+        the file says so, as this view does. An address such as `workers.html#workers=4` opens
+        it there. Raise ValueError for cards, and for more than 500 settings.
         """
         Path(path).write_text(page_by_itself(self), encoding="utf-8")
 
@@ -194,31 +196,27 @@ class Explore(Page):
                 dataset, clock="real", progress=progress, cancel=cancelled, **options
             )
             if real.cancelled:
-                self.tell(
-                    "stopped", text=f"Cancelled after {milliseconds(real.duration)}.", id=id
-                )
-            else:
-                self.tell(
-                    "real",
-                    {"scene": page_data(real), **side_by_side(predicted, real)},
-                    id=id,
-                )
-        except (
-            BaseException
-        ) as error:  # a function may raise anything, and the page waits for an end
-            self.tell("stopped", text=sentence_of(error), id=id)
+                text = f"Cancelled after {milliseconds(real.duration)}."
+                return self.tell("stopped", text=text, id=id)
+
+            def measured() -> dict[str, Any]:
+                return {"scene": page_data(real), **side_by_side(predicted, real)}
+
+            answer = in_time(MOST_DRAWING, "drawing this run", measured, cancelled)
+            self.tell("real", answer, id=id)
+        except BaseException as error:  # whatever it is: the page waits for an end
+            text = "Cancelled." if cancelled.is_set() else sentence_of(error)
+            self.tell("stopped", text=text, id=id)
 
     def in_words(self) -> str:
         """Say where the controls begin, and what the run there is like."""
-        turned = [
-            control
-            for control in self.controls.values()
-            if control.kind in ("range", "choice")
-        ]
-        at = ", ".join(
-            f"{control.label} {control.texts[control.start]}" for control in turned
-        )
-        return f"{at}: {self.shown}" if at else self.shown
+        numbers = {name: one.start for name, one in self.controls.items()}
+        return ": ".join(filter(None, [self.setting_in_words(numbers), self.shown]))
+
+    def setting_in_words(self, numbers: dict[str, Any]) -> str:
+        """Say where the sliders and choices are, of which *numbers* has the steps."""
+        turned = [one for one in self.controls.values() if one.kind in ("range", "choice")]
+        return ", ".join(f"{one.label} {one.texts[numbers[one.name]]}" for one in turned)
 
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:

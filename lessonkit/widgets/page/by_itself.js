@@ -10,7 +10,6 @@ const heard = [];
 const keyOf = (chosen) => Object.values(chosen).join();
 
 const answerTo = (chosen) => new TextEncoder().encode(JSON.stringify(answers[keyOf(chosen)]));
-state.scene = answers[state.controls.map(({ value }) => value).join()];
 
 const model = {
   get: (name) => ({ role: "explore", state: JSON.stringify(state) })[name],
