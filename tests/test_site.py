@@ -11,6 +11,7 @@ import json
 import random
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -500,3 +501,52 @@ def test_the_picture_on_the_first_page_is_small_enough_for_a_slow_line(
     first = pages.first_page(sorted((pages.ROOT / "notebooks").glob("*.ipynb"))).encode()
     assert (tmp_path / "workers.html.gz").stat().st_size + len(first) < 300_000
     assert (tmp_path / "preview.png").read_bytes().startswith(b"\x89PNG")
+
+
+# Two sites of one origin, whose workers keep a file each, in two versions.
+TWO_SITES = """
+import { readFileSync } from "node:fs";
+import { runInNewContext } from "node:vm";
+const text = readFileSync(process.argv[1], "utf-8");
+const stores = new Map(), open = async (name) => {
+    if (!stores.has(name)) stores.set(name, new Map());
+    const files = stores.get(name);
+    return { match: async ({ url }) => files.get(url), put: async ({ url }, file) => files.set(url, file) };
+};
+const caches = { open, keys: async () => [...stores.keys()], delete: async (name) => stores.delete(name) };
+const soon = () => new Promise(setImmediate), root = "https://owner.example";
+async function visit(site, version) {
+    const hears = {}, location = { href: `${root}${site}service-worker.js`, origin: root };
+    const self = { addEventListener: (event, act) => (hears[event] = act) };
+    const fetch = async () => ({ status: 200, clone: () => `${site} ${version}` });
+    const around = { self, location, caches, URL, importScripts() {}, fetch };
+    runInNewContext(text.replace("VERSION", version), around);
+    hears.activate({ waitUntil() {} });
+    await soon();
+    const request = { method: "GET", url: `${root}${site}build/a.js` };
+    hears.fetch({ request, stopImmediatePropagation() {}, respondWith() {} });
+    await soon();
+}
+for (const [site, version] of [["/a/", 1], ["/a/b/", 1], ["/b/", 1], ["/a/", 2], ["/b/", 2]])
+    await visit(site, version);
+console.log(JSON.stringify([...stores].map(([name, files]) => [name, ...files.values()])));
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
+def test_a_site_keeps_only_its_own_newest_version_and_touches_no_other_site() -> None:
+    script = pages.HERE / "page" / "service-worker.js"
+    command = ["node", "--input-type=module", "--eval", TWO_SITES, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    kept = [["lessons /a/b/ 1", "/a/b/ 1"], ["lessons /a/ 2", "/a/ 2"]]
+    assert json.loads(done.stdout) == [*kept, ["lessons /b/ 2", "/b/ 2"]]
+
+
+def test_the_page_finds_the_caches_of_its_site_by_the_name_that_the_worker_gives() -> None:
+    worker, page = (
+        (pages.HERE / "page" / name).read_text()
+        for name in ("service-worker.js", "site.js")
+    )
+    assert 'const OURS = `lessons ${new URL(".", location.href).pathname} `' in worker
+    assert "name.startsWith(`lessons ${here.pathname} `)" in page
+    assert page.count("caches.delete") == 1

@@ -5,6 +5,7 @@ import { allWork, keep, saved, zip } from "./work.js";
 const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
+const TRIED = `lessons tried ${here.pathname}`; // another site may have the same origin
 const OFTEN = 10000; // ms from one save to the next
 const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function"; // or there is no Python
 const BIG = ["pyodide.asm.wasm.packed", "python_stdlib.zip.packed", "packages.zip.packed"];
@@ -177,13 +178,14 @@ async function keptCaches() {
 // and try once more.
 async function giveUp() {
   if (!navigator.onLine) return say("There is no network, and not all of this lesson is kept here: open it once while there is one.", true);
-  const names = (await keptCaches()).filter((name) => name.startsWith("lessons "));
+  const isOurs = (name) => name.startsWith(`lessons ${here.pathname} `); // as in the worker
+  const names = (await keptCaches()).filter(isOurs);
   const again = async () => {
     await Promise.all(names.map((name) => caches.delete(name)));
     location.reload();
   };
-  const before = recall("lessons tried");
-  recall("lessons tried", String(Date.now()));
+  const before = recall(TRIED);
+  recall(TRIED, String(Date.now()));
   const isNew = !before || Date.now() - Number(before) > 10 * LATE;
   const copy = (await saved())?.get(path)?.content ?? lesson, open = panel()?.context.model.toJSON();
   const isSaved = !open || digest(open) === digest(copy); // to open a lesson counts as a change
@@ -192,7 +194,7 @@ async function giveUp() {
   return button("Load everything again", again);
 }
 
-new BroadcastChannel("lessons").onmessage = ({ data }) => {
+new BroadcastChannel(`lessons ${here.pathname}`).onmessage = ({ data }) => {
   heard = performance.now();
   if (started === "done") return;
   started = data;
@@ -233,7 +235,7 @@ async function start() {
   });
   await runFirst().catch(() => 0); // the learner has run them already
   started = "done";
-  recall("lessons tried", "");
+  recall(TRIED, "");
   const kept = keeps ? "Your work is kept in this browser." : "This browser keeps nothing here: download your work before you leave.";
   if (second) return say(second, true);
   say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);

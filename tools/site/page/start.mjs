@@ -1,7 +1,8 @@
 // In the place of Pyodide's own start: the kernel calls this, and finds all packages in one archive.
 
 const here = new URL(".", import.meta.url).href;
-const told = new BroadcastChannel("lessons");
+const site = new URL("..", here).pathname; // where site.js is
+const told = new BroadcastChannel(`lessons ${site}`);
 
 // The largest files are packed for the way, whatever the server does; what asks for them gets them as they were.
 const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"].map((name) => here + name);
