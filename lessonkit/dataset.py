@@ -19,9 +19,8 @@ from lessonkit.code.program import measured, program
 from lessonkit.code.real import ENOUGH
 from lessonkit.code.tfdata import tfdata
 from lessonkit.code.torch import torch
-from lessonkit.engine.batches import tensor
 from lessonkit.engine.costs import Cost
-from lessonkit.engine.element import Bytes, leaves, split
+from lessonkit.engine.element import Bytes
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.node import (
     METHODS,
@@ -151,16 +150,6 @@ class Dataset(Description):
             "from_list", locals()
         )
         return Dataset(Node("from_list", (), arguments))
-
-    @staticmethod
-    def from_tensor_slices(tensors: Any, *, nbytes: Bytes = None) -> Dataset:
-        """Give the rows of *tensors*: lists or arrays of one length, or tuples and dicts of such.
-
-        >>> list(Dataset.from_tensor_slices({"image": [[0, 1], [2, 3]], "label": ["cat", "dog"]}))
-        [{'image': [0, 1], 'label': 'cat'}, {'image': [2, 3], 'label': 'dog'}]
-        """
-        columns = leaves(lambda leaf: tensor(check.values("tensors", leaf)), tensors)
-        return Dataset.from_list([*split(columns)], nbytes=nbytes)
 
     @staticmethod
     def from_generator(
@@ -328,19 +317,6 @@ class Dataset(Description):
         """
         return self._then("shuffle", locals())
 
-    def shuffle_and_repeat(
-        self,
-        buffer_size: int,
-        count: int | None = None,
-        seed: int | None = None,
-        reshuffle_each_iteration: bool | None = True,
-    ) -> Dataset:
-        """Shuffle and then repeat, but without refilling the buffer for each pass.
-
-        tf.data makes this one operator of the two; so does `rewrite`.
-        """
-        return self._then("shuffle_and_repeat", locals())
-
     # ---- batches ----
 
     def batch(
@@ -361,27 +337,6 @@ class Dataset(Description):
         [[0, 10], [20, 30], [40]]
         """
         return self._then("batch", locals())
-
-    def map_and_batch(
-        self,
-        map_func: Callable[..., Any] | None,
-        batch_size: int,
-        drop_remainder: bool = False,
-        *,
-        cost: Cost = 0,
-        kind: str = "wait",
-        num_parallel_calls: int = 1,
-        stage: str = "Map",
-        nbytes: Bytes = None,
-    ) -> Dataset:
-        """Map and then batch, but batches are put together ahead of need.
-
-        tf.data makes this one operator of the two; so does `rewrite`.
-        """
-        check.integer("num_parallel_calls", num_parallel_calls, least=1, auto=True)
-        return self._then(
-            "map_and_batch", {"map_func": map_func, "cost": cost, "kind": kind} | locals()
-        )
 
     def unbatch(self) -> Dataset:
         """Give the parts of each batch one by one; ValueError if the elements are known to be single.
@@ -421,32 +376,6 @@ class Dataset(Description):
                 f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}"
             )
         return self._then("shard", locals())
-
-    def enumerate(self, start: int = 0) -> Dataset:
-        """Give each element with its number, from *start* on, as a tuple.
-
-        >>> list(Dataset.from_list(["a", "b"]).enumerate(1))
-        [(1, 'a'), (2, 'b')]
-        """
-        return self._then("enumerate", locals())
-
-    def concatenate(self, dataset: Dataset) -> Dataset:
-        """Give all elements of this one, then all of *dataset*.
-
-        Raises TypeError if the elements are known to be of different types.
-
-        >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
-        [0, 1, 7, 8]
-        """
-        ours, theirs = (
-            element_type(self.node),
-            element_type(check.instance("dataset", dataset, Dataset).node),
-        )
-        if ours and theirs and ours is not theirs:
-            raise TypeError(
-                f"dataset={dataset!r}: must have elements of type {ours.__name__}, as before it"
-            )
-        return self._then("concatenate", {}, dataset.node)
 
 
 class ArtificialDataset(Dataset):

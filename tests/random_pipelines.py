@@ -91,8 +91,6 @@ STEPS: list[Callable[[random.Random, Dataset, tuple[float, ...]], Any]] = [
     lambda draw, dataset, costs: dataset.filter(lambda *value: repr(value)[-3] not in "24"),
     lambda draw, dataset, costs: dataset.shard(2, draw.randint(0, 1)),
     lambda draw, dataset, costs: Dataset.zip(dataset, dataset),
-    lambda draw, dataset, costs: dataset.concatenate(dataset.take(2)),
-    lambda draw, dataset, costs: dataset.enumerate().map(lambda number, value: value),
 ]
 
 

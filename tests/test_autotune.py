@@ -7,7 +7,7 @@ from tunable_pipelines import tunable
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, straggler
 from lessonkit.engine.node import walk
-from lessonkit.optimize import autotune, rewrite
+from lessonkit.optimize import autotune
 
 FILE = ArtificialDataset(20, nbytes=1000)
 MAPPED = FILE.map(cost=0.030, num_parallel_calls=AUTOTUNE)
@@ -162,12 +162,6 @@ def test_node_that_is_used_twice_is_one_knob() -> None:
     tuned = autotune(Dataset.zip(MAPPED, MAPPED)).dataset
     first, second = tuned.node.inputs
     assert first is second
-
-
-def test_calls_of_a_fused_map_and_batch_are_found_too() -> None:
-    fused = rewrite(MAPPED.batch(4)).dataset
-    assert fused.node.method == "map_and_batch"
-    assert found(fused, train=0.060) == [3]
 
 
 # ---- steps ----

@@ -110,7 +110,7 @@ def test_the_program_builds_the_same_pipeline(drawn: Callable[[int], Dataset]) -
         again = built(text)
         assert repr(again) == repr(dataset)
         # What is used twice has a cache of its own each
-        if not ("zip" in text or "concatenate" in text):
+        if "zip" not in text:
             ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
             assert ours.duration == theirs.duration, text
             assert [epoch.elements for epoch in ours.epochs] == [
@@ -314,11 +314,6 @@ WRITTEN: list[tuple[Dataset, str]] = [
         X.flat_map(lambda x: Dataset.from_generator(read_file, args=(x,))),
         "from_generator(lambda: read_file(3), output_",
     ),
-    (
-        X.map_and_batch(None, 2).shuffle_and_repeat(3, 2),
-        ".map(lambda x: x, num_parallel_calls=1).batch(2)",
-    ),
-    (X.map_and_batch(None, 2).shuffle_and_repeat(3, 2), ".shuffle(3).repeat(2)"),
     (X.repeat(), "for element in islice(elements, 100):"),
     (
         Dataset.from_list([[1], [2, 3]]),

@@ -53,7 +53,7 @@ def test_repr_is_the_code_that_builds_it() -> None:
         Dataset.range(1, 5),
         Dataset.range(5, 1, -2),
         Dataset.from_list([1, (2, 3), "x"], nbytes=3),
-        Dataset.zip(NUMBERS, (NUMBERS.take(3), NUMBERS)).enumerate(5),
+        Dataset.zip(NUMBERS, (NUMBERS.take(3), NUMBERS)).take(5),
         Dataset.zip((NUMBERS,)).map(None, 2, False, cost=0.5),
         NUMBERS.batch(2, True, 3, False).shuffle(3, 1, None),
         NUMBERS.skip(2).shard(2, 1).repeat(),
@@ -228,7 +228,7 @@ METHODS = [
     "shuffle",
     "repeat",
 ]
-METHODS += ["take", "skip", "shard", "enumerate"]
+METHODS += ["take", "skip", "shard"]
 
 
 @given(st.sampled_from(METHODS), st.lists(ANYTHING, max_size=4), st.booleans())

@@ -1,9 +1,10 @@
 """Elements of every shape: what a learner yields comes out as it was, or is refused in a sentence."""
 
 import json
-from collections import OrderedDict, namedtuple
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -92,13 +93,14 @@ SAME: list[Callable[[Dataset], Dataset]] = [
         Dataset.zip(dataset, dataset).batch(2).unbatch().map(lambda one, other: one)
     ),
     lambda dataset: (
-        dataset.enumerate().cache().map(lambda number, value: value, num_parallel_calls=2)
+        Dataset.zip(Dataset.range(9), dataset)
+        .cache()
+        .map(lambda number, value: value, num_parallel_calls=2)
     ),
     lambda dataset: dataset.shuffle(1).prefetch(1).filter(lambda *value: True),
-    lambda dataset: dataset.enumerate().interleave(
+    lambda dataset: Dataset.zip(Dataset.range(9), dataset).interleave(
         lambda _, value: Dataset.from_list([value]), 2, 1, 2
     ),
-    lambda dataset: dataset.map_and_batch(None, 2, cost=per_sample(0.001)).unbatch(),
 ]
 
 
@@ -178,43 +180,6 @@ def test_a_single_value_is_no_batch(value: Any) -> None:
         list(Dataset.from_list([value]).map(lambda x: x).unbatch())
 
 
-SLICED: list[tuple[Any, list[Any]]] = [
-    ([1, 2], [1, 2]),
-    (range(2), [0, 1]),
-    ([], []),
-    ([(1, 2), (3, 4)], [[1, 2], [3, 4]]),
-    (([1, 2], ["a", "b"]), [(1, "a"), (2, "b")]),
-    ({"a": [1, 2], "b": ([3, 4], [5, 6])}, [{"a": 1, "b": (3, 5)}, {"a": 2, "b": (4, 6)}]),
-    (Point([1, 2], [3, 4]), [Point(1, 3), Point(2, 4)]),
-    (OrderedDict(a=np.arange(2)), [{"a": 0}, {"a": 1}]),
-]
-
-
-@pytest.mark.parametrize(("tensors", "expected"), SLICED)
-def test_tensors_are_sliced_along_their_first_axis(
-    tensors: Any, expected: list[Any]
-) -> None:
-    assert list(Dataset.from_tensor_slices(tensors)) == expected
-
-
-def test_rows_of_lists_compute_as_tensors_do() -> None:
-    assert list(Dataset.from_tensor_slices([(1, 2), (3, 4)]).map(lambda row: row + 1)) == [
-        [2, 3],
-        [4, 5],
-    ]
-    rows = Dataset.from_tensor_slices(np.eye(2))
-    assert [row.tolist() for row in rows] == [[1, 0], [0, 1]]
-
-
-@pytest.mark.parametrize(
-    "tensors",
-    [3, "abc", None, {1, 2}, iter([1]), (1, 2), ([1, 2], [1]), {"a": 1}, np.array(1)],
-)
-def test_what_has_no_rows_cannot_be_sliced(tensors: Any) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        Dataset.from_tensor_slices(tensors)
-
-
 # ---- batches compute ----
 
 NUMBERS = st.integers(-9, 9)
@@ -227,7 +192,8 @@ DEEP = st.integers(1, 3).flatmap(
 def test_a_batch_computes_as_an_array_does(
     rows: list[list[int]], number: int, sign: str
 ) -> None:
-    batch, array = Dataset.from_tensor_slices([rows]), np.array(rows)
+    batch = Dataset.from_list([*chain(*rows)]).batch(len(rows[0])).batch(2)
+    array = np.array(rows)
     row = [number] * len(rows[0])
     for term in (
         "x {} n",

@@ -16,7 +16,6 @@ from pages import JSON, Said
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import cards, explore, seconds, show, slider
-from lessonkit.widgets.page_data import page_data
 
 
 def pipeline(buffer: int = 1, calls: int = 2, read: float = 0.015) -> Dataset:
@@ -61,12 +60,6 @@ def test_a_picture_of_200_spans_is_small() -> None:
     )
     said.ask({"do": "show", "id": 1, "values": {"n": 5}})
     assert len(json.dumps(said.messages[-1][1])) < 40_000
-
-
-def test_a_map_that_makes_batches_has_one_buffer_with_room_for_all_it_begins() -> None:
-    fused = ArtificialDataset(20).map_and_batch(None, 5, cost=0.03, num_parallel_calls=3)
-    drawn = page_data(benchmark(fused, 1))
-    assert drawn["buffers"] == [["Map: 3 calls", 80, 5]]
 
 
 def test_of_very_many_bars_the_first_are_drawn() -> None:

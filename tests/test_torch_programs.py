@@ -62,7 +62,6 @@ NUMBERS: list[Any] = [  # what can be done to numbers, and whether pairs come ou
     (lambda data: data.map(lambda x: (x, x + 1), num_parallel_calls=2), True),
     (lambda data: data.map(lambda *parts: (*parts, 7)), True),
     (lambda data: data.filter(lambda x: x % 3), False),
-    (lambda data: data.enumerate(1), True),
     (lambda data: Dataset.zip(data, data.map(lambda x: x * x)), True),
 ]
 PAIRS: list[Any] = [
@@ -70,7 +69,6 @@ PAIRS: list[Any] = [
     (lambda data: data.map(lambda a, b: (b, a)), True),
     (lambda data: data.map(max), False),
     (lambda data: data.filter(lambda a, b: a < b), True),
-    (lambda data: data.enumerate().map(lambda number, pair: pair), True),
 ]
 BOTH: list[Any] = [
     lambda data: data.take(-1),
@@ -78,7 +76,6 @@ BOTH: list[Any] = [
     lambda data: data.skip(-1),
     lambda data: data.skip(1),
     lambda data: data.shard(2, 1),
-    lambda data: data.concatenate(data.take(2)),
     lambda data: data.cache(),
     lambda data: data.prefetch(2),
     lambda data: data.map(cost=1e-6, num_parallel_calls=2),
@@ -129,7 +126,7 @@ FORMS: list[Any] = [
     lambda dataset: dataset,
     lambda dataset: DataLoader(dataset, batch_size=2),
     lambda dataset: dataset.batch(3, drop_remainder=True).prefetch(1),
-    lambda dataset: DataLoader(dataset, batch_size=None).enumerate().take(4),
+    lambda dataset: DataLoader(dataset, batch_size=None).take(4),
 ]
 
 
@@ -180,8 +177,6 @@ def test_what_comes_after_a_loader_goes_on_in_the_main_process() -> None:
     both = Dataset.zip(loader, DataLoader(Dataset.range(2)))
     assert "zip(loader, loader_2)" in both.code("torch")
     assert run(both.code("torch", train=0)) == elements(both)
-    twice = loader.concatenate(loader)  # PyTorch's loader would begin anew for both
-    assert "chain(loader, loader_2)" in twice.code("torch")
     assert "# unbatch has no counterpart here: it is left out." in loader.unbatch().code(
         "torch"
     )
@@ -192,8 +187,6 @@ def test_a_batch_becomes_a_loader_that_makes_it() -> None:
     text = mapped.batch(4, drop_remainder=True).prefetch(1).code("torch")
     assert "loader = DataLoader(Samples(), batch_size=4, drop_last=True)\n" in text
     assert "# prefetch has no counterpart here: num_workers= makes batches ahead." in text
-    fused = mapped.map_and_batch(lambda x: 2 * x, 4).map(lambda batch: [batch, batch])
-    assert run(fused.code("torch", train=0)) == elements(fused)
 
 
 def test_a_measured_cost_is_an_average_in_a_program_for_pytorch() -> None:

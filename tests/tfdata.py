@@ -84,7 +84,9 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
             dataset, *(build(part) for part in op.get("sources") or [op["source"]])
         )
     if name == "concatenate":
-        return dataset.concatenate(build(op["source"]))
+        return Dataset.range(2).flat_map([dataset, build(op["source"])].__getitem__)
+    if name == "enumerate":  # tf.data makes it of these two
+        return Dataset.zip(Dataset.range(op.get("start", 0), 10**6), dataset)
     if name == "shuffle":
         return dataset.shuffle(op["buffer"], op.get("seed"), op.get("reshuffle", True))
     if name == "batch":
@@ -96,8 +98,8 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
         return dataset.shard(op["num"], op["index"])
     if name in ("cache", "unbatch"):
         return getattr(dataset, name)()
-    if name in ("repeat", "take", "skip", "prefetch", "enumerate"):
-        value = [op[key] for key in ("count", "n", "buffer", "start") if key in op]
+    if name in ("repeat", "take", "skip", "prefetch"):
+        value = [op[key] for key in ("count", "n", "buffer") if key in op]
         return getattr(dataset, name)(*value)
     raise OutsideError(name)
 

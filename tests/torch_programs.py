@@ -85,9 +85,6 @@ def loaders() -> dict[str, Any]:
         "unsharded": DataLoader(files, 2, num_workers=2),
         "sharded": DataLoader(files.filter(mine), 2, num_workers=2),
         "share of a rank": DataLoader(numbers.shard(3, 1).map(double), 2, num_workers=2),
-        "stream": DataLoader(
-            files.skip(1).take(6).enumerate().prefetch(2), 2, num_workers=1
-        ),
         "parallel calls": DataLoader(
             files.map(double, num_parallel_calls=4), 4, num_workers=2
         ),

@@ -31,8 +31,6 @@ OTHERWISE = (
 )
 MARGIN = 4 * " "
 PLACES = {  # how an operator changes an iterator
-    "concatenate": "chain({inputs})",
-    "enumerate": "enumerate({samples}, {start})",
     "shard": "islice({samples}, {index}, None, {num_shards})",
     "skip": "islice({samples}, {count}, None)",
     "take": "islice({samples}, {count})",

@@ -43,13 +43,6 @@ def depth(value: Any) -> int:
     return 1 + depth(next(iter(value), 0)) if isinstance(value, (list, tuple)) else 0
 
 
-def tensor(value: Any) -> Any:
-    """Make nested lists or tuples the one value that they would be as a tensor."""
-    if hasattr(value, "__array__"):  # also a table or another library's tensor
-        return value.__array__()
-    return Batch(map(tensor, value)) if isinstance(value, (list, tuple)) else value
-
-
 def _compute(name: str) -> None:
     """Give batches the operators `+`, `+=` and the reflected `+`, if *name* is add."""
     operation = getattr(operator, name)

@@ -127,35 +127,31 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
             return _of_loader(node, many[0])
         case "filter" | "flat_map" | "interleave":
             return math.inf if math.inf in many else None
-        case "take" | "repeat" | "shuffle_and_repeat" if count == 0:
+        case "take" | "repeat" if count == 0:
             return 0
-        case "zip" | "repeat" | "shuffle_and_repeat" if 0 in many:
+        case "zip" | "repeat" if 0 in many:
             return 0
-        case "repeat" | "shuffle_and_repeat" if count is None or count < 0:
+        case "repeat" if count is None or count < 0:
             # As in tf.data, also where nobody knows whether there is anything to repeat
             return math.inf
         case "skip" if count < 0:
             return 0
-        case "concatenate" if math.inf in many:
-            return math.inf
     if None in many:
         return None
     result: Any = many[0]
     match node.method:
         case "zip":
             return min(many)
-        case "concatenate":
-            return sum(many)
         case "take" if count > 0:
             return min(result, count)
-        case "repeat" | "shuffle_and_repeat":
+        case "repeat":
             return result * count
         case "unbatch" if result not in (0, math.inf):
             batch = node.inputs[0].arguments
             return result * batch["batch_size"] if batch.get("drop_remainder") else None
         case "skip":
             return max(0, result - count)
-        case "batch" | "map_and_batch" if result != math.inf:
+        case "batch" if result != math.inf:
             return batches(result, arguments["batch_size"], arguments["drop_remainder"])
         case "shard" if result != math.inf:
             return max(
@@ -216,7 +212,7 @@ def element_type(node: Node) -> type | None:
 def _element_type(node: Node, before: list[type | None]) -> type | None:
     if node.method in ("range", "ArtificialDataset"):
         return int
-    if node.method in ("zip", "enumerate"):
+    if node.method == "zip":
         return tuple
     if node.method == "from_list":
         types = {type(value) for value in node.arguments["values"]}
@@ -224,6 +220,6 @@ def _element_type(node: Node, before: list[type | None]) -> type | None:
     changes = ("DataLoader", "flat_map", "interleave", "unbatch")
     if not before or node.method in changes or node.arguments.get("map_func"):
         return None
-    if node.method in ("batch", "map_and_batch"):
+    if node.method == "batch":
         return list if before[0] in SCALARS else None
     return before[0]

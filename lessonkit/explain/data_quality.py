@@ -9,7 +9,6 @@ from lessonkit.engine.trace import Trace
 
 FREEZES = "freezes the augmentation: every epoch sees what the first one saw"
 FREEZES_ORDER = "freezes one order for all epochs"
-SHUFFLES = ("shuffle", "shuffle_and_repeat")
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def mixes_passes(node: Node) -> bool:
         or node.arguments.get("deterministic") is False
     )
     before = (part for above in node.inputs for part in walk(above)) if mixes else ()
-    return any(part.method in ("repeat", "shuffle_and_repeat") for part in before)
+    return any(part.method == "repeat" for part in before)
 
 
 # ---- orders ----
@@ -116,7 +115,7 @@ def all_alike(orders: list[list[tuple[int, int]]]) -> bool:
 def keeps_order(node: Node) -> bool:
     """Whether this is a shuffle that gives the same order in every pass."""
     given = node.arguments
-    return node.method in SHUFFLES and (
+    return node.method == "shuffle" and (
         given["buffer_size"] == 1 or not given["reshuffle_each_iteration"]
     )
 
@@ -136,9 +135,7 @@ def lost_with_workers(nodes: list[Node]) -> set[Node]:
             and base_of(loader.inputs[0]) is None
         ):
             inside = [*walk(loader.inputs[0])]
-            repeats = (
-                node for node in inside if node.method in ("repeat", "shuffle_and_repeat")
-            )
+            repeats = (node for node in inside if node.method == "repeat")
             kept = {node for repeat in repeats for node in walk(repeat)}
             lost |= {node for node in inside if node.method == "cache"} - kept
     return lost

@@ -32,10 +32,10 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     reads stays as it is: another operator there might be one that no sample can be asked of
     by number.
 
-    >>> numbers = Dataset.range(6).skip(0).shuffle(3, seed=1).repeat(2)
-    >>> rewrite(numbers).dataset
-    Dataset.range(6).shuffle_and_repeat(3, seed=1, count=2)
-    >>> [applied.rule for applied in rewrite(numbers, ["noop_elimination"]).steps]
+    >>> mapped = Dataset.range(6).skip(0).map(abs)
+    >>> rewrite(mapped).dataset
+    Dataset.range(6).map(abs, num_parallel_calls=AUTOTUNE)
+    >>> [applied.rule for applied in rewrite(mapped, ["noop_elimination"]).steps]
     ['noop_elimination']
     """
     check.instance("dataset", dataset, Dataset)

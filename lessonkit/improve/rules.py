@@ -132,33 +132,3 @@ def map_vectorization(before: Node, node: Node) -> Node | None:
     if not given["batches"] or given["nbytes"] is not None:
         return None
     return before.replace(node.replace(*before.inputs), batches=False)
-
-
-@rule("map", "batch", by_default=True)
-def map_and_batch_fusion(before: Node, node: Node) -> Node | None:
-    """Make one operator of a map and the batch after it.
-
-    Parallel calls, or one, map the elements of a batch and write them into it, and the
-    next batch is made meanwhile. It helps where nothing is made ahead after the batch,
-    and takes the memory of a batch or more. A map without an order to keep stays.
-    """
-    if (
-        not before.arguments["deterministic"]
-        or node.arguments["num_parallel_calls"] is not None
-    ):
-        return None
-    calls = before.arguments["num_parallel_calls"] or 1
-    arguments = before.arguments | node.arguments
-    arguments |= {"num_parallel_calls": calls, "deterministic": True}
-    return Node("map_and_batch", before.inputs, arguments)
-
-
-@rule("shuffle", "repeat", by_default=True)
-def shuffle_and_repeat_fusion(before: Node, node: Node) -> Node | None:
-    """Make one operator of a shuffle and the repeat after it.
-
-    It goes on filling its buffer with the next pass while it gives what is left of this
-    one, and never mixes them: an epoch begins without a stall, and none is blurred. It
-    never hurts, but for elements of the next pass that nobody may ask for.
-    """
-    return Node("shuffle_and_repeat", before.inputs, before.arguments | node.arguments)

@@ -27,11 +27,9 @@ from lessonkit.words import milliseconds
 NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
     "ArtificialDataset": {"open": 0, "read": 0},
     "map": {"num_parallel_calls": None, "cost": 0},
-    "map_and_batch": {"num_parallel_calls": 1, "cost": 0},
     "interleave": {"num_parallel_calls": None},
     "prefetch": {"buffer_size": 0},
     "shuffle": {"buffer_size": 1},
-    "shuffle_and_repeat": {"buffer_size": 1},
     "DataLoader": {
         "num_workers": 0,
         "prefetch_factor": None,

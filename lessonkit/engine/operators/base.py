@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from lessonkit.engine.element import END, Element, Failure
+from lessonkit.engine.element import Element, Failure
 from lessonkit.engine.node import Node, told
-from lessonkit.engine.recorder import FILL, LOOP, Name, Place
+from lessonkit.engine.recorder import LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
 
 FRAMES = 7  # that one operator takes on the stack, while it opens its input
@@ -200,15 +200,6 @@ async def attempt(stream: Stream) -> Element:
         return await stream.next()
     except Exception as error:
         return Failure(error)
-
-
-def batched(stream: Any, parts: list[Element]) -> Element:
-    """Make a batch of its *parts* for a *stream* that batches; END if it is to be left out."""
-    if not parts or (stream.drop_remainder and len(parts) < stream.batch_size):
-        return END
-    element = joined(stream.run, parts, [part.value for part in parts])
-    stream.run.stack(element, lambda: stream.scope.name("Batch", FILL))
-    return element
 
 
 def joined(run: Run, parts: list[Element], value: Any) -> Element:

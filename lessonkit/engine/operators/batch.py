@@ -8,10 +8,11 @@ from lessonkit.engine.operators.base import (
     EndlessError,
     Stream,
     Transform,
-    batched,
+    joined,
     operator,
 )
 from lessonkit.engine.operators.prefetch import Prefetch
+from lessonkit.engine.recorder import FILL
 
 
 @operator("batch")
@@ -25,7 +26,11 @@ class SequentialBatch(Transform):
             if element is END:
                 break
             parts.append(element)
-        return batched(self, parts)
+        if not parts or (self.drop_remainder and len(parts) < self.batch_size):
+            return END
+        element = joined(self.run, parts, [part.value for part in parts])
+        self.run.stack(element, lambda: self.scope.name("Batch", FILL))
+        return element
 
 
 @operator("batch", parallel=True)

@@ -1,9 +1,9 @@
-"""`repeat`, `concatenate`, `zip` and `enumerate`: passes and data sets, put together."""
+"""`repeat` and `zip`: passes and data sets, put together."""
 
 import math
 
 from lessonkit.engine.element import END, Element, settle
-from lessonkit.engine.operators.base import Stream, Transform, attempt, joined, operator
+from lessonkit.engine.operators.base import Stream, attempt, joined, operator
 
 
 @operator("repeat")
@@ -33,22 +33,6 @@ class Repeat(Stream):
         return END
 
 
-@operator("concatenate")
-class Concatenate(Transform):
-    """Gives all of one data set, then all of the other."""
-
-    in_first = True
-
-    async def next(self) -> Element:
-        element = await self.input.next()
-        if element is END and self.in_first:
-            self.in_first = False
-            self.close()
-            self.input = self.open_input(1)
-            return await self.input.next()
-        return element
-
-
 @operator("zip")
 class Zip(Stream):
     """Gives tuples, until one input ends. Asks each of them also after an error: they stay in step."""
@@ -64,19 +48,4 @@ class Zip(Stream):
             return END
         element = joined(self.run, parts, tuple(part.value for part in parts))
         element.samples = max(part.samples for part in parts)
-        return element
-
-
-@operator("enumerate")
-class Enumerate(Transform):
-    """Gives tuples of a number and the element. An error has a number too."""
-
-    passed = 0
-
-    async def next(self) -> Element:
-        number = self.start + self.passed
-        self.passed += 1
-        element = await self.input.next()
-        if element is not END:
-            element.value = (number, element.value)
         return element

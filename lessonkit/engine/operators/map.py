@@ -1,18 +1,14 @@
-"""`map`, also with its batch: a function for each element, one after the other or several at once."""
+"""`map`: a function for each element, one after the other or several at once."""
 
-import math
 from collections import deque
 from collections.abc import Awaitable
-from itertools import islice
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.operators.base import Transform, attempt, batched, operator
+from lessonkit.engine.operators.base import Transform, attempt, operator
 from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate
-
-MOST_BATCHES = 16  # that are put together at once, as in tf.data
 
 
 @operator("map")
@@ -74,7 +70,7 @@ class ParallelMap(SequentialMap):
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
         name = self.scope.name(f"{self.stage}: {self.most} calls", AHEAD)
         self.window: deque[Slot] = deque()  # in the order of the inputs
-        self.buffer = self.holds(name, self.most_places())
+        self.buffer = self.holds(name, self.most)
         self.room = Gate(self.run, name)  # for a call to begin
         self.news = Gate(self.run, name)  # of a slot, or of what is in it
 
@@ -92,10 +88,6 @@ class ParallelMap(SequentialMap):
         if slot.result is not END:
             self.buffer.leave(slot.result)
         return settle(slot.result)
-
-    def most_places(self) -> int:
-        """How many elements there is room for that nobody has claimed yet."""
-        return self.most
 
     def claimable(self) -> Slot | None:
         """Return the first slot, or if no order is to be kept the first that has a result."""
@@ -142,53 +134,3 @@ class ParallelMap(SequentialMap):
         self.buffer.leave(*(slot.result for slot in self.window if slot.result))
         self.window.clear()
         super().close()
-
-
-@operator("map_and_batch")
-class MapAndBatch(ParallelMap):
-    """At most n calls at once, on the elements of as many batches as that needs.
-
-    A batch is claimed as a whole, when its last call has ended; only then is there room
-    for another. But calls that idle while somebody waits for a batch begin one more.
-    """
-
-    asked = False  # somebody waits for a batch
-
-    def prepare(self) -> None:
-        super().prepare()
-        self.at_once = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
-
-    def most_places(self) -> int:
-        return MOST_BATCHES * int(self.batch_size)
-
-    def can_begin(self) -> bool:
-        if self.reading or self.ended:
-            return False
-        if len(self.window) < self.at_once * self.batch_size:
-            return True
-        more = self.asked and not self.has_batch() and self.at_once < MOST_BATCHES
-        self.at_once += more
-        return more
-
-    def has_batch(self) -> bool:
-        """Whether the next batch is complete, or an error has spoilt it."""
-        for slot in islice(self.window, self.batch_size):
-            if not slot.result or type(slot.result) is Failure:
-                return bool(slot.result)
-        return len(self.window) >= self.batch_size or self.ended
-
-    async def next(self) -> Element:
-        if not self.helpers:
-            self.hire(self.work(), self.stage)
-        self.asked = True
-        self.room.changed()
-        await self.run.until(self.news, self.has_batch, "buffer empty")
-        self.asked = False
-        parts: list[Element] = []
-        while self.window and len(parts) < self.batch_size:
-            result = self.window.popleft().result
-            assert result is not None
-            self.buffer.leave(result)
-            self.room.changed()
-            parts.append(settle(result))
-        return batched(self, parts)
