@@ -146,17 +146,18 @@ def causes_come_before(run: Run) -> None:
 
 
 def elements_are_those_of_the_model(run: Run) -> None:
-    text = repr(run.dataset)
+    text, options = repr(run.dataset), run.trace.options
     if "shuffle(" in text and ("zip(" in text or "concatenate(" in text):
         return  # a shuffle that two share gives its orders to the one that comes first
-    expected = elements(benchmark(run.dataset, **run.trace.options))
-    found = elements(run.trace)
+    broken_off = options["max_elements"] or "take(" in text or "zip(" in text
+    if "cache(" in text and broken_off:
+        return  # whether it was complete by then hangs on times
+    expected, found = elements(benchmark(run.dataset, **options)), elements(run.trace)
     if "in_order=False" in text:
-        if run.trace.options["max_elements"] or not text.startswith("DataLoader"):
+        if options["max_elements"] or run.dataset.node.method != "DataLoader":
             return  # which of them come, or are put together, hangs on times
-        expected, found = (
-            [sorted(map(repr, one)) for one in both] for both in (expected, found)
-        )
+        expected = [sorted(map(repr, epoch)) for epoch in expected]
+        found = [sorted(map(repr, epoch)) for epoch in found]
     assert found == expected
 
 

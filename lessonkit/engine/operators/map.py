@@ -83,10 +83,12 @@ class ParallelMap(SequentialMap):
             return END
         self.window.remove(slot)
         self.room.changed()
-        await self.run.until(self.news, lambda: slot.result, "buffer empty")
+        try:
+            await self.run.until(self.news, lambda: slot.result, "buffer empty")
+        finally:  # it has left the window: `close` finds nothing of it there
+            if slot.result is not None and slot.result is not END:
+                self.buffer.leave(slot.result)
         assert slot.result is not None
-        if slot.result is not END:
-            self.buffer.leave(slot.result)
         return settle(slot.result)
 
     def claimable(self) -> Slot | None:
