@@ -9,16 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
-from lessonkit.code.expression import code
-from lessonkit.code.program import measured, program
-from lessonkit.code.real import ENOUGH
-from lessonkit.code.tfdata import tfdata
-from lessonkit.code.torch import torch
+from lessonkit.code import PROGRAMS, expression
 from lessonkit.engine.costs import Cost
 from lessonkit.engine.element import Bytes
 from lessonkit.engine.iteration import Iterator
@@ -27,13 +22,9 @@ from lessonkit.engine.node import (
     SCALARS,
     Description,
     Node,
-    cardinality,
     element_type,
 )
 from lessonkit.engine.signature import signature
-from lessonkit.engine.training import benchmark
-
-LANGUAGES = {"lessonkit": program, "tf.data": tfdata, "torch": torch}
 
 
 class Dataset(Description):
@@ -59,7 +50,7 @@ class Dataset(Description):
         return Iterator(self.node)
 
     def __repr__(self) -> str:
-        return code(self.node)
+        return expression(self.node)
 
     if not TYPE_CHECKING:  # a type checker is to find the same mistakes by itself
 
@@ -71,53 +62,24 @@ class Dataset(Description):
             meant = f"; do you mean {near[0]}?" if near else ""
             raise AttributeError(f"a Dataset has no {name}{meant}")
 
-    def code(
-        self,
-        language: str = "lessonkit",
-        train: Cost | None = None,
-        num_epochs: int = 2,
-        *,
-        whole: bool = True,
-        **options: Any,
-    ) -> str:
-        """Write the program as text, in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
+    def code(self, language: str = "lessonkit") -> str:
+        """Write a short program in a *language*: `"lessonkit"`, or real `"tf.data"` or `"torch"`.
 
-        *train*, *num_epochs* and *options* are those of `benchmark`; a program has *step*,
-        *load*, *machine*, *max_elements*, *ahead* and *queue*, and a comment says which of
-        them has no counterpart. A pipeline that never ends gets a *max_elements* of 100 if
-        none is given. If not *whole*, the text is that of the pipeline. Of the model of a
-        measured job, whose program the learner has, it has only the arguments.
+        A comment in it names what you have to define: functions, and data that are not
+        short. In tf.data, files of records stand for an `ArtificialDataset`. For PyTorch
+        each loader is written; what comes after it belongs in the training loop.
 
-        For real libraries functions are called on a few elements, to see what they give.
-        Raises TypeError or ValueError for arguments that `benchmark` refuses, and where
-        tf.data has no such elements or operator.
+        Raises ValueError for another language, for tf.data if the pipeline has a
+        `DataLoader`, and for PyTorch if it has none.
 
         >>> print(Dataset.range(3).prefetch(1).code())
-        from lessonkit import Dataset, benchmark
+        from lessonkit import Dataset
         <BLANKLINE>
         dataset = Dataset.range(3).prefetch(1)
-        print(benchmark(dataset, num_epochs=2, train=0.01))
-        <BLANKLINE>
         """
-        check.one_of("language", language, tuple(LANGUAGES))
-        check.integer("num_epochs", num_epochs, least=0)
-        if options.get("max_elements") is None and cardinality(self.node) == inf:
-            options["max_elements"] = ENOUGH
-        train = None if train is None else check.cost("train", train)  # a number as a float
-        checked = benchmark(self, 0, train, **options)  # of no epochs
-        others = {"num_epochs": num_epochs, "machine": options.get("machine")}
-        said = {"num_epochs": 0, "train": None} | checked.options | others  # in this order
-        # That are said also if they are 0
-        numbers = ("num_epochs", "train", "max_elements")
-        said = {
-            name: value
-            for name, value in said.items()
-            if value or (value == 0 and name in numbers)
-        }
-        chain, text = (measured if checked.machine.sharing else LANGUAGES[language])(
-            self.node, said
+        return PROGRAMS[check.one_of("language", language, tuple(PROGRAMS))]().text(
+            self.node
         )
-        return text if check.flag("whole", whole) else chain
 
     def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
         """Add a step; among the locals *given* are the arguments of its method."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import JSON, Said
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark
+from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import cards, explore, seconds, show, slider
 
@@ -127,71 +127,15 @@ def test_what_takes_too_long_is_ended(made: Any, monkeypatch: pytest.MonkeyPatch
     )
 
 
-def for_ever(value: Any = 0) -> Any:
-    while True:
-        pass
-
-
-def test_programs_are_written_in_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessonkit.widgets.sandbox.MOST_SECONDS", 0.1)
-    said = Said(explore(lambda n=1: Dataset.range(3).interleave(for_ever), n=(1, 3)))
-    _, programs = said.ask({"do": "code", "values": {"n": 1}})
-    assert programs["tf.data"]["error"].startswith(
-        "this pipeline took longer than 0.1 s, and was stopped"
-    )
-
-
-def run_program(text: str) -> Any:
-    shown: list[Any] = []
-    exec(text, {"print": shown.append})
-    return shown[0]
-
-
 def test_the_code_of_a_loader_is_for_pytorch_and_that_of_others_for_tf_data() -> None:
     def workers(n: int = 2) -> Dataset:
         return DataLoader(Dataset.range(8).map(cost=0.01), 2, num_workers=n).prefetch(1)
 
     _, programs = Said(explore(workers, n=(1, 3))).ask({"do": "code", "values": {"n": 1}})
-    assert list(programs) == ["lessonkit", "torch"]
-    assert "DataLoader(Samples(), batch_size=2, num_workers=2)" in programs["torch"]["text"]
-    assert (
-        run_program(programs["lessonkit"]["text"]).duration == benchmark(workers()).duration
-    )
+    assert programs == {name: workers().code(name) for name in ("lessonkit", "torch")}
+    assert "DataLoader(samples, batch_size=2, num_workers=2)" in programs["torch"]
     _, programs = Said(lab()).ask({"do": "code", "values": VALUES})
     assert list(programs) == ["lessonkit", "tf.data"]
-
-
-def test_a_language_that_cannot_write_a_pipeline_says_so_beside_the_other() -> None:
-    said = Said(explore(lambda n=1: Dataset.from_list([object()] * n), n=(1, 3)))
-    _, programs = said.ask({"do": "code", "values": {"n": 1}})
-    assert programs["tf.data"]["error"].endswith(
-        ">: tf.data has no elements of type object"
-    )
-    assert programs["lessonkit"]["text"].startswith(
-        "from lessonkit import Dataset, benchmark"
-    )
-
-
-def test_the_code_is_run_as_the_view_runs_it() -> None:
-    options: dict[str, Any] = {
-        "num_epochs": 1,
-        "max_elements": 9,
-        "load": 0.001,
-        "machine": Machine(2),
-        "train": 0.002,
-    }
-
-    def endless(n: int = 3) -> Any:
-        return Dataset.range(n).map(
-            cost=0.01, kind="native", num_parallel_calls=4
-        ).repeat(), options
-
-    _, programs = Said(explore(endless, n=(1, 3))).ask({"do": "code", "values": {"n": 2}})
-    assert (
-        run_program(programs["lessonkit"]["text"]).duration
-        == benchmark(endless()[0], **options).duration
-    )
-    assert "islice(elements, 9)" in programs["tf.data"]["text"]
 
 
 def test_a_function_that_waits_for_its_own_thread_is_ended(

@@ -120,16 +120,3 @@ def test_what_is_no_depth_is_refused() -> None:
         benchmark(Dataset.range(1), queue=-1)
     with pytest.raises(TypeError, match="must be a cost or a function to call, not both"):
         benchmark(Dataset.range(1), train=1, step=print, queue=0)
-
-
-def test_programs_have_the_queue_or_say_that_they_do_not() -> None:
-    options: dict[str, Any] = {"train": 0.01, "step": work, "queue": 3}
-    text = Dataset.range(3).code(**options)
-    assert text.endswith(
-        "benchmark(dataset, num_epochs=2, train=0.01, step=work, queue=3))\n"
-    )
-    exec(text, {"print": lambda trace: None, "__name__": "__main__"})
-    text = Dataset.range(3).code("torch", **options)
-    assert "# queue= is left out: the program waits for each step.\n" in text
-    assert "# launches the training step\n" in text
-    assert "time.sleep(0.01)  # the training step\n" in text

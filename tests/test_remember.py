@@ -171,10 +171,9 @@ def test_on_the_real_clock_nothing_is_remembered() -> None:
     assert set(calls.values()) == {3}
 
 
-def test_a_function_keeps_its_name_and_its_text() -> None:
+def test_a_function_keeps_its_name() -> None:
     def decode(number: int) -> int:
         return number + 1
 
     measured = measure(Dataset.range(2).map(decode)).dataset
     assert "map(decode, cost=" in repr(measured)
-    assert "return number + 1" in measured.code()

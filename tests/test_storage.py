@@ -167,7 +167,7 @@ def test_a_program_and_the_description_name_it() -> None:
     expected = "Storage(bandwidth=2.0, first_byte=0, streams=1, cap=None).read(4.0)"
     assert expected in repr(files)
     names: dict[str, Any] = {}
-    exec(files.code().replace("print(", "str("), names)
+    exec(files.code(), names)
     assert duration(names["dataset"]) == duration(files) == 6.0
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from lessonkit import check
-from lessonkit.code.expression import code
+from lessonkit.code import expression
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.found import Found
@@ -60,7 +60,9 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
         for rule in () if before in kept else chosen:
             changed = rule.change(node)
             if changed is not None:
-                applied.append(Applied(rule.name, rule.sentence, code(node), code(changed)))
+                applied.append(
+                    Applied(rule.name, rule.sentence, expression(node), expression(changed))
+                )
                 # Other rules, or this one, may find more
                 return rebuilt(changed, change, done)
         done[node] = node

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from lessonkit import check
-from lessonkit.code.real import has_loader
+from lessonkit.code import has_loader
 from lessonkit.dataset import Dataset
 from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
@@ -123,16 +123,10 @@ class Explore(Page):
         self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
 
     def code(self, values: Any) -> None:
-        """Send the pipeline of these *values* as programs: of each its text, or why there is none."""
-        dataset, options = described(self.pipeline, **self.values(values)).one
-        programs = {}
-        for language in ("lessonkit", "torch" if has_loader(dataset.node) else "tf.data"):
-            try:
-                write = partial(dataset.code, language, **options)
-                programs[language] = {"text": bounded("this pipeline", write)}
-            except Exception as error:
-                programs[language] = {"error": sentence_of(error)}
-        self.tell("code", programs)
+        """Send the pipeline of these *values* as programs: ours, and that for a real library."""
+        dataset = described(self.pipeline, **self.values(values)).one.dataset
+        languages = "lessonkit", "torch" if has_loader(dataset.node) else "tf.data"
+        self.tell("code", {language: dataset.code(language) for language in languages})
 
     def run(self, id: int, values: Any) -> None:
         """Run it for real, beside the kernel's own thread, which would not hear a cancel.

@@ -13,9 +13,7 @@ const python = await loadPyodide({
 });
 python.runPython(`
 import pyodide_kernel, anywidget, lessonkit.analysis, lessonkit.widgets
-import ast, importlib.util, marshal, struct, sys, zipfile, zipimport
-
-ast.unparse(ast.parse("1"))  # which imports one more, and program text needs it
+import importlib.util, marshal, struct, sys, zipfile, zipimport
 
 # A module that says itself that it is current: the archive is written only once.
 HEAD = importlib.util.MAGIC_NUMBER + struct.pack("<I", 1) + bytes(8)

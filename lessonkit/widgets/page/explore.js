@@ -137,8 +137,7 @@ class Explore {
   }
 
   showCode(programs) {
-    const blocks = Object.entries(programs).map(([language, { text, error }]) => {
-      if (error) return folded(language, true, html("p", { class: "lk-error" }, error));
+    const blocks = Object.entries(programs).map(([language, text]) => {
       const copied = (words) => () => (copy.textContent = words);
       const copy = button("copy", `Copy the ${language} program`, () => {
         navigator.clipboard?.writeText(text).then(copied("copied"), copied("select and copy"));
