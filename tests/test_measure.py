@@ -9,8 +9,8 @@ import pytest
 
 from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, work
 from lessonkit.analysis import compare, measure
-from lessonkit.engine.costs import identity
 from lessonkit.engine.node import walk
+from lessonkit.engine.resume import identity
 from lessonkit.loops.fitting import costing, fit, fitted
 from lessonkit.loops.measure import Call, kind
 

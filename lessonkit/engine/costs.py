@@ -1,6 +1,5 @@
 """What an element costs: seconds, or a function of the element that gives seconds."""
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
@@ -8,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.element import Element
+from lessonkit.engine.element import Element, as_int
 
 Cost = float | Callable[[Any], float]
 Price = int | Callable[[Element], int]
@@ -84,8 +83,10 @@ class per_sample(Priced):  # noqa: N801 - used like a function, and its repr is 
 
 
 @dataclass(frozen=True)
-class straggler:  # noqa: N801
+class straggler(Priced):  # noqa: N801
     """A cost of *usual*, and of *slow* for the last of every *every* elements.
+
+    An integer counts by its value, any other element by the number of its sample.
 
     >>> [straggler(0.005, every=3, slow=0.040)(sample) for sample in range(6)]
     [0.005, 0.005, 0.04, 0.005, 0.005, 0.04]
@@ -101,7 +102,13 @@ class straggler:  # noqa: N801
         check.duration("slow", self.slow)
 
     def __call__(self, value: Any) -> float:
-        return self.slow if identity(value) % self.every == self.every - 1 else self.usual
+        return self.slow if as_int(value) % self.every == self.every - 1 else self.usual
+
+    def price(self, element: Element) -> int:
+        value = element.value
+        return round(
+            self(int(value) if isinstance(value, Integral) else element.number) * 1e9
+        )
 
 
 def _length(batch: Any) -> int:
@@ -110,17 +117,3 @@ def _length(batch: Any) -> int:
         if hasattr(batch, "__len__") and getattr(batch, "shape", None) != ()
         else 1
     )
-
-
-def identity(value: Any) -> int:
-    """Return a number that tells *value* from others, the same in every process."""
-    if isinstance(value, Integral):
-        return int(value)
-    if hasattr(value, "tobytes"):  # of an array all that is in it
-        return zlib.crc32(value.tobytes())
-    if isinstance(value, (dict, tuple, list)):
-        value = [
-            identity(part)
-            for part in (value.values() if isinstance(value, dict) else value)
-        ]
-    return zlib.crc32(repr(value).encode())

@@ -1,6 +1,7 @@
 """What travels through a pipeline: one element at a time, and what is known of it."""
 
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from reprlib import repr as short  # of what may be large, or cannot be printed
 from typing import Any
@@ -16,13 +17,16 @@ Bytes = int | Callable[[Any], int] | None
 class Element:
     """One element on its way through a pipeline.
 
-    Operators hand on the same object and change its value, so that who it is
-    (`key`, a row in the trace's table of identities) stays with it.
+    Operators hand on the same object and change its value, so its *number* and its *key*
+    stay with it. The number tells it from the others of one pass and is the same in every
+    pass and run: the position of a sample in its source, or the numbers of all parts of an
+    element that is made of several. The key is its row in a trace's table of identities.
     """
 
     samples = 1  # how many samples it holds: one, or as many as a batch has
     nbytes = 0
-    key = 0  # 0: nobody is recording
+    key = 0  # 0 if nothing is recorded
+    number: Any = 0
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -32,6 +36,15 @@ class Element:
         other = Element(self.value)
         other.__dict__.update(self.__dict__)
         return other
+
+
+class BatchNumber(tuple[Any, ...]):
+    """The numbers of the parts of a batch; `unbatch` gives each part its own again."""
+
+
+def as_int(number: Any) -> int:
+    """Turn the *number* of an element into one integer, the same in every process."""
+    return number if type(number) is int else zlib.crc32(repr(number).encode())
 
 
 END = Element("the end")  # what `next` gives when there is nothing more

@@ -19,7 +19,8 @@ from lessonkit.engine.trace import Epoch
 
 Progress = Callable[[int, float], object]
 
-MOST_PARTS = 1000  # of a list or tuple in a trace; one with more is only named
+# Of the lists and tuples in one element, in a trace; one with more is only named
+MOST_PARTS = 1000
 
 
 class LoopStep:
@@ -204,14 +205,17 @@ class Loop:
             self.run.outside(TELLER, self.progress, count, now)
 
 
-def _described(value: Any) -> Any:
-    """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data."""
+def _described(value: Any, room: int = MOST_PARTS) -> Any:
+    """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data.
+
+    Lists and tuples in it share the *room* for parts.
+    """
     if isinstance(value, (int, float, bool, type(None))) or (
         isinstance(value, str) and len(value) < 100
     ):
         return value
-    if isinstance(value, (list, tuple)) and len(value) <= MOST_PARTS:
-        parts = [_described(part) for part in value]
+    if isinstance(value, (list, tuple)) and len(value) <= room:
+        parts = [_described(part, room // len(value)) for part in value]
         return like(value, parts) if isinstance(value, tuple) else parts
     shape = f"({len(value)},)" if isinstance(value, list) else getattr(value, "shape", None)
     return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"

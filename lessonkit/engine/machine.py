@@ -45,8 +45,9 @@ class Machine:
 class Meter(list[tuple[int, str | None, str]]):
     """The worker for functions that cannot be suspended: collects the work that they say they do."""
 
-    def __init__(self, process: Any = None) -> None:
+    def __init__(self, process: Any = None, element: Any = None) -> None:
         self.process = process  # in which the function runs
+        self.element = element  # with which it was called
 
     def work(self, *piece: Any) -> None:
         """Note its time, stage and kind."""
@@ -72,6 +73,11 @@ class _Current(threading.local):
 
 
 current = _Current()  # the worker whose function runs on this thread
+
+
+def number_in_hand() -> Any:
+    """Return the number of the element that the function on this thread was called with."""
+    return current.worker.element.number if current.worker is not None else 0
 
 
 class This:

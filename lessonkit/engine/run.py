@@ -223,7 +223,7 @@ class Run(ABC):
         own, on both the work that it says, in whose name it says it or else in that of *stage*, and
         then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
         """
-        meter = Meter(self.current.process)
+        meter = Meter(self.current.process, element)
         # Others go first: the function may compute for long
         if not self.current.has_thread:
             await self.stand_back()

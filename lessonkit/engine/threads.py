@@ -61,7 +61,7 @@ class ThreadTask(Task):
         self.asks = self.has_thread = coro is None
         # The learner's function that it runs, if it runs one:
         self.call_stage = Name()
-        self.call_element = Element(None)
+        self.element = Element(None)
         # Since it was called, or came back from its last work()
         self.call_began = self.call_took = 0
         self.call_worked = False  # it has said what it costs
@@ -73,7 +73,7 @@ class ThreadTask(Task):
             self.due += time.perf_counter_ns() - self.call_began
             try:
                 own_stage = run.within(self.call_stage, stage)
-                run.step(self, run.work(duration, own_stage, self.call_element, kind))
+                run.step(self, run.work(duration, own_stage, self.element, kind))
             finally:
                 self.call_worked = True
                 self.call_began = time.perf_counter_ns()
@@ -198,7 +198,7 @@ class Threads(Run):
     ) -> Any:
         """Run *function* and take the time that it took."""
         task = self.current
-        task.call_stage, task.call_element, task.call_worked = stage, element, False
+        task.call_stage, task.element, task.call_worked = stage, element, False
         try:
             return self.outside(
                 task if task.has_thread else meter, function, *call_parts(element.value)

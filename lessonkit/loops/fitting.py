@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from statistics import fmean, median, pstdev
 from typing import Any
 
-from lessonkit.engine.costs import Cost, identity
-from lessonkit.engine.element import whole
-from lessonkit.engine.machine import work
+from lessonkit.engine.costs import Cost, Priced
+from lessonkit.engine.element import Element, as_int
+from lessonkit.engine.machine import number_in_hand, work
 
 # Medians; one call that takes longer, and none other, is a hiccup of the machine
 OUTLIER = 3
@@ -18,10 +18,10 @@ GOLDEN = 0.618033988749895
 
 
 @dataclass(frozen=True)
-class fitted:  # noqa: N801 - used like a function, and its repr is the call
-    """A cost that was measured: of an element that was *seen* what it took, of any other one of *times*.
+class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the call
+    """A measured cost: what an element took that was *seen*, one of *times* for any other.
 
-    Which one is drawn from the element, and so the same on every run.
+    Elements go by their numbers, so every run chooses the same one.
 
     >>> costs = [fitted((0.010, 0.010, 0.010, 0.040))(element) for element in range(100)]
     >>> costs.count(0.010), costs.count(0.040)
@@ -29,13 +29,17 @@ class fitted:  # noqa: N801 - used like a function, and its repr is the call
     """
 
     times: tuple[float, ...]
-    seen: dict[int, float] = field(
+    seen: dict[Any, float] = field(
         default_factory=dict, kw_only=True, repr=False, compare=False
     )
 
-    def __call__(self, value: Any) -> float:
-        number = identity(value)
-        return self.seen.get(number, self.times[int(number * GOLDEN % 1 * len(self.times))])
+    def __call__(self, number: Any) -> float:
+        """Return the seconds of the element with this *number*."""
+        usual = self.times[int(as_int(number) * GOLDEN % 1 * len(self.times))]
+        return self.seen.get(number, usual)
+
+    def price(self, element: Element) -> int:
+        return round(self(element.number) * 1e9)
 
 
 @dataclass(frozen=True)
@@ -50,24 +54,23 @@ class costing:  # noqa: N801
     def __call__(self, *args: Any) -> Any:
         if self.open is not None:
             return self.read(self.open, *args)
-        self.spend(whole(args))
+        self.say_cost()
         return self.fn(*args)
 
     def read(self, opening: float, *args: Any) -> Iterator[Any]:
         """Yield what the generator yields, after its cost; the first element costs *opening* too."""
         for value in self.fn(*args):
-            self.spend(value, opening)
+            self.say_cost(opening)
             yield value
             opening = 0
 
-    def spend(self, value: Any, more: float = 0) -> None:
-        """Say what *value* costs."""
-        work(
-            (self.cost(value) if callable(self.cost) else self.cost) + more, kind=self.kind
-        )
+    def say_cost(self, more: float = 0) -> None:
+        """Say the cost of the element that this is called with, and *more* seconds."""
+        cost = self.cost(number_in_hand()) if callable(self.cost) else self.cost
+        work(cost + more, kind=self.kind)
 
 
-def fit(calls: list[tuple[int, float]]) -> Cost:
+def fit(calls: list[tuple[Any, float]]) -> Cost:
     """Fit a cost to *calls*: the number of the element of each, and the seconds that it took.
 
     >>> fit([(element, 0.010) for element in range(8)])

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.costs import identity
-from lessonkit.engine.element import END, whole
-from lessonkit.engine.machine import Meter, current
+from lessonkit.engine.element import END
+from lessonkit.engine.machine import Meter, current, number_in_hand
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.found import Found
 from lessonkit.loops.fitting import costing, fit
-from lessonkit.loops.remember import Remembered, number_of, pickled
+from lessonkit.loops.remember import Remembered, pickled
 from lessonkit.words import milliseconds
 
 # With these arguments nothing goes on at once, and no time is spent that is known already.
@@ -55,7 +54,7 @@ class Call(NamedTuple):
     began: float
     ended: float
     on_core: float
-    number: int = 0  # tells its element from others
+    number: Any = 0  # of its element
     opens: bool = False
 
     @property
@@ -184,16 +183,15 @@ class Notes:
 
     def call(self, place: Route, fn: Callable[..., Any], *args: Any) -> Any:
         """Call a function, and take that down."""
-        # Before the call, which may change what it gets.
-        given, number = number_of(place, fn, args), identity(whole(args))
+        number = number_in_hand()
         value, call = self.timed(place, fn, *args)
-        self.memory.keep(place, given, value)
+        self.memory.keep(place, number, value)
         self.calls[place].append(call._replace(number=number))
         return value
 
     def read(self, place: Route, fn: Callable[..., Any], *args: Any) -> Iterator[Any]:
         """Give what a generator gives, and take that down."""
-        read, given = list[bytes](), number_of(place, fn, args)
+        read, first = list[bytes](), number_in_hand()
 
         # A function that returns a list works before its first element
         def begun() -> Iterator[Any]:
@@ -204,11 +202,11 @@ class Notes:
             value, call = self.timed(place, next, elements, END)
             if value is END:
                 break
-            self.calls[place].append(call._replace(number=identity(value), opens=not read))
+            self.calls[place].append(call._replace(number=number_in_hand(), opens=not read))
             read.append(pickled(value))
             yield value
         if all(read):
-            self.memory.keep(place, given, [*map(pickle.loads, read)])
+            self.memory.keep(place, first, [*map(pickle.loads, read)])
 
     def timed(self, place: Route, fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""

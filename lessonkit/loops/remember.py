@@ -8,12 +8,10 @@ from functools import partial, update_wrapper
 from random import Random
 from typing import Any
 
-from lessonkit.engine.costs import identity
-from lessonkit.engine.element import whole
-from lessonkit.engine.machine import Meter, current
+from lessonkit.engine.element import as_int
+from lessonkit.engine.machine import Meter, current, number_in_hand
 
 MOST_BYTES = 2**30  # bytes
-IN_SIGHT = 2  # parts of the place of a step that nothing else makes
 
 
 class Remembered:
@@ -25,11 +23,11 @@ class Remembered:
 
     def __init__(self, room: int = MOST_BYTES) -> None:
         self.room = room  # that is left
-        self.kept: dict[Any, dict[int, bytes]] = defaultdict(dict)
+        self.kept: dict[Any, dict[Any, bytes]] = defaultdict(dict)
         self.saying: set[Any] = set()  # places of functions that say their cost
         self.random = Random(0)
 
-    def keep(self, place: Any, number: int, value: Any) -> None:
+    def keep(self, place: Any, number: Any, value: Any) -> None:
         """Keep the *value* that a function in *place* returned for what has this *number*."""
         kept = pickled(value)
         if kept and len(kept) <= self.room and number not in self.kept[place]:
@@ -47,20 +45,9 @@ class Remembered:
         kept = self.kept.get(place)
         if not kept or place in self.saying or not isinstance(current.worker, Meter):
             return fn(*args)
-        number = self.random.getrandbits(32) if random else number_of(place, fn, args)
-        return pickle.loads(kept.get(number) or [*kept.values()][number % len(kept)])
-
-
-def number_of(place: Any, fn: Callable[..., Any], args: tuple[Any, ...]) -> int:
-    """Return a number that tells what *fn* gets from others: its arguments, and what it has captured.
-
-    Only in what a `map_func` makes there are several functions in one *place*.
-    """
-    captured = []
-    for cell in (getattr(fn, "__closure__", None) or ()) if len(place) > IN_SIGHT else ():
-        with suppress(ValueError):  # nothing is in it yet
-            captured.append(cell.cell_contents)
-    return identity((whole(args), captured))
+        number = self.random.getrandbits(32) if random else number_in_hand()
+        other = as_int(number) % len(kept)
+        return pickle.loads(kept.get(number) or [*kept.values()][other])
 
 
 def pickled(value: Any) -> bytes:

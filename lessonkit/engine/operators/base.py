@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from lessonkit.engine.element import Element, Failure
+from lessonkit.engine.element import BatchNumber, Element, Failure
 from lessonkit.engine.node import Node, told
 from lessonkit.engine.recorder import LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
@@ -205,6 +205,7 @@ async def attempt(stream: Stream) -> Element:
 def joined(run: Run, parts: list[Element], value: Any) -> Element:
     """Make one element of *value* and of its *parts*, which it remembers."""
     element = Element(value)
+    element.number = BatchNumber([part.number for part in parts])
     element.samples = sum(part.samples for part in parts)
     if run.recorder is not None:
         element.key = run.recorder.join([part.key for part in parts])

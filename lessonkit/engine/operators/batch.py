@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.element import END, Element, split
+from lessonkit.engine.element import END, BatchNumber, Element, split
 from lessonkit.engine.operators.base import (
     EndlessError,
     Stream,
@@ -74,8 +74,11 @@ class Unbatch(Transform):
         parts = [Element(value) for value in split(batch.value)]
         recorder = self.run.recorder
         keys = recorder.members.get(batch.key, ()) if recorder is not None else ()
+        number = batch.number
+        is_batch = type(number) is BatchNumber and len(number) == len(parts)
         for index, part in enumerate(parts):
             part.samples = max(1, batch.samples // len(parts))
             part.nbytes = batch.nbytes // len(parts)
             part.key = keys[index] if len(keys) == len(parts) else batch.key
+            part.number = number[index] if is_batch else (number, index)
         return parts

@@ -48,4 +48,5 @@ class Zip(Stream):
             return END
         element = joined(self.run, parts, tuple(part.value for part in parts))
         element.samples = max(part.samples for part in parts)
+        element.number = tuple(element.number)  # its parts are no samples
         return element

@@ -3,8 +3,9 @@
 import math
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.node import cardinality
-from lessonkit.engine.operators.base import EndlessError, Transform, operator
+from lessonkit.engine.node import Node, cardinality
+from lessonkit.engine.operators.base import EndlessError, Scope, Stream, Transform, operator
+from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.recorder import CALL
 
 
@@ -59,8 +60,19 @@ class Skip(Transform):
 
 
 @operator("shard")
+def open_shard(scope: Scope, node: Node) -> Stream:
+    """Open the shard *node*; of a list or a range nothing is made that other shards give."""
+    shard = Shard(scope, node)
+    source = shard.input
+    if not isinstance(source, Listed):
+        return shard
+    source.given += shard.index % shard.num_shards * source.stride
+    source.stride *= shard.num_shards
+    return source
+
+
 class Shard(Transform):
-    """Gives every so-manieth element, for one of several machines."""
+    """Gives every `num_shards`-th element, from number `index` on, for one of several machines."""
 
     position = 0
 

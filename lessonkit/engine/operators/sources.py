@@ -15,7 +15,8 @@ class Source(Stream):
     """A stream that makes elements and says who they are."""
 
     nbytes: Bytes = None
-    given = 0
+    given = 0  # the position of the next sample
+    stride = 1  # from one sample to the next
     is_open = False  # as a file is
 
     def prepare(self) -> None:
@@ -30,12 +31,18 @@ class Source(Stream):
     def give(self, value: Any, key: int = 0) -> Element:
         """Make the next element of this source from *value*, with its *key* if it has one already."""
         element = Element(value)
+        element.number = self.number()
         if self.run.recorder is not None:
             element.key = key or self.next_key()
         if self.run.sized:
             element.nbytes = self.run.measure(value, self.nbytes, 0)
-        self.given += 1
+        self.given += self.stride
         return element
+
+    def number(self) -> Any:
+        """Return the number of the next element; in a file it has the number of the file too."""
+        origin = self.scope.origin
+        return self.given if origin is None else (origin.number, self.given)
 
     def next_key(self) -> int:
         recorder = self.run.recorder
@@ -64,7 +71,7 @@ class Listed(Source):
     """Gives what is there already, in no time."""
 
     async def next(self) -> Element:
-        return END if self.given == len(self.values) else self.give(self.values[self.given])
+        return END if self.given >= len(self.values) else self.give(self.values[self.given])
 
 
 @operator("from_generator")
@@ -84,6 +91,7 @@ class Generated(Source):
         if not self.is_open:
             self.file(+1)
         value, reading = END, Element(())
+        reading.number = self.number()
         # What is spent before there is an element is spent on it
         reading.key = self.next_key()
         try:
@@ -144,6 +152,7 @@ class SlowFile(Source):
         origin, recorder = self.scope.origin, self.run.recorder
         # A cost may depend on which file it is
         opening = Element(origin.value if origin else 0)
+        opening.number = origin.number if origin else 0
         if recorder is not None:
             opening.key = recorder.identify(self.instance, self.epoch, -1)
         await self.run.pay(self.price_of_open, self.open_stage, opening, "wait")
