@@ -4,11 +4,14 @@ import gc
 import random
 import re
 import sys
+import threading
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 from many_cases import cases, within
+from random_pipelines import loaded, pipeline
 
 from lessonkit import (
     DataLoader,
@@ -99,9 +102,9 @@ def test_steps_end_when_the_slowest_has_trained(places: int) -> None:
     assert [step.end for step in found.steps] == pytest.approx(
         by_hand(loads, places, 0.010)
     )
-    for rank, turns in enumerate(found.turns):
+    for rank, steps in enumerate(found.times):
         own, others = found.waits(rank)
-        trained = sum(turn.trained - turn.got for turn in turns) / 1e9
+        trained = sum(times.trained - times.got for times in steps) / 1e9
         assert own + sum(others.values()) + trained == pytest.approx(
             found.duration, abs=1e-9
         )
@@ -271,9 +274,7 @@ def test_what_are_no_ranks_is_refused(
 def test_what_is_of_ranks_is_refused_without_them() -> None:
     with pytest.raises(ValueError, match="allreduce=1: must not be given without ranks"):
         benchmark(Dataset.range(3), allreduce=1)
-    with pytest.raises(
-        TypeError, match=r"dataset=.*: must be a function of the number of a rank"
-    ):
+    with pytest.raises(TypeError, match="takes 0 positional arguments"):
         benchmark(lambda: Dataset.range(3), ranks=2)  # type: ignore[arg-type,misc]
     for run in (advise, autotune, lambda one, **more: curve(one, "buffer_size", **more)):
         with pytest.raises(
@@ -301,6 +302,27 @@ def test_many_ranks_take_little_longer_each_than_few() -> None:
         assert len(found.steps) == 10
 
 
+class Adds:
+    """Has no `__dict__`."""
+
+    __slots__ = ("by",)
+
+    def __init__(self, by: int) -> None:
+        self.by = by
+
+    def __call__(self, number: int) -> int:
+        return number + self.by
+
+
+def drawing(rank: int) -> Dataset:
+    draw = random.Random(rank)
+    return Dataset.range(3).map(lambda number: draw.random())
+
+
+def of_one_iterator(numbers: Any) -> Any:
+    return lambda rank: Dataset.range(2).map(lambda number: next(numbers))
+
+
 @pytest.mark.parametrize(
     ("function", "ignored"),
     [
@@ -311,6 +333,10 @@ def test_many_ranks_take_little_longer_each_than_few() -> None:
         (partial(lambda base, rank: Dataset.range(base), 3), True),
         ([Dataset.range(3), Dataset.range(3)].__getitem__, True),
         ([Dataset.range(3), Dataset.range(4)].__getitem__, False),
+        (lambda rank: Dataset.range(3).map(Adds(rank)), False),
+        (lambda rank: Dataset.range(3).map(Adds(1)), True),
+        (drawing, False),
+        (of_one_iterator(iter(range(9))), False),
     ],
 )
 def test_a_function_that_ignores_its_rank_is_told_that_all_read_the_same(
@@ -321,22 +347,51 @@ def test_a_function_that_ignores_its_rank_is_told_that_all_read_the_same(
     assert not benchmark(function, 1, ranks=1).alike
 
 
-def test_ranks_that_write_to_one_list_are_told_so() -> None:
-    seen: list[int] = []
+def forever() -> Iterator[int]:
+    while True:
+        yield 1
 
-    def noting(rank: int) -> Dataset:
-        return (
-            Dataset.range(6)
-            .shard(2, rank)
-            .map(lambda number: seen.append(number) or number)
-        )  # type: ignore[func-returns-value]
 
-    assert "write to seen" in benchmark(noting, 1, ranks=2).alike
-    known = [5, 6, 7]
-    reading = benchmark(
-        lambda rank: Dataset.range(3).map(lambda number: known[number] + rank), 1, ranks=2
+def test_ranks_that_never_end_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST_ELEMENTS", 1000)
+    endless = [Dataset.from_generator(forever) for _ in range(2)]
+    with pytest.raises(
+        ValueError, match="gave 500 elements and did not end: say max_elements"
+    ):
+        benchmark(endless.__getitem__, ranks=2)
+    assert len(benchmark(endless.__getitem__, max_elements=600, ranks=2).steps) == 600
+
+
+def test_ranks_can_be_cancelled_and_keep_what_they_have() -> None:
+    cancel, seen = threading.Event(), list[tuple[int, float]]()
+
+    def stop_at_third(count: int, time: float) -> None:
+        seen.append((count, time))
+        if count == 3:
+            cancel.set()
+
+    found = benchmark(
+        lambda rank: Dataset.range(9).map(cost=0.005).prefetch(2),
+        1,
+        ranks=2,
+        progress=stop_at_third,
+        cancel=cancel,
     )
-    assert not reading.alike
+    assert len(found.steps) == 2
+    assert all(trace.cancelled for trace in found.traces)
+    gc.collect()
+
+
+def test_progress_of_ranks_is_that_of_the_first() -> None:
+    seen = list[tuple[int, float]]()
+    for ranks in (1, 3):
+        benchmark(
+            lambda rank: Dataset.range(4),
+            ranks=ranks,
+            progress=lambda *news: seen.append(news),
+        )
+    assert [count for count, _ in seen] == 2 * [1, 2, 3, 4, 5, 6, 7, 8]
+    assert seen[:8] == seen[8:]
 
 
 def test_an_error_in_one_rank_leaves_no_other_open() -> None:
@@ -412,3 +467,57 @@ def test_workers_that_stay_end_with_ranks_that_are_left_early(
         benchmark(pipeline, 1, ranks=2, **options)
         gc.collect()
     assert ignored == []
+
+
+READ = Storage(1e6, first_byte=0.002, streams=3, cap=7e5).read(3000)
+COSTS = (0, 0.003, 0.010)
+
+
+def random_ranks(seed: int) -> Ranks:
+    """Ranks of random pipelines, with loaders, storages, uneven ends, early ends and copies ahead."""
+    draw = random.Random(seed)
+    make = draw.choice([pipeline, loaded])
+    uneven, shares = draw.random() < 0.3, draw.random() < 0.4
+
+    def of_rank(rank: int) -> Dataset:
+        dataset = make(seed, COSTS)
+        if shares:
+            dataset = dataset.map(cost=READ, num_parallel_calls=draw.choice([None, 2]))
+        dataset = dataset.map(cost=0.001 * rank, num_parallel_calls=draw.choice([None, 1]))
+        return dataset.take(3 + rank) if uneven else dataset
+
+    options: dict[str, Any] = {"num_epochs": 1 + seed % 3, "ahead": draw.random() < 0.2}
+    options |= {"train": draw.choice(COSTS), "load": draw.choice(COSTS)}
+    options |= {
+        "allreduce": draw.choice(COSTS),
+        "max_elements": draw.choice([None, None, 5]),
+    }
+    return benchmark(of_rank, ranks=draw.choice([1, 2, 3, 5]), **options)
+
+
+@pytest.mark.parametrize("first", range(0, 240, 40))
+def test_the_times_of_random_ranks_add_up_to_the_whole(first: int) -> None:
+    for seed in range(first, first + 40):
+        check_times(random_ranks(seed), seed)
+    gc.collect()
+
+
+def check_times(found: Ranks, seed: int) -> None:
+    """All times of a rank follow one another, and add up to the whole, to the nanosecond."""
+    whole, reduce = round(found.duration * 1e9), round(found.allreduce * 1e9)
+    for rank, steps in enumerate(found.times):
+        own, others = found.waits(rank)
+        taken = steps[: len(found.steps)]
+        trained = sum(times.trained - times.got for times in taken)
+        waited = sum(round(time * 1e9) for time in (own, *others.values()))
+        assert waited + trained + reduce * len(taken) == whole, seed
+        assert rank not in others or found.steps == [], seed
+        begun = 0
+        for times, step in zip(taken, found.steps, strict=True):
+            assert begun == times.asked <= times.got <= times.trained <= step.end_ns, seed
+            begun = step.end_ns
+        assert len(steps) <= len(found.steps) + 1, seed
+    for number, step in enumerate(found.steps):
+        last = max(steps[number].trained for steps in found.times)
+        assert step.end_ns == last + reduce, seed
+        assert found.times[step.slowest][number].trained == last, seed

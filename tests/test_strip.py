@@ -79,7 +79,7 @@ def test_512_ranks_and_an_uneven_end_are_drawn() -> None:
     assert plot_ranks(many).figure
     scene = strip_scene(many, many.traces[0])
     assert [len(turns) for turns in scene["turns"]] == [
-        3 * len(turns) for turns in many.turns
+        3 * len(steps) for steps in many.times
     ]
     assert len(scene["ends"]) == len(many.steps) == 4
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import gc
 import math
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import getclosurevars, isfunction
 from typing import Any, NamedTuple
 
+from lessonkit import check
 from lessonkit.engine.element import Element
-from lessonkit.engine.loop import Loop, Turn
 from lessonkit.engine.node import walk
 from lessonkit.engine.recorder import LOOP, MEET
-from lessonkit.engine.resume import fingerprint
-from lessonkit.engine.run import Task
+from lessonkit.engine.resume import Digest
+from lessonkit.engine.run import Stopped, Task
 from lessonkit.engine.trace import NS, Trace
 from lessonkit.engine.virtual import ALL_RANKS, others
 
@@ -28,11 +26,89 @@ UNEVEN = (
     "With several, gradients of different epochs are averaged without an error, "
     "until rank {later} waits at the end of the last epoch."
 )
-
 ALL_ALIKE = (
     "All ranks read the same samples: the function gives the same pipeline to each rank."
 )
-ONE_LIST = "Several ranks write to {}: machines share no memory, so in a real job each would have its own."
+
+
+class StepTimes(NamedTuple):
+    """When a rank began to wait for an element, *got* it, and had *trained* on it, in nanoseconds.
+
+    It waits from the end of the step before, also while it finds that an epoch has ended.
+    """
+
+    asked: int
+    got: int
+    trained: int
+
+
+class JointStep(NamedTuple):
+    """A step of all ranks: when it ended in nanoseconds, and which rank was waited for."""
+
+    end_ns: int
+    slowest: int
+
+    @property
+    def end(self) -> float:
+        return self.end_ns / NS
+
+
+@dataclass(eq=False, repr=False)
+class Ranks:
+    """What several ranks did: the *steps* that they took together, and an ordinary trace of each.
+
+    *times* has the times of each step, by ranks. *uneven* is a sentence if they ran out at different
+    steps; the run stops there. *alike* is one if all are known to read the same samples.
+    """
+
+    traces: list[Trace]
+    steps: list[JointStep]
+    times: list[list[StepTimes]]
+    uneven: str
+    allreduce: float
+    alike: str
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the start to the end of the last step."""
+        return self.steps[-1].end if self.steps else 0.0
+
+    def waits(self, rank: int) -> tuple[float, dict[int, float]]:
+        """Split the seconds that *rank* waited: for its own data, and for each other rank, by its number.
+
+        With its steps and the all-reduces they add up to the whole, to the nanosecond.
+        """
+        own, for_others = 0, dict[int, int]()
+        reduce = round(self.allreduce * NS)
+        for times, step in zip(self.times[rank], self.steps, strict=False):
+            own += times.got - times.asked
+            if waited := step.end_ns - reduce - times.trained:
+                for_others[step.slowest] = for_others.get(step.slowest, 0) + waited
+        return own / NS, {other: time / NS for other, time in for_others.items()}
+
+    @property
+    def waited_for(self) -> list[int]:
+        """The rank that was waited for, step by step."""
+        return [step.slowest for step in self.steps]
+
+    def __repr__(self) -> str:
+        return f"<Ranks: {len(self.traces)} ranks, {len(self.steps)} steps, {self.duration * 1e3:.3f} ms>"
+
+    def __str__(self) -> str:
+        lines = [repr(self), *filter(None, (self.alike, self.uneven))]
+        for rank, steps in enumerate(self.times):
+            own, theirs = self.waits(rank)
+            trains = sum(times.trained - times.got for times in steps) / NS
+            shares = (
+                ("trains", trains),
+                ("waits for data", own),
+                ("for others", sum(theirs.values())),
+            )
+            lines.append(
+                f"rank {rank:<5}"
+                + "".join(f"  {what} {time * 1e3:.3f} ms" for what, time in shares)
+            )
+        return "\n".join(lines)
 
 
 class Rank:
@@ -41,23 +117,25 @@ class Rank:
     has_step = False  # what it waits after: a step, or an epoch
     is_over = False
     waits_since: int | None = None  # for the others
+    asked = 0  # when it began to wait for its next element
 
-    def __init__(self, number: int, loop: Loop, num_epochs: int, most: float) -> None:
+    def __init__(self, number: int, loop: Any) -> None:
         self.number = number
-        run: Any = loop.run  # on the virtual clock
-        self.run, run.in_step = run, False
-        self.turns: list[Turn] = []  # of its steps
+        self.run, self.run.in_step = loop.run, False
+        self.times: list[StepTimes] = []
         loop.meet = self.meet
-        self.others = run.name("Others", LOOP, MEET)
-        self.main = Task(run, loop.run_epochs(num_epochs, most), loop.train.stage)
-        run.ready.append(self.main)
+        self.others = self.run.name("Others", LOOP, MEET)
+        self.main = Task(self.run, loop.run_epochs(), loop.train.stage)
+        self.run.ready.append(self.main)
 
-    async def meet(self, turn: Turn | None) -> None:
-        """Wait for the others, after a step or an epoch."""
-        self.has_step = turn is not None
-        if turn is not None:
-            self.turns.append(turn)
+    async def meet(self, got: int | None) -> None:
+        """Wait for the others: after a step whose element was there when it *got* it, or an epoch."""
+        self.has_step = got is not None
+        if got is not None:
+            self.times.append(StepTimes(self.asked, got, self.run.time))
         await others()
+        if got is not None:
+            self.asked = self.run.time
 
     def next_time(self) -> float:
         """Return when something can happen next in its run."""
@@ -78,82 +156,70 @@ class Rank:
             self.run.took(self.others, "wait", since, at, Element(None))
         self.run.wake_at(at, self.main)
 
-
-class Together(NamedTuple):
-    """A step of all ranks: when it ended in nanoseconds, and which rank was waited for."""
-
-    end_ns: int
-    slowest: int
-
-    @property
-    def end(self) -> float:
-        return self.end_ns / NS
+    def end(self) -> None:
+        """End what is under way: after an error in any rank, or where they ended apart."""
+        self.run.current = self.main
+        self.run.finish(self.main.coro)
 
 
-@dataclass(eq=False, repr=False)
-class Ranks:
-    """What several ranks did: *steps* that they took together, and an ordinary trace of each.
+def train_together(
+    function: Any,
+    count: int,
+    allreduce: float,
+    record: bool | int,
+    progress: Any,
+    loop_over: Callable[..., Any],
+) -> Ranks:
+    """Train on the pipelines that *function* makes for *count* ranks; say what each did.
 
-    *uneven* says what happened if they ran out at different steps; the run stops there.
-    *alike* says if all read the same samples, or write to one list.
+    *loop_over* makes the training loop of a pipeline. *record* may be the only rank to be recorded.
+    Raises ValueError if two ranks share a step.
     """
-
-    traces: list[Trace]
-    steps: list[Together]
-    turns: list[list[Turn]]  # by ranks
-    uneven: str
-    allreduce: float
-    alike: str
-
-    @property
-    def duration(self) -> float:
-        """Seconds from the start to the end of the last step."""
-        return self.steps[-1].end if self.steps else 0.0
-
-    def waits(self, rank: int) -> tuple[float, dict[int, float]]:
-        """Split the seconds that *rank* waited: for its own data, and for each other rank, by its number.
-
-        With its steps and the all-reduces they add up to the whole, to the nanosecond.
-        """
-        own, for_others = 0, dict[int, int]()
-        reduce = round(self.allreduce * NS)
-        for turn, step in zip(self.turns[rank], self.steps, strict=False):
-            own += turn.got - turn.asked
-            if waited := step.end_ns - reduce - turn.trained:
-                for_others[step.slowest] = for_others.get(step.slowest, 0) + waited
-        return own / NS, {who: time / NS for who, time in for_others.items()}
-
-    @property
-    def waited_for(self) -> list[int]:
-        """The rank that was waited for, step by step."""
-        return [step.slowest for step in self.steps]
-
-    def __repr__(self) -> str:
-        return f"<Ranks: {len(self.traces)} ranks, {len(self.steps)} steps, {self.duration * 1e3:.3f} ms>"
-
-    def __str__(self) -> str:
-        lines = [repr(self), *filter(None, (self.alike, self.uneven))]
-        for rank, turns in enumerate(self.turns):
-            own, theirs = self.waits(rank)
-            steps = sum(turn.trained - turn.got for turn in turns) / NS
-            times = (
-                ("trains", steps),
-                ("waits for data", own),
-                ("for others", sum(theirs.values())),
+    check.duration("allreduce", allreduce)
+    numbers = range(check.integer("ranks", count, least=1))
+    check.function("dataset", function)
+    is_one = type(record) is int
+    if is_one and record not in numbers:
+        raise ValueError(
+            f"record={record!r}: must be True, False or one of the {count} ranks"
+        )
+    with without_collector():
+        loops = [
+            loop_over(
+                function(number),
+                record == number if is_one else record,
+                None if number else progress,
             )
-            lines.append(
-                f"rank {rank:<5}"
-                + "".join(f"  {what} {time * 1e3:.3f} ms" for what, time in times)
-            )
-        return "\n".join(lines)
+            for number in numbers
+        ]
+        refuse_what_is_shared(loops)
+        alike = ALL_ALIKE if are_alike(loops) else ""
+        ranks = [Rank(number, loop) for number, loop in enumerate(loops)]
+        for rank in ranks:
+            rank.run.lines = ranks[0].run.lines  # one storage for all
+        steps: list[JointStep] = []
+        uneven, cancelled = "", False
+        try:
+            uneven = take_steps(ranks, steps, round(allreduce * NS))
+        except Stopped:
+            cancelled = True
+        finally:
+            for rank in ranks:
+                rank.end()
+    traces = [loop.trace(cancelled=cancelled) for loop in loops]
+    times = [rank.times for rank in ranks]
+    found = Ranks(traces, steps, times, uneven, allreduce, alike)
+    for trace in traces:
+        trace.ranks = found
+    return found
 
 
-def refuse_what_is_shared(pipelines: list[Any]) -> None:
+def refuse_what_is_shared(loops: list[Any]) -> None:
     """Raise ValueError if two ranks have a step in common: a cache would be shared, which no machines do."""
     owners: dict[Any, int] = {}
-    for rank, pipeline in enumerate(pipelines):
+    for rank, loop in enumerate(loops):
         # The last step that is shared comes first
-        for node in reversed([*walk(pipeline.node)]):
+        for node in reversed([*walk(loop.pipeline.node)]):
             if owners.setdefault(node, rank) != rank:
                 both = f"ranks {owners[node]} and {rank} share {node.method}"
                 raise ValueError(
@@ -161,29 +227,13 @@ def refuse_what_is_shared(pipelines: list[Any]) -> None:
                 )
 
 
-def are_alike(pipelines: list[Any]) -> bool:
-    """Whether several *pipelines* have the same steps, arguments and functions, and so give the same."""
-    first, *others = (fingerprint(pipeline.node) for pipeline in pipelines[:2])
-    if others != [first]:  # most are told apart by two of them
+def are_alike(loops: list[Any]) -> bool:
+    """Whether the pipelines of several *loops* are known to have the same steps, arguments and functions."""
+    digests = (Digest(loop.pipeline.node, loop.machine.cores) for loop in loops)
+    first = next(digests)
+    if len(loops) == 1 or not first.is_complete:
         return False
-    return all(fingerprint(pipeline.node) == first for pipeline in pipelines[2:])
-
-
-def lengths_of_shared(pipelines: list[Any]) -> dict[str, tuple[Any, int]]:
-    """Return by name what functions of several *pipelines* hold that may grow, and how long it is."""
-    owners: dict[int, set[int]] = defaultdict(set)
-    lengths = {}
-    for rank, pipeline in enumerate(pipelines):
-        functions = [
-            value for node in walk(pipeline.node) for value in node.arguments.values()
-        ]
-        for function in filter(isfunction, functions):
-            taken = getclosurevars(function)
-            for name, value in {**taken.globals, **taken.nonlocals}.items():
-                owners[id(value)].add(rank)
-                if isinstance(value, (list, dict, set)) and len(owners[id(value)]) > 1:
-                    lengths[name] = value, len(value)
-    return lengths
+    return all(digest.text == first.text for digest in digests)
 
 
 @contextmanager
@@ -200,29 +250,11 @@ def without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def together(
-    loops: list[Loop], num_epochs: int, most: float, allreduce: float
-) -> tuple[list[Together], list[list[Turn]], str]:
-    """Run all *loops*: each step ends for all when the slowest has trained, and *allreduce* later.
+def take_steps(ranks: list[Rank], steps: list[JointStep], allreduce: int) -> str:
+    """Let *ranks* train to their end, and add their *steps*; return what was uneven.
 
-    Return the steps, the turns of each rank, and a sentence if one rank ran out where
-    another did not.
+    Each step ends for all when the slowest has trained, and *allreduce* later.
     """
-    ranks = [Rank(number, loop, num_epochs, most) for number, loop in enumerate(loops)]
-    steps: list[Together] = []
-    for rank in ranks:
-        rank.run.lines = ranks[0].run.lines  # one storage for all
-    try:
-        uneven = take_steps(ranks, steps, round(allreduce * NS))
-    finally:
-        for rank in ranks:  # after an error in one of them, or where they ended apart
-            rank.run.current = rank.main
-            rank.run.finish(rank.main.coro)
-    return steps, [rank.turns for rank in ranks], uneven
-
-
-def take_steps(ranks: list[Rank], steps: list[Together], allreduce: int) -> str:
-    """Let *ranks* train until they have ended, and take down their *steps*; return what was uneven."""
     while True:
         meet(ranks)
         over = [rank for rank in ranks if not rank.has_step or rank.is_over]
@@ -230,13 +262,10 @@ def take_steps(ranks: list[Rank], steps: list[Together], allreduce: int) -> str:
             return ""
         if not over:
             slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
-            steps.append(Together(slowest.run.time + allreduce, slowest.number))
+            steps.append(JointStep(slowest.run.time + allreduce, slowest.number))
         elif len(over) < len(ranks):
-            first, later = (
-                over[0].number,
-                next(rank.number for rank in ranks if rank not in over),
-            )
-            return UNEVEN.format(first=first, later=later, step=len(steps))
+            later = next(rank.number for rank in ranks if rank not in over)
+            return UNEVEN.format(first=over[0].number, later=later, step=len(steps))
         for rank in ranks:  # an epoch ends for each by itself
             rank.release(rank.run.time if over else steps[-1].end_ns)
 

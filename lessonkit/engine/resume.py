@@ -1,26 +1,34 @@
-"""Where a run stood: enough to begin again there, and what it costs to do so, by three ways of keeping it."""
+"""Where a run stood: enough to go on there, and what two ways to keep that cost."""
 
-import zlib
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from copyreg import dispatch_table
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
-from inspect import getclosurevars
 from itertools import islice
-from numbers import Integral
-from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from lessonkit.engine.node import Node, walk
 
+PLAIN = (type(None), bool, int, float, complex, str)
+OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+FOLDERS = os.path.dirname(os.__file__), *map(sysconfig.get_path, ("purelib", "platlib"))
+# Where code is that no learner wrote; in a browser folders begin with two slashes
+INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in FOLDERS))
+
 
 @dataclass(frozen=True)
 class State:
-    """Where a run stood *after* so many elements; `benchmark(..., resume=state)` goes on there.
+    """A point in a run, *after* a number of elements; `benchmark(..., resume=state)` goes on there.
 
-    *pipeline* is a digest of what ran, *passes* are those that had begun over its sources. Systems
-    keep one of three things. The contents of all buffers are *contents* bytes, and take no time. A
-    position takes *position* seconds, until the first element is there again. Without either, all
-    is made again: *replay* seconds.
+    *pipeline* is a digest of the pipeline that ran, *passes* counts the passes over its sources that
+    had begun. A system that keeps the contents of all buffers keeps *contents* bytes. One that keeps
+    a position takes *position* seconds until the first element is there again. A system that keeps
+    neither makes all elements again, as a resumed run does: its first arrival tells how long that is.
     """
 
     pipeline: str
@@ -28,28 +36,23 @@ class State:
     passes: int
     contents: int
     position: float
-    replay: float
 
 
 def state_of(trace: Any, after: int) -> State:
-    """Tell where the run of *trace* stood *after* so many elements; ValueError if it cannot go on there."""
+    """Return the state of the run of *trace* after *after* elements; ValueError if there is none."""
     node, given = trace.dataset.node, sum(map(len, trace.arrived))
     if after > given:
         raise ValueError(
             f"after={after}: must be {given} or less, so many elements were trained on"
         )
-    if any(part.arguments.get("random") for part in walk(node)):
+    arguments = [part.arguments for part in walk(node)]
+    if any(given.get("random") for given in arguments):
         raise ValueError(
             "a map with random=True cannot be resumed: what it draws is drawn anew"
         )
-    orders = [
-        part.arguments.get(name)
-        for part in walk(node)
-        for name in ("in_order", "deterministic")
-    ]
-    if trace.clock == "real" and False in orders:
+    if any(False in map(given.get, ("in_order", "deterministic")) for given in arguments):
         raise ValueError(
-            "an order that hangs on times cannot be resumed: keep the order of the elements"
+            "this order depends on timing, so it cannot be resumed: keep the order of the elements"
         )
     times = [epoch.start + time for epoch in trace.epochs for time in epoch.arrivals]
     now = round(times[after - 1] * 1e9) if after else 0
@@ -62,72 +65,103 @@ def state_of(trace: Any, after: int) -> State:
     before = trace.options["resume"]
     # The run was itself resumed: all is counted from the beginning of the first
     if before is not None:
-        passes, first, after = (
-            max(passes, before.passes),
-            before.position,
-            before.after + after,
-        )
-    return State(fingerprint(node), after, passes, held, first, now / 1e9)
+        passes, first = max(passes, before.passes), before.position
+        after += before.after
+    return State(Digest(node, trace.machine.cores).text, after, passes, held, first)
 
 
-def fingerprint(root: Node) -> str:
-    """Return a digest of the pipeline that ends in *root*: steps, arguments, what functions do."""
-    digest = sha256()
-    for node in walk(root):
-        digest.update(repr((node.method, len(node.inputs))).encode())
-        for name, value in node.arguments.items():
-            digest.update(f"{name}={told_apart(value)};".encode())
-    return digest.hexdigest()
+class Digest:
+    """A digest of the pipeline that ends in *root*: *text* is the same in every process.
 
-
-def told_apart(value: Any, *around: Any) -> str:
-    """Return a text that tells an argument from others, the same in every process.
-
-    Of a function it has what it does: its code, its defaults, and all that it takes from
-    outside. It is met while these values *around* it are told apart.
+    It holds steps, arguments and what functions do: their code, what they captured, and the
+    globals that they name. An order may depend on the number of *cores*. *is_complete* says that
+    all values could be looked into; of others only the type counts.
     """
-    if any(value is one for one in around):  # it calls itself
-        return "again"
-    parts: Any = None
-    if isinstance(value, CodeType):
-        parts = value.co_code.hex(), value.co_names, value.co_consts
-    elif isinstance(value, FunctionType):
-        taken = getclosurevars(value)
-        parts = (
-            value.__code__,
-            value.__defaults__,
-            value.__kwdefaults__,
-            taken.nonlocals,
-            taken.globals,
-        )
-    elif isinstance(value, partial):
-        parts = value.func, value.args, value.keywords
-    elif isinstance(value, dict):
-        parts = *value, *value.values()
-    elif isinstance(value, (set, frozenset)):
-        parts = sorted(map(told_apart, value))
-    elif isinstance(value, (list, tuple)):
-        parts = value
-    elif isinstance(value, (MethodType, BuiltinMethodType)):
-        parts = getattr(value, "__func__", value.__name__), value.__self__
-    if parts is not None:
-        return str([told_apart(part, *around, value) for part in parts])
-    if isinstance(value, (ModuleType, type)):
-        return value.__name__
-    if " at 0x" in repr(value):  # an object of a learner's
-        return f"{type(value).__qualname__} {told_apart(getattr(value, '__dict__', {}), *around, value)}"
-    return str(identity(value))
+
+    def __init__(self, root: Node, cores: int) -> None:
+        self.sha, self.is_complete = sha256(), True
+        # By id: the values that were met, in this order. Held, or another might get the id
+        self.met: dict[int, tuple[int, Any]] = {}
+        for node in walk(root):
+            self.add((node.method, len(node.inputs), node.arguments))
+            # Its cycle may be left to the machine, as that of one which its function makes
+            if node.method in ("interleave", "flat_map"):
+                self.add(cores)
+        self.text = self.sha.hexdigest()
+
+    def add(self, value: Any) -> None:
+        """Add a *value* and all that is in it, each only once."""
+        if isinstance(value, bytes):
+            self.sha.update(b"%d bytes:%b" % (len(value), value))
+        elif type(value) in PLAIN:
+            self.sha.update(f"{value!r},".encode())
+        elif id(value) in self.met:
+            self.add(f"again {self.met[id(value)][0]}")
+        else:
+            # Equal constants may be one object or two
+            if not isinstance(value, (tuple, frozenset, CodeType)):
+                self.met[id(value)] = len(self.met), value
+            self.sha.update(f"{type(value).__qualname__}(".encode())
+            for part in self.parts(value):
+                self.add(part)
+            self.sha.update(b")")
+
+    def parts(self, value: Any) -> Iterable[Any]:
+        """Return what there is in *value*: of an object what a pickle would keep of it."""
+        if isinstance(value, dict):
+            return *value, *value.values()
+        if isinstance(value, (set, frozenset)):
+            return sorted(value, key=repr)
+        if isinstance(value, (list, tuple)):
+            return value
+        if isinstance(value, CodeType):
+            return value.co_code, value.co_names, value.co_consts
+        if isinstance(value, ModuleType):
+            return (value.__name__,)
+        with suppress(Exception):  # a learner's object may raise anything
+            if name := installed_name(value):
+                return (name,)
+            if isinstance(value, FunctionType):
+                cells = [cell.cell_contents for cell in value.__closure__ or ()]
+                known, names = value.__globals__, sorted({*names_in(value.__code__)})
+                used = {name: known[name] for name in names if name in known}
+                return value.__code__, value.__defaults__, value.__kwdefaults__, cells, used
+            if isinstance(value, (staticmethod, classmethod)):
+                return (value.__func__,)
+            if isinstance(value, property):
+                return value.fget, value.fset
+            if isinstance(value, type):
+                return value.__name__, value.__bases__, dict(members(value))
+            if not hasattr(value, "__next__"):  # an iterator may be shared, and moves on
+                reduce = dispatch_table.get(type(value))
+                made: Any = reduce(value) if reduce else value.__reduce_ex__(2)
+                if isinstance(made, str):  # it is reached by a name
+                    return (made,)
+                return [list(part) if hasattr(part, "__next__") else part for part in made]
+        self.is_complete = False
+        return ()
 
 
-def identity(value: Any) -> int:
-    """Return a number that tells *value* from others, the same in every process."""
-    if isinstance(value, Integral):
-        return int(value)
-    if hasattr(value, "tobytes"):  # of an array all that is in it
-        return zlib.crc32(value.tobytes())
-    if isinstance(value, (dict, tuple, list)):
-        value = [
-            identity(part)
-            for part in (value.values() if isinstance(value, dict) else value)
-        ]
-    return zlib.crc32(repr(value).encode())
+def installed_name(value: Any) -> str:
+    """Return the full name of *value* if an installed module has it; else an empty string."""
+    name, module = getattr(value, "__qualname__", ""), getattr(value, "__module__", "")
+    found = sys.modules.get(module or "")
+    is_installed = module in sys.builtin_module_names or str(
+        getattr(found, "__file__", "")
+    ).startswith(INSTALLED)
+    return f"{module}.{name}" if is_installed and vars(found).get(name) is value else ""
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """Give the names that *code* looks up, and those of the functions and comprehensions in it."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from names_in(part)
+
+
+def members(kind: type) -> Iterator[tuple[str, Any]]:
+    """Give what a learner wrote in a class: methods and values, not what Python adds."""
+    for name, value in vars(kind).items():
+        if isinstance(value, FunctionType) or not name.startswith("__"):
+            yield name, value

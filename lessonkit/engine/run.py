@@ -101,7 +101,8 @@ class Resource(Gate):
             self.free -= 1
         finally:
             self.queue.remove(ticket)
-            self.changed(by)  # the next in line may be served too
+            if self.queue:
+                self.changed(by)  # the next in line may be served too
 
     def release(self, by: "Run | None" = None) -> None:
         self.free += 1

@@ -1,36 +1,284 @@
-"""`benchmark`: a training loop over a pipeline, on one machine or on many ranks."""
+"""The training loop: it asks for elements, copies each to the accelerator and trains on it."""
+
+from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, overload
 
 from lessonkit import check
-from lessonkit.engine.costs import Cost
-from lessonkit.engine.loop import Loop, LoopStep, Progress
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.costs import Cost, price
+from lessonkit.engine.element import END, Element, like
+from lessonkit.engine.machine import TELLER, Machine
 from lessonkit.engine.node import Description, cardinality, sites
+from lessonkit.engine.operators import Scope, Stream, open_whole
 from lessonkit.engine.process import Store
-from lessonkit.engine.ranks import (
-    ALL_ALIKE,
-    ONE_LIST,
-    Ranks,
-    are_alike,
-    lengths_of_shared,
-    refuse_what_is_shared,
-    together,
-    without_collector,
-)
-from lessonkit.engine.recorder import COPY, LOAD, TRAIN, Recorder
-from lessonkit.engine.resume import State, fingerprint
-from lessonkit.engine.run import Run, Stopped
+from lessonkit.engine.ranks import Ranks, train_together
+from lessonkit.engine.recorder import COPY, LOAD, LOOP, TRAIN, Recorder
+from lessonkit.engine.resume import Digest, State
+from lessonkit.engine.run import Gate, Run, Stopped, Task
 from lessonkit.engine.threads import Threads
-from lessonkit.engine.trace import Trace
+from lessonkit.engine.trace import Epoch, Trace
 from lessonkit.engine.virtual import Virtual
 
-# Elements of a source whose end nobody knows, on the virtual clock
+Progress = Callable[[int, float], object]
+
+# On the virtual clock, from a source whose end nobody knows: of all ranks together
 MOST_ELEMENTS = 1_000_000
+# Of the lists and tuples in one element, in a trace; one with more is only named
+MOST_PARTS = 1000
 USUAL = 0.010  # s; what a step takes if nothing is said
+
+
+class LoopStep:
+    """A part of the training loop: what it costs for an element, or a *function* to call with it."""
+
+    def __init__(
+        self,
+        run: Run,
+        name: str,
+        role: str,
+        cost: Cost,
+        function: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.run = run
+        self.function = function
+        self.price = price(cost, name.lower(), "; a function to call is step=")
+        self.free = self.price == 0 and not function
+        # A copy that takes no time leaves its name to others
+        if not self.free or name != "Load":
+            self.stage = run.name(name, LOOP, role)
+
+    def take(self, element: Element) -> Awaitable[Any]:
+        """Take the time that this takes for *element*."""
+        if (function := self.function) is None:
+            return self.run.spend(self.run.charge(self.price, element), self.stage, element)
+        # The element as one argument, where `apply` would take a tuple apart.
+        return self.run.apply(lambda *parts: function(element.value), element, self.stage)
+
+
+class Background:
+    """Does a *step* of the loop beside it: for one element after the other, as they came."""
+
+    task: Task | None = None  # when there was something to do
+
+    def __init__(self, step: LoopStep, name: str, reason: str) -> None:
+        self.run, self.step, self.reason = step.run, step, reason
+        self.gate = Gate(self.run, name)
+        self.queue = deque[Element]()  # with the one that is at work
+
+    def begin(self, element: Element) -> None:
+        """Put *element* into the queue."""
+        self.queue.append(element)
+        if len(self.queue) == 1:
+            self.task = self.run.start(self.work(), self.step.stage)
+
+    async def work(self) -> None:
+        """Do what is in the queue."""
+        while self.queue:
+            await self.step.take(self.queue[0])
+            self.queue.popleft()
+            self.gate.changed()
+
+    def until(self, left: int) -> Awaitable[None]:
+        """Wait until at most so many are *left*."""
+        return self.run.until(self.gate, lambda: len(self.queue) <= left, self.reason)
+
+    def close(self) -> None:
+        """End what is under way, or was to begin."""
+        if self.task is not None:
+            self.run.cancel(self.task)
+
+
+class CopiedAhead(Background):
+    """Copies the next element to the accelerator while it trains on this one, as PyTorch's `DataPrefetcher`.
+
+    The loop asks for the next element before it trains on this one: so it waits for both.
+    """
+
+    element: Element | None = None
+
+    def __init__(self, stream: Stream, load: LoopStep) -> None:
+        super().__init__(load, load.stage, "buffer empty")
+        self.stream = stream
+
+    async def next(self) -> Element:
+        element = self.element or await self.begin_copy()
+        if element is not END:
+            await self.until(left=0)
+            await self.begin_copy()
+        return element
+
+    async def begin_copy(self) -> Element:
+        """Ask for an element, and copy it in the background."""
+        self.element = await self.stream.next()
+        if self.element is not END:
+            self.begin(self.element)
+        return self.element
+
+    def close(self) -> None:
+        super().close()
+        self.stream.close()
+
+
+class Loop:
+    """The training loop over one pipeline, in a run of its own; it notes what arrives.
+
+    *options* are keywords of `benchmark`. Raises TypeError if *pipeline* is none, and ValueError if it
+    never ends or if the state to resume is of another one.
+    """
+
+    # Wait for the other ranks: after a step whose element was there at this time, or after an epoch
+    meet: Callable[[int | None], Awaitable[None]] | None = None
+
+    def __init__(
+        self,
+        pipeline: Description,
+        recorded: bool,
+        progress: Progress | None,
+        *,
+        options: dict[str, Any],
+        clock: str,
+        machine: Machine,
+        keep: bool,
+        cancel: threading.Event | None,
+        ranks: int,
+    ) -> None:
+        if not isinstance(pipeline, Description):
+            raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
+        self.pipeline, self.options, self.machine = pipeline, options, machine
+        self.clock, self.keep, self.progress, self.cancel = clock, keep, progress, cancel
+        node, resume, most = pipeline.node, options["resume"], options["max_elements"]
+        count = cardinality(node)
+        if most is None and count == math.inf:
+            raise ValueError(
+                "the pipeline never ends: say max_elements, or repeat it a number of times"
+            )
+        self.most = math.inf if most is None else most
+        self.is_endless = most is count is None and clock == "virtual"  # for all we know
+        if self.is_endless:
+            self.most = MOST_ELEMENTS // ranks + 1
+        if resume is not None and resume.pipeline != Digest(node, machine.cores).text:
+            raise ValueError(
+                "resume: this state is of another pipeline, or of one that was changed since, "
+                "or of a machine with more or fewer cores"
+            )
+        self.skip = (
+            0 if resume is None else resume.after
+        )  # these are made again, and let go
+        shared = (machine, Store(fixed_seed=True), Recorder() if recorded else None)
+        self.run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
+        self.run.sites = {site: operator for operator, site in enumerate(sites(node))}
+        ahead = options["ahead"] and node.arguments.get("pin_memory", True)
+        step, queue = options["step"], options["queue"]
+        self.train = LoopStep(
+            self.run, "Train", TRAIN, options["train"] or 0, None if queue else step
+        )
+        # Of a step, if the accelerator has a queue; else the step itself
+        self.launch = LoopStep(self.run, "Launch", COPY, 0, step) if queue else self.train
+        self.load = LoopStep(
+            self.run, "Load", COPY if ahead or queue else LOAD, options["load"]
+        )
+        self.ahead = ahead and not self.load.free
+        self.epochs: list[Epoch] = []
+
+    def complete(self) -> Trace:
+        """Train to the end, or until it is cancelled, and return the trace."""
+        try:
+            self.run.complete(self.run_epochs(), self.launch.stage)
+        except Stopped:
+            if self.run.crash:
+                raise self.run.crash from None
+            return self.trace(cancelled=True)
+        return self.trace()
+
+    def trace(self, *, cancelled: bool = False) -> Trace:
+        """Return what happened so far."""
+        time = self.run.time / 1e9
+        what = self.run.recorder, self.epochs, time, self.clock, cancelled
+        return Trace(*what, self.pipeline, self.machine, self.options)
+
+    async def run_epochs(self) -> None:
+        """Train for all epochs, or until there were enough elements."""
+        run, load, launch, cancel = self.run, self.load, self.launch, self.cancel
+        watched = run.recorder is not None or self.progress is not None
+        skip, queue, meet, most = self.skip, self.options["queue"], self.meet, self.most
+        count, copies = 0, not (load.free or self.ahead)
+        accelerator = Background(self.train, "the accelerator's queue", "buffer full")
+        for _ in range(self.options["num_epochs"]):
+            epoch = Epoch(start=run.time / 1e9)
+            self.epochs.append(epoch)
+            if run.recorder is not None:
+                run.recorder.arrived.append([])
+            before, samples = count, 0
+            stream = open_whole(Scope(run), self.pipeline.node)
+            give = CopiedAhead(stream, load) if self.ahead else stream
+            try:
+                while count < most and (element := await give.next()) is not END:
+                    got = run.time if meet else 0
+                    count += 1
+                    if count <= skip:
+                        continue
+                    samples += element.samples
+                    if watched:
+                        self.take_down(epoch, count, element)
+                    if cancel and cancel.is_set():
+                        raise Stopped
+                    if copies:
+                        await load.take(element)
+                    await launch.take(element)
+                    if queue:
+                        await accelerator.until(left=queue - 1)
+                        accelerator.begin(element)
+                    if meet:
+                        await meet(got)
+                await accelerator.until(left=0)
+                if meet:
+                    await meet(None)
+            finally:
+                epoch.count, epoch.samples = max(0, count - max(before, skip)), samples
+                epoch.duration = run.time / 1e9 - epoch.start
+                give.close()
+                accelerator.close()
+            if before < count <= skip:  # all of it was before
+                self.epochs.pop()
+                if run.recorder is not None:
+                    run.recorder.arrived.pop()
+            if count == most:
+                if self.is_endless:
+                    raise ValueError(
+                        f"the pipeline gave {most - 1} elements and did not end: say max_elements"
+                    )
+                return
+
+    def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
+        """Note the arrival of *element*, and tell that it is the *count*-th."""
+        now = self.run.time / 1e9
+        if self.run.recorder is not None:
+            self.run.recorder.arrived[-1].append(element.key)
+            epoch.arrivals.append(now - epoch.start)
+            epoch.elements.append(element.value if self.keep else _described(element.value))
+        if self.progress is not None:
+            self.run.outside(TELLER, self.progress, count, now)
+
+
+def _described(value: Any, room: int = MOST_PARTS) -> Any:
+    """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data.
+
+    Lists and tuples in it share the *room* for parts.
+    """
+    if isinstance(value, (int, float, bool, type(None))) or (
+        isinstance(value, str) and len(value) < 100
+    ):
+        return value
+    if isinstance(value, (list, tuple)) and len(value) <= room:
+        parts = [_described(part, room // len(value)) for part in value]
+        return like(value, parts) if isinstance(value, tuple) else parts
+    shape = f"({len(value)},)" if isinstance(value, list) else getattr(value, "shape", None)
+    return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"
 
 
 @overload
@@ -61,29 +309,37 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     ranks: int | None = None,
     allreduce: float = 0,
 ) -> Any:
-    """Run the training loop over *dataset*, from empty caches, and say what happened.
+    """Run the training loop over *dataset*, from empty caches, and return what happened.
 
-    *train* and *load* are seconds, or a function of the element that gives seconds; *train*
-    is 10 ms if it is not given. In place of it *step* may be a function to call with each
-    element: its own time counts, and the work that it says by `work`; what it returns does
-    not. With *ahead*, the next element is copied while this one trains, on a second stream.
-    What comes from a `DataLoader` has to be in pinned memory for that: without, copies take
-    turns with training. With *queue* the loop only launches a step, and goes on while at
-    most so many of them wait or are at work on the accelerator; *train* is what that takes,
-    *step* what launching does. An epoch ends when all are done. *max_elements* ends the run
-    after so many elements in all. *progress* is called after each element with how many
-    there were and how long it took; the run ends early when *cancel* is set. With *keep*
-    the trace holds on to the elements themselves.
+    *train* and *load* are costs: seconds, or a function of the element that returns seconds.
 
-    With *resume*, a state that `trace.state(after=...)` gave, the run goes on there: the
-    elements before are made again and let go, so all that follows is what would have
-    followed. Raises ValueError for a state of another pipeline.
+    dataset: the pipeline; with *ranks* a function that makes the pipeline of a rank, by its number.
+    num_epochs: how often the loop goes through the pipeline.
+    train: the cost of a step; 10 ms if neither it nor *step* is given.
+    load: the cost of copying an element to the accelerator before the step.
+    clock: "virtual", on which a run takes no time and is the same each time, or "real".
+    machine: the machine on which the pipeline runs.
+    max_elements: the run ends after this number of elements in all.
+    step: a function to call with each element, in place of *train*: its own time counts, and the
+        work that it says by `work`; its return value does not.
+    ahead: copy the next element while this one trains, on a second stream. Batches of a
+        `DataLoader` have to be in pinned memory for that: else copies take turns with training.
+    queue: the loop only launches steps, and goes on while at most this number of them wait or are
+        at work on the accelerator. Launching takes what *step* does, the work *train*. An epoch
+        ends when all steps are done.
+    record: False for a trace without spans; with *ranks* it may be the only rank that has some.
+    keep: the trace holds on to the elements themselves.
+    progress: a function to call after each element with the number of elements so far and the
+        seconds that they took; with *ranks* it is told of rank 0.
+    cancel: an event; the run ends early when it is set.
+    resume: a state that `trace.state(after=...)` returned. The elements before it are made again
+        and let go, so all that follows is what would have followed.
+    ranks: the number of machines that train together, each with a clock of its own. A step ends
+        for all when the slowest has trained, and *allreduce* seconds later. This is a model, on
+        the virtual clock alone; the result is `Ranks`.
 
-    With *ranks*, so many machines train together, each with a clock of its own: *dataset*
-    is a function that makes the pipeline of a rank, by its number. A step ends for all when
-    the slowest has trained, and *allreduce* seconds later. That is a model, on the virtual
-    clock alone; the result is `Ranks`. Without *record* a trace has no spans; of ranks it
-    may be the number of the only one that is recorded.
+    Raises TypeError or ValueError if an argument cannot be, if the pipeline never ends, or if
+    *resume* is a state of another pipeline.
 
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
@@ -91,13 +347,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
     '35.3%'
     """
-    num_epochs = check.integer("num_epochs", num_epochs, least=0)
     check.one_of("clock", clock, ("virtual", "real"))
-    most = (
-        math.inf
-        if max_elements is None
-        else check.integer("max_elements", max_elements, least=0)
-    )
     machine = check.instance("machine", machine or Machine(), Machine)
     queue = check.integer("queue", queue, least=0)
     if None not in (train, step) and not queue:
@@ -108,113 +358,40 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     may_be_called("step", step), may_be_called("progress", progress)
     if cancel is not None and not hasattr(cancel, "is_set"):
         raise TypeError(f"cancel={cancel!r}: must be a threading.Event")
-    if train is None and (queue or step is None):
-        train = USUAL
     check.flag("keep", keep), check.flag("ahead", ahead)
     if ranks is None or type(record) is not int:
         check.flag("record", record)
     if resume is not None:
-        check.integer(
-            "resume: after", check.instance("resume", resume, State).after, least=0
-        )
+        state = check.instance("resume", resume, State)
+        check.integer("resume: after", state.after, least=0)
     options: dict[str, Any] = {
-        "num_epochs": num_epochs,
+        "num_epochs": check.integer("num_epochs", num_epochs, least=0),
         "step": step,
-        "train": train,
+        "train": USUAL if train is None and (queue or step is None) else train,
         "load": load,
-    }
-    options |= {
-        "max_elements": max_elements,
+        "max_elements": check.unsaid(check.any_number)("max_elements", max_elements),
         "ahead": ahead,
         "queue": queue,
         "resume": resume,
     }
-
-    def loop_over(pipeline: Any, recorded: bool) -> Loop:
-        """Make a run of *pipeline*, and its training loop."""
-        node = pipeline.node
-        if most == cardinality(node) == math.inf:
-            raise ValueError(
-                "the pipeline never ends: say max_elements, or repeat it a number of times"
-            )
-        if resume is not None and resume.pipeline != fingerprint(node):
-            raise ValueError(
-                "resume: this state is of another pipeline, or of one that was changed since"
-            )
-        shared = (machine, Store(fixed_seed=True), Recorder() if recorded else None)
-        run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
-        run.sites = {site: operator for operator, site in enumerate(sites(node))}
-        copies = ahead and node.arguments.get("pin_memory", True)
-        training = LoopStep(run, "Train", TRAIN, train or 0, None if queue else step)
-        launching = LoopStep(run, "Launch", COPY, 0, step) if queue else training
-        loading = LoopStep(run, "Load", COPY if copies or queue else LOAD, load)
-        skip = resume.after if resume is not None else 0
-        steps = loading, training, launching
-        return Loop(run, node, *steps, queue, keep, progress, cancel, copies, skip)
-
-    def trace(pipeline: Any, loop: Loop, *, cancelled: bool = False) -> Trace:
-        recorder, time = loop.run.recorder, loop.run.time / 1e9
-        return Trace(
-            recorder, loop.epochs, time, clock, cancelled, pipeline, machine, options
-        )
-
-    if ranks is not None:
-        check.duration("allreduce", allreduce)
-        for name, given in (("resume", resume), ("queue", queue)):
-            if given:
-                raise ValueError(f"{name}={given!r}: must not be given with ranks")
-        if clock == "real":
-            raise ValueError(
-                "clock='real': must be virtual with ranks=, which are a model of other machines"
-            )
-        numbers = range(check.integer("ranks", ranks, least=1))
-        if type(record) is int and record not in numbers:
-            raise ValueError(
-                f"record={record!r}: must be True, False or one of the {ranks} ranks"
-            )
-        function = check.function_of_rank("dataset", dataset)
-        pipelines = [checked_pipeline(function(number)) for number in numbers]
-        refuse_what_is_shared(pipelines)
-        before = lengths_of_shared(pipelines)
-        recorded = [
-            record == number if type(record) is int else bool(record) for number in numbers
-        ]
-        with without_collector():
-            loops = [*map(loop_over, pipelines, recorded)]
-            found = together(loops, num_epochs, most, allreduce)
-        remarks = [ALL_ALIKE] * are_alike(pipelines)
-        remarks += [
-            ONE_LIST.format(name)
-            for name, (value, length) in before.items()
-            if len(value) != length
-        ]
-        result = Ranks(
-            [*map(trace, pipelines, loops)], *found, allreduce, " ".join(remarks)
-        )
-        for one in result.traces:
-            one.ranks = result
-        return result
-    if allreduce:
-        raise ValueError(f"allreduce={allreduce!r}: must not be given without ranks")
-    loop = loop_over(checked_pipeline(dataset), bool(record))
-    unknown = most == math.inf and cardinality(dataset.node) is None and clock == "virtual"
-    epochs = loop.run_epochs(num_epochs, MOST_ELEMENTS + 1 if unknown else most)
-    cancelled = False
-    try:
-        loop.run.complete(epochs, loop.launch.stage)
-    except Stopped:
-        if loop.run.crash:
-            raise loop.run.crash from None
-        cancelled = True
-    if unknown and sum(epoch.count for epoch in loop.epochs) > MOST_ELEMENTS:
+    loop_over = partial(
+        Loop,
+        options=options,
+        clock=clock,
+        machine=machine,
+        keep=keep,
+        cancel=cancel,
+        ranks=ranks or 1,
+    )
+    if ranks is None:
+        if allreduce:
+            raise ValueError(f"allreduce={allreduce!r}: must not be given without ranks")
+        return loop_over(dataset, bool(record), progress).complete()
+    for name, given in (("resume", resume), ("queue", queue)):
+        if given:
+            raise ValueError(f"{name}={given!r}: must not be given with ranks")
+    if clock == "real":
         raise ValueError(
-            f"the pipeline gave {MOST_ELEMENTS} elements and did not end: say max_elements"
+            "clock='real': must be virtual with ranks=, which are a model of other machines"
         )
-    return trace(dataset, loop, cancelled=cancelled)
-
-
-def checked_pipeline(given: Any) -> Description:
-    """Return the pipeline that was *given*."""
-    if not isinstance(given, Description):
-        raise TypeError(f"dataset={given!r}: must be a Dataset")
-    return given
+    return train_together(dataset, ranks, allreduce, record, progress, loop_over)

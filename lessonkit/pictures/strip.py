@@ -64,18 +64,18 @@ def plot_ranks(ranks: Ranks) -> Picture:
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
     """Return when each rank works, waits for its own data, and waits for others."""
     works, own, others = Stretches(), Stretches(), Stretches()
-    for rank, turns in enumerate(ranks.turns):
-        for turn, step in zip(turns, ranks.steps, strict=False):
-            own.append((rank, turn.asked, turn.got))
-            works.append((rank, turn.got, turn.trained))
-            others.append((rank, turn.trained, step.end_ns))
+    for rank, all_times in enumerate(ranks.times):
+        for times, step in zip(all_times, ranks.steps, strict=False):
+            own.append((rank, times.asked, times.got))
+            works.append((rank, times.got, times.trained))
+            others.append((rank, times.trained, step.end_ns))
     return works, own, others
 
 
 def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
     """Return which rank was waited for, and until when, in each step in which others waited."""
     gradients = zip(
-        *([turn.trained for turn in turns] for turns in ranks.turns), strict=False
+        *([times.trained for times in steps] for steps in ranks.times), strict=False
     )
     steps = zip(ranks.steps, gradients, strict=False)
     return [
@@ -90,7 +90,7 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
 
     The turns of a rank are its times one after another: asked, got and trained in each step.
     """
-    turns = [[time // 1000 for turn in turns for time in turn] for turns in ranks.turns]
+    turns = [[time // 1000 for times in steps for time in times] for steps in ranks.times]
     late = [[rank, end // 1000] for rank, end in late_ranks(ranks)]
     rank = next(number for number, one in enumerate(ranks.traces) if one is trace)
     scene = {
@@ -106,13 +106,12 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
 def ranks_in_words(ranks: Ranks) -> str:
     """Put in words how the time of all ranks is shared, who was waited for most, and an uneven end."""
     count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
-    turns = [
-        turn for turns in ranks.turns for turn in turns[: len(ranks.steps)]
-    ]  # many: no stretches of them
-    own = sum(turn.got - turn.asked for turn in turns)
-    works = sum(turn.trained - turn.got for turn in turns)
+    # Many: no stretches of them
+    taken = [times for steps in ranks.times for times in steps[: len(ranks.steps)]]
+    own = sum(times.got - times.asked for times in taken)
+    works = sum(times.trained - times.got for times in taken)
     others = count * sum(step.end_ns for step in ranks.steps) - sum(
-        turn.trained for turn in turns
+        times.trained for times in taken
     )
     shares = [percent(time / whole) for time in (works, own, others)]
     who = f"{count} ranks take" if count > 1 else "1 rank takes"

@@ -1,25 +1,16 @@
 """Running what a pipeline function returns, within limits, and saying in a sentence what went wrong."""
 
-import os
-import sysconfig
 import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine.ranks import Ranks
+from lessonkit.engine.resume import INSTALLED, OURS
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time
 
-OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-FOLDERS = (
-    os.path.dirname(os.__file__),
-    sysconfig.get_path("purelib"),
-    sysconfig.get_path("platlib"),
-)
-# Where code is that no learner wrote; in a browser folders begin with two slashes.
-INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in FOLDERS))
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
 MOST_SAID = 400  # characters of an error
