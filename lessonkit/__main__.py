@@ -23,7 +23,7 @@ td,th{{padding:0 1em 0 0;text-align:left}}</style>
 
 def check_installation() -> int:
     """Print what was found; return 1 if something is not good."""
-    found = [*install_check.findings(), install_check.find_kernel()]
+    found = install_check.findings()
     print(install_check.in_words(found))
     print(
         "The first cell of 00_start_here.ipynb shows whether a page and its kernel hear each other."

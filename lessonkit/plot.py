@@ -2,7 +2,7 @@
 
 from lessonkit.pictures import curve, search, timeline, waterfall
 from lessonkit.pictures.kitchen import Kitchen as kitchen  # noqa: N813 - used like a function
-from lessonkit.widgets.picture import live
+from lessonkit.widgets.widget import live
 
 __all__ = [
     "kitchen",

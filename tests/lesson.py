@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from lessonkit.widgets.challenges.challenge import Challenge, Outcome
+from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.prediction import Predict
+from lessonkit.widgets.questions.question import Predict
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"

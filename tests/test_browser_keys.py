@@ -9,7 +9,7 @@ from servers import Server
 
 from lessonkit.widgets.questions.drawing import Drawing
 from lessonkit.widgets.questions.placing import Placing
-from lessonkit.widgets.questions.prediction import SCALES, Question
+from lessonkit.widgets.questions.question import SCALES, Question
 
 # A number, a choice; bars are placed by keys in `test_browser_questions.py`
 QUICK = "09_workers"

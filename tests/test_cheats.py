@@ -17,9 +17,9 @@ from lessonkit import (
     work,
 )
 from lessonkit.widgets import challenge, goals
-from lessonkit.widgets.challenges.challenge import Challenge
-from lessonkit.widgets.challenges.job_check import job_of
-from lessonkit.widgets.sandbox import recipe_of
+from lessonkit.widgets.challenges import Challenge
+from lessonkit.widgets.goals import job_of
+from lessonkit.widgets.sandbox import pipeline_run
 
 WHOLE = ArtificialDataset(20, read=0.005).map(cost=0.020, stage="Slow")
 TASK: Any = challenge(
@@ -127,7 +127,7 @@ def test_no_solution_of_a_lesson_may_be_run_in_another_way(name: str) -> None:
         if isinstance(task, Challenge):
             names = dict(lesson(name).names)
             run(code, names, f"<{name} solution>")
-            dataset, options = recipe_of(names["solution"]())
+            dataset, options = pipeline_run(names["solution"]())
             for other in (
                 {"train": 0},
                 {"num_epochs": 9},

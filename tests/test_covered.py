@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lesson import WRITTEN, Lesson, lesson
 
-from lessonkit.widgets.questions.prediction import Predict, Question
+from lessonkit.widgets.questions.question import Predict, Question
 
 NOTE = re.compile(r"<!--.*?-->|<details>.*?</details>", re.S)
 COVERED = {"tags": ["covered"], "jp-MarkdownHeadingCollapsed": True}

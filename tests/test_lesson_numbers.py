@@ -27,7 +27,7 @@ from lessonkit import (
 from lessonkit.analysis import memory
 from lessonkit.optimize import autotune
 from lessonkit.widgets import goals
-from lessonkit.widgets.challenges.task import Attempt
+from lessonkit.widgets.task import Attempt
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\d+(?:\.\d+)?")

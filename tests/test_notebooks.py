@@ -20,11 +20,10 @@ from lessonkit import benchmark
 from lessonkit.code import Program, has_loader
 from lessonkit.job import recommend
 from lessonkit.pictures import style
-from lessonkit.widgets.challenges.challenge import Challenge, Outcome
+from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.marks import Marks
-from lessonkit.widgets.questions.prediction import SCALES, Predict, Question
+from lessonkit.widgets.questions.question import SCALES, Marks, Predict, Question
 from lessonkit.widgets.sandbox import described
 from tools.notebooks import normalised, text_of
 from tools.notebooks import run as run_again

@@ -10,7 +10,7 @@ from lessonkit.analysis import critical_path, data_quality, limits, memory
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import challenge, goals
-from lessonkit.widgets.challenges.task import Attempt
+from lessonkit.widgets.task import Attempt
 
 
 def parts(dataset: Dataset) -> dict[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from lessonkit import Dataset, benchmark
 from lessonkit.engine.ranks import Ranks
 from lessonkit.pictures.strip import late_ranks, plot_ranks, strip_scene, times_of_ranks
 from lessonkit.widgets import explore, show
-from lessonkit.widgets.sandbox import recipe_of
+from lessonkit.widgets.sandbox import pipeline_run
 
 STEPS = 20
 
@@ -66,7 +66,7 @@ def test_a_page_gets_the_strip_and_the_trace_of_the_first_rank() -> None:
 
     found = explore(job, ranks=(1, 4))
     assert found.picture({"ranks": 4})[1]["strip"]["ranks"] == 4
-    assert recipe_of(job()).one.dataset.code() == pipeline(0).code()
+    assert pipeline_run(job()).one.dataset.code() == pipeline(0).code()
 
 
 def test_one_pipeline_has_no_strip() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from lessonkit.widgets.too_early import explain_missing_names
+from lessonkit.widgets.sandbox import explain_missing_names
 
 
 def test_a_missing_name_says_what_to_run(capsys: Any) -> None:

@@ -13,13 +13,12 @@ from test_browser_explore import BARS, micros
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import layout
-from lessonkit.widgets.challenges.challenge import Challenge, Outcome
-from lessonkit.widgets.challenges.knob_map import HeatMap
+from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.knob_map import HeatMap
 from lessonkit.widgets.questions.placing import Placing
-from lessonkit.widgets.questions.prediction import SCALES, Predict, Question
+from lessonkit.widgets.questions.question import SCALES, Marks, Predict, Question
 from lessonkit.words import milliseconds
 
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget

@@ -2,14 +2,15 @@
 
 from IPython.core.getipython import get_ipython
 
-from lessonkit.widgets import goals, too_early
-from lessonkit.widgets.challenges.challenge import challenge
-from lessonkit.widgets.challenges.knob_map import heat_map
+from lessonkit.widgets import goals
+from lessonkit.widgets.challenges import challenge
 from lessonkit.widgets.controls import cards, seconds, slider
 from lessonkit.widgets.explorer import explore, show
-from lessonkit.widgets.questions.predict import predict
+from lessonkit.widgets.knob_map import heat_map
+from lessonkit.widgets.questions import predict
+from lessonkit.widgets.sandbox import explain_missing_names
 
-too_early.explain_missing_names(get_ipython())
+explain_missing_names(get_ipython())
 
 __all__ = ["cards", "challenge", "explore", "goals", "heat_map"]
 __all__ += ["predict", "seconds", "show", "slider"]

@@ -25,13 +25,13 @@ def page_by_itself(explore: Any) -> str:
     The page says of a setting that raises, or takes too long, what the live view would say.
     """
     controls = list(explore.controls.values())
-    if cards := [control.name for control in controls if control.kind == "order"]:
-        raise ValueError(
-            f"{cards[0]}: cards cannot be saved, for they have too many orders"
-        )
-    numbers = [
-        one.values if one.kind == "flag" else range(len(one.values)) for one in controls
-    ]
+    numbers = []
+    for one in controls:
+        if one.kind == "order":
+            raise ValueError(
+                f"{one.name}: cards cannot be saved, for they have too many orders"
+            )
+        numbers.append(one.values if one.kind == "flag" else range(len(one.values)))
     if (count := prod(map(len, numbers))) > MOST_SETTINGS:
         widest = max(controls, key=lambda control: len(control.values))
         most = f"{count:,} settings are more than {MOST_SETTINGS}"
@@ -50,14 +50,12 @@ def page_by_itself(explore: Any) -> str:
             answers[key] = {"error": text}
     values = {one.name: [str(value) for value in one.values] for one in controls}
     content = packed({"state": state, "values": values, "answers": answers}).encode()
-    parts = {
-        "TITLE": html.escape(
-            getattr(explore.pipeline, "__name__", "A run").replace("_", " ")
-        ),
-        "STYLE": explore._css,
-        "WORDS": html.escape(explore.in_words()),
-        "ANSWERS": base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),
-        "SCRIPT": explore._esm.replace("export default", "const lessonkit =", 1)
-        + (HERE / "by_itself.js").read_text(encoding="utf-8"),
-    }
-    return PAGE.substitute(parts)
+    title = getattr(explore.pipeline, "__name__", "A run").replace("_", " ")
+    scripts = explore._esm.replace("export default", "const lessonkit =", 1)
+    return PAGE.substitute(
+        TITLE=html.escape(title),
+        STYLE=explore._css,
+        WORDS=html.escape(explore.in_words()),
+        ANSWERS=base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),
+        SCRIPT=scripts + (HERE / "by_itself.js").read_text(encoding="utf-8"),
+    )

@@ -39,44 +39,41 @@ class Control:
 
     def value(self, sent: Any) -> Any:
         """Return what a number that the page *sent* stands for; raise RefusedError if it is none."""
-        if self.kind == "flag" and isinstance(sent, bool):
-            return sent
-        if (
-            self.kind == "order"
-            and isinstance(sent, list)
-            and all(type(card) is int for card in sent)
-        ):
-            if sorted(sent) == list(range(len(self.values))):
+        numbers = range(len(self.values))
+        if self.kind == "flag":
+            if isinstance(sent, bool):
+                return sent
+        elif self.kind != "order":
+            if type(sent) is int and sent in numbers:
+                return self.values[sent]
+        elif isinstance(sent, list) and all(type(card) is int for card in sent):
+            if sorted(sent) == [*numbers]:
                 return [self.values[card] for card in sent]
-        if (
-            self.kind in ("range", "choice")
-            and type(sent) is int
-            and 0 <= sent < len(self.values)
-        ):
-            return self.values[sent]
         raise RefusedError(f"{self.name}: there is no such value")
 
     def number(self, value: Any) -> Any:
-        """Return the number of *value*, on a slider of the nearest to it; raise an error if it has none."""
+        """Return the number of *value*, on a slider of the nearest; raise an error if it has none."""
         if self.kind == "flag":
             return bool(value)
         if self.kind == "order":
-            cards = [place(card, self.values) for card in value]
+            cards = [index_of(card, self.values) for card in value]
             self.value(cards)  # which must be all of them
             return cards
         if self.kind == "choice":
-            return place(value, self.values)
+            return index_of(value, self.values)
         return min(range(len(self.values)), key=lambda step: abs(self.values[step] - value))
 
 
-def place(value: Any, values: tuple[Any, ...]) -> int:
+def index_of(value: Any, values: tuple[Any, ...]) -> int:
     """Find *value* among *values*, or else one that equals it; raise ValueError if there is none.
 
-    >>> place(True, (1, True)), place(1.0, (2, 1))
+    >>> index_of(True, (1, True)), index_of(1.0, (2, 1))
     (1, 1)
     """
-    same = [number for number, one in enumerate(values) if one is value]
-    return same[0] if same else values.index(value)  # arrays do not compare
+    for number, one in enumerate(values):
+        if one is value:
+            return number
+    return values.index(value)  # arrays do not compare
 
 
 class Slider(NamedTuple):
@@ -130,10 +127,8 @@ def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Co
     parameters = inspect.signature(pipeline).parameters
     if unknown := wanted.keys() - parameters.keys():
         raise TypeError(f"{unknown.pop()}: the pipeline function has no such argument")
-    return [
-        started(control(name, given), parameters[name].default)
-        for name, given in wanted.items()
-    ]
+    made = (control(name, given) for name, given in wanted.items())
+    return [started(one, parameters[one.name].default) for one in made]
 
 
 def started(fresh: Control, default: Any) -> Control:
@@ -162,14 +157,8 @@ def control(name: str, given: Any) -> Control:
     if isinstance(given, Slider):
         return ranged(name, given.label or label, given)
     if isinstance(given, Cards):
-        return Control(
-            name,
-            label,
-            "order",
-            tuple(given.values()),
-            tuple(given),
-            list(range(len(given))),
-        )
+        order = list(range(len(given)))
+        return Control(name, label, "order", tuple(given.values()), tuple(given), order)
     if isinstance(given, bool):
         return Control(name, label, "flag", (False, True), (), given)
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
@@ -204,9 +193,7 @@ def chosen(name: str, label: str, given: Any) -> Control:
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         pairs = [(getattr(value, "__name__", value), value) for value in pairs]
     texts, values = zip(*pairs, strict=True)
-    return Control(
-        name, label, "choice", values, tuple(shortened(str(text)) for text in texts), 0
-    )
+    return Control(name, label, "choice", values, tuple(map(shortened, map(str, texts))), 0)
 
 
 def is_number(value: Any) -> bool:

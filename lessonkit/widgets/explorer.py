@@ -15,11 +15,11 @@ from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.widgets.by_itself import page_by_itself
-from lessonkit.widgets.challenges.task import Attempt, ChallengeTask
 from lessonkit.widgets.controls import RefusedError, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import bounded, described, sentence_of
+from lessonkit.widgets.task import Attempt, ChallengeTask
 from lessonkit.widgets.time_limit import in_time
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
@@ -68,25 +68,20 @@ class Explore(Page):
                 raise TypeError(
                     f"{name}={given!r}: must be a {kind.__name__}; no control can have this name"
                 )
-        self.pipeline = check.function("pipeline", pipeline)
-        self.task = task
-        self.controls = {
-            control.name: control for control in controls_of(pipeline, controls)
-        }
+        self.pipeline, self.task = check.function("pipeline", pipeline), task
+        self.controls = {one.name: one for one in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
-        self.start = self.values(
-            {control.name: control.start for control in self.controls.values()}
-        )
+        self.start = self.values({name: one.start for name, one in self.controls.items()})
         self.formula = Formula(formula, pipeline, self.start) if formula else None
         state: dict[str, Any] = {
             "height": VIEW_HEIGHT,
             "scene": None,
             "pinned": None,
             "error": "",
+            "controls": [one.spec() for one in self.controls.values()],
+            "task": task and task.spec(),
+            "formula": self.formula and self.formula.spec(self.controls),
         }
-        state["controls"] = [control.spec() for control in self.controls.values()]
-        state["task"] = task and task.spec()
-        state["formula"] = self.formula and self.formula.spec(self.controls)
         runs: dict[str, Trace] = {}
         try:
             if pinned is not None:
@@ -110,12 +105,14 @@ class Explore(Page):
     # ---- what the page asks ----
 
     def show(self, id: int, values: Any, rank: int = 0) -> None:
-        """Simulate, and send the picture, of several ranks the timeline of *rank*; or say why not."""
+        """Simulate, and send the picture, or say why there is none.
+
+        Of several ranks it has the timeline of *rank*.
+        """
         began = perf_counter()
         try:
-            _, answer = self.picture(
-                self.values(values), check.integer("rank", rank, least=0)
-            )
+            rank = check.integer("rank", rank, least=0)
+            _, answer = self.picture(self.values(values), rank)
         except KeyboardInterrupt:
             answer = {"error": "It was interrupted."}
         except Exception as error:
@@ -124,7 +121,7 @@ class Explore(Page):
 
     def code(self, values: Any) -> None:
         """Send the pipeline of these *values* as programs: ours, and that for a real library."""
-        dataset = described(self.pipeline, **self.values(values)).one.dataset
+        dataset = described(self.pipeline, **self.values(values)).of_one_rank.dataset
         languages = "lessonkit", "torch" if has_loader(dataset.node) else "tf.data"
         self.tell("code", {language: dataset.code(language) for language in languages})
 
@@ -157,9 +154,11 @@ class Explore(Page):
         self, values: dict[str, Any], rank: int = 0
     ) -> tuple[Trace, dict[str, Any]]:
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
-        trace = bounded(
-            "this pipeline", lambda: described(self.pipeline, **values).simulate(rank)
-        )
+
+        def run() -> Trace:
+            return described(self.pipeline, **values).simulate(rank)
+
+        trace = bounded("this pipeline", run)
         drawn = page_data(trace)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
@@ -170,33 +169,29 @@ class Explore(Page):
     def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
         """Run it, saying how far it has come; then send what was measured beside the prediction."""
         last = 0.0
-        # The page hears that somebody is there
         self.tell("progress", text="It begins.", id=id)
 
         def progress(count: int, elapsed: float) -> None:
             nonlocal last
             if perf_counter() - last > PROGRESS:
                 last = perf_counter()
-                self.tell(
-                    "progress",
-                    text=f"{count} elements after {milliseconds(elapsed)}",
-                    id=id,
-                )
+                text = f"{count} elements after {milliseconds(elapsed)}"
+                self.tell("progress", text=text, id=id)
+
+        def measured(predicted: Trace, real: Trace) -> dict[str, Any]:
+            return {"scene": page_data(real), **side_by_side(predicted, real)}
 
         try:
-            dataset, options = recipe = described(self.pipeline, **self.values(values))
-            predicted = recipe.simulate()
-            real = benchmark(
-                dataset, clock="real", progress=progress, cancel=cancelled, **options
-            )
+            run = described(self.pipeline, **self.values(values))
+            dataset, options = run
+            options = options | {"progress": progress, "cancel": cancelled}
+            predicted = run.simulate()
+            real = benchmark(dataset, clock="real", **options)
             if real.cancelled:
                 text = f"Cancelled after {milliseconds(real.duration)}."
                 return self.tell("stopped", text=text, id=id)
-
-            def measured() -> dict[str, Any]:
-                return {"scene": page_data(real), **side_by_side(predicted, real)}
-
-            answer = in_time(MOST_DRAWING, "drawing this run", measured, cancelled)
+            draw = partial(measured, predicted, real)
+            answer = in_time(MOST_DRAWING, "drawing this run", draw, cancelled)
             self.tell("real", answer, id=id)
         except BaseException as error:  # whatever it is: the page waits for an end
             text = "Cancelled." if cancelled.is_set() else sentence_of(error)
@@ -215,17 +210,12 @@ class Explore(Page):
 
 def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
     """Put each stage in words, as *predicted* and as measured."""
-    both = compare(predicted, real)
-    *rows, total = [
-        [
-            row.stage,
-            milliseconds(row.predicted[1]),
-            milliseconds(row.measured[1]),
-            row.verdict,
-        ]
-        for row in (*both.stages, both.total)
-    ]
-    return {"rows": rows, "total": total}
+    both, rows = compare(predicted, real), []
+    for row in (*both.stages, both.total):
+        times = milliseconds(row.predicted[1]), milliseconds(row.measured[1])
+        rows.append([row.stage, *times, row.verdict])
+    *stages, total = rows
+    return {"rows": stages, "total": total}
 
 
 explore = Explore  # as users write it

@@ -14,31 +14,28 @@ from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import Control, is_number, worded
 from lessonkit.words import milliseconds
 
-Way = Callable[..., Any]
-SIGNS: dict[Any, Way] = {
-    ast.Add: add,
-    ast.Sub: sub,
-    ast.Mult: mul,
-    ast.Div: truediv,
-    ast.USub: neg,
-}
-CALLABLE: dict[str, Way] = {"max": max, "min": min, "round_up": ceil}
+SIGNS: dict[type, Callable[..., Any]]
+SIGNS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
+CALLABLE: dict[str, Callable[..., Any]] = {"max": max, "min": min, "round_up": ceil}
 LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
 SEEN, BARELY = 5e-6, "less than 0.01 ms"  # s; less would be written as 0 ms
 SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
 
 
 class Formula:
-    """What a run should take, by *text*: arguments of *pipeline*, numbers, `+ - * /`, max, min and round_up.
+    """The time that a run should take, by *text*, which has a value for each setting that is shown.
 
-    It says the total in seconds; `per_sample ==` before it, or `total >=` for a bound, change that.
-    With the values at the *start* it must have a value.
+    In *text* are arguments of *pipeline*, numbers, `+ - * /`, max, min and round_up. It says the
+    total in seconds; `per_sample ==` before it, or `total >=` for a bound, change that. Raise
+    ValueError if it is something else, or has no value for those at the *start*.
     """
 
-    def __init__(self, text: str, pipeline: Way, start: dict[str, Any]) -> None:
+    def __init__(
+        self, text: str, pipeline: Callable[..., Any], start: dict[str, Any]
+    ) -> None:
         left = LEFT_SIDE.match(text)
         self.measure, self.sign = left.groups() if left else ("total", "==")
-        # As Python reads names
+        # Python reads names in this form.
         self.text = normalize("NFKC", text[left.end() if left else 0 :].strip())
         try:
             self.body = ast.parse(self.text, mode="eval").body
@@ -49,23 +46,23 @@ class Formula:
         self.value(start)
 
     def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
-        """What the page has to know: words and names in turns, numbers that stay, and the steps of costs."""
+        """Return what the page has to know.
+
+        It is what stands on the left, the words and names in turns, the numbers that stay, and
+        the steps of the costs.
+        """
         words = re.split(r"\b([^\W\d]\w*)", self.text.replace("*", "·"))
-        units = {
-            name: "seconds" * isinstance(value, float) for name, value in self.fixed.items()
-        }
-        fixed = {name: worded(self.fixed[name], unit) for name, unit in units.items()}
-        costs = [
-            one
-            for one in controls.values()
-            if one.name in words and isinstance(one.values[0], float)
-        ]
-        steps = {cost.name: [round(value * 1e6) for value in cost.values] for cost in costs}
+        fixed, steps = dict[str, str](), dict[str, list[int]]()
+        for name, number in self.fixed.items():
+            fixed[name] = worded(number, "seconds" if isinstance(number, float) else "")
+        for name, one in controls.items():
+            if name in words and isinstance(one.values[0], float):
+                steps[name] = [round(value * 1e6) for value in one.values]
         left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
         return {"said": left, "words": words, "fixed": fixed, "steps": steps}
 
     def value(self, numbers: dict[str, Any], part: ast.expr | None = None) -> float:
-        """Work it, or a *part*, out for *numbers*; raise ValueError for anything but arithmetic."""
+        """Return the value for *numbers*, or that of a *part*; raise ValueError if it has none."""
         numbers = self.fixed | numbers
 
         def of(part: ast.expr) -> Any:
@@ -85,20 +82,16 @@ class Formula:
         return float(of(part or self.body))
 
     def beaten(self, numbers: dict[str, Any]) -> list[int]:
-        """List which names, counted from the left, have no say: in a max something else is larger."""
+        """List the names, counted from the left, that have no say: in a max others are larger."""
         parts, of = list(ast.walk(self.body)), partial(self.value, numbers)
         names = [part for part in parts if isinstance(part, ast.Name)]
         names.sort(key=lambda name: (name.lineno, name.col_offset))
-        choices = [part for part in parts if isinstance(part, ast.Call) and part.args[1:]]
-        lost = [
-            part for choice in choices for part in choice.args if of(part) != of(choice)
-        ]
-        return [
-            names.index(name)
-            for part in lost
-            for name in ast.walk(part)
-            if isinstance(name, ast.Name)
-        ]
+        lost = list[ast.AST]()
+        for call in parts:
+            if isinstance(call, ast.Call) and call.args[1:]:
+                lost += [part for part in call.args if of(part) != of(call)]
+        inside = [part for one in lost for part in ast.walk(one)]
+        return [names.index(part) for part in inside if isinstance(part, ast.Name)]
 
     def judge(self, trace: Trace, values: dict[str, Any]) -> dict[str, Any]:
         """Say its value for these *values*, what the run took, and whether it holds."""
@@ -107,17 +100,21 @@ class Formula:
         except (ArithmeticError, ValueError, TypeError) as error:
             return {"value": "?", "holds": False, "said": str(error), "beaten": []}
         took = trace.duration if self.measure == "total" else trace.per_sample
-        same = isclose(value, took, rel_tol=SAME)
-        holds = same or (took > value and self.sign == ">=")
-        time = milliseconds(abs(took - value)) if abs(took - value) >= SEEN else BARELY
-        apart = (
-            f"the run takes {time} more" if took > value else f"the run takes {time} less"
-        )
-        # After a bound stands the sign "≤".
-        outcome = "as the run" if same else f"the run, by {time}" if holds else apart
+        apart = abs(took - value)
+        time = milliseconds(apart) if apart >= SEEN else BARELY
+        holds = True
+        if isclose(value, took, rel_tol=SAME):
+            said = "as the run"
+        elif took > value and self.sign == ">=":
+            said = f"the run, by {time}"  # after a bound stands the sign "≤"
+        else:
+            said, holds = (
+                f"the run takes {time} {'more' if took > value else 'less'}",
+                False,
+            )
         return {
             "value": milliseconds(value),
             "holds": holds,
-            "said": outcome,
+            "said": said,
             "beaten": beaten,
         }

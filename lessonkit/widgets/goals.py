@@ -1,46 +1,41 @@
 """What a challenge may ask for: each function makes a goal, a number that a run has with a limit on it."""
 
+import re
+from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 from lessonkit import words
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import walk
-from lessonkit.engine.recorder import CACHE
+from lessonkit.engine.recorder import AHEAD, CACHE
+from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.challenges.job_check import differences, job_of
-from lessonkit.widgets.challenges.task import Attempt, Goal
+from lessonkit.widgets.sandbox import PipelineRun, shortened
+from lessonkit.widgets.task import CLOSE, Attempt, Goal
 
-__all__ = [
-    "buffered",
-    "busy",
-    "cached",
-    "calls",
-    "changed",
-    "first_element",
-    "goal",
-    "good_data",
-]
-__all__ += [
-    "in_memory",
-    "open_files",
-    "per_sample",
-    "processes",
-    "same_job",
-    "threads",
-    "total",
-]
+__all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal"]
+__all__ += ["good_data", "in_memory", "open_files", "per_sample", "processes", "same_job"]
+__all__ += ["threads", "total"]
 
-goal = Goal
+goal = Goal  # as users write it
 
 # People subtract the limit from what was measured, and have to find what is said to be too much.
 milliseconds = partial(words.milliseconds, digits=2)
 percent = partial(words.percent, digits=2)
 size = partial(words.size, digits=2)
+
+ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
+# The options of a run, and of one epoch the elements and the nanoseconds of work of each
+# stage. Of an element the first words and a number: all words of an image take four times
+# the memory of it.
+GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
 
 
 def __dir__() -> list[str]:
@@ -48,109 +43,87 @@ def __dir__() -> list[str]:
 
 
 def per_sample(*, at_most: float) -> Goal:
-    """Ask for *at_most* so many seconds a sample."""
-    return Goal(
-        "time per sample", lambda tried: tried.trace.per_sample, milliseconds, at_most
-    )
+    """Ask for *at_most* this number of seconds per sample."""
+    return Goal("time per sample", attrgetter("trace.per_sample"), milliseconds, at_most)
 
 
 def total(*, at_most: float) -> Goal:
-    """Ask for *at_most* so many seconds in all."""
-    return Goal("total", lambda tried: tried.trace.duration, milliseconds, at_most)
+    """Ask for *at_most* this number of seconds in all."""
+    return Goal("total", attrgetter("trace.duration"), milliseconds, at_most)
 
 
 def first_element(*, at_most: float) -> Goal:
-    """Ask for *at_most* so many seconds until the first element arrives, in whichever epoch."""
+    """Ask for *at_most* this number of seconds until the first element of all epochs arrives."""
 
     def first(tried: Attempt) -> float:
-        arrivals = (
-            epoch.start + epoch.arrivals[0]
-            for epoch in tried.trace.epochs
-            if epoch.arrivals
-        )
-        return next(arrivals, inf)
+        epochs = (epoch for epoch in tried.trace.epochs if epoch.arrivals)
+        return next((epoch.start + epoch.arrivals[0] for epoch in epochs), inf)
 
     return Goal("first element after", first, milliseconds, at_most)
 
 
 def busy(*, at_least: float) -> Goal:
     """Ask for an accelerator that works *at_least* this share of the time, such as 0.9."""
-    return Goal(
-        "accelerator busy",
-        lambda tried: tried.trace.busy("Train"),
-        percent,
-        at_least=at_least,
-    )
+
+    def share(tried: Attempt) -> float:
+        return tried.trace.busy("Train")
+
+    return Goal("accelerator busy", share, percent, at_least=at_least)
 
 
 def calls(*, at_most: int) -> Goal:
-    """Ask for *at_most* so many calls at once, of all operators together."""
-    return Goal(
-        "calls at once",
-        lambda tried: _sum(tried, "num_parallel_calls"),
-        str,
-        at_most,
-        zero="no parallel calls",
-    )
+    """Ask for *at_most* this number of calls at once, of all operators together."""
+    count, none = partial(_sum, "num_parallel_calls"), "no parallel calls"
+    return Goal("calls at once", count, str, at_most, zero=none)
 
 
 def threads(*, at_most: int) -> Goal:
-    """Ask for *at_most* so many threads beside the loop: calls at once, and a helper for each prefetch."""
+    """Ask for *at_most* this number of threads beside the loop.
+
+    They are the calls at once, and a helper for each prefetch.
+    """
 
     def helpers(tried: Attempt) -> int:
-        prefetches = [
-            node for node in walk(tried.trace.dataset.node) if node.method == "prefetch"
-        ]
-        return _sum(tried, "num_parallel_calls") + len(prefetches)
+        methods = [node.method for node in walk(tried.trace.dataset.node)]
+        return _sum("num_parallel_calls", tried) + methods.count("prefetch")
 
     return Goal("threads beside the training loop", helpers, str, at_most)
 
 
 def processes(*, at_most: int) -> Goal:
-    """Ask for *at_most* so many processes beside the loop: the workers of all loaders."""
-    return Goal("worker processes", lambda tried: _sum(tried, "num_workers"), str, at_most)
+    """Ask for *at_most* this number of processes beside the loop: the workers of all loaders."""
+    return Goal("worker processes", partial(_sum, "num_workers"), str, at_most)
 
 
 def buffered(*, at_most: int) -> Goal:
-    """Ask for *at_most* so many places in the buffers of all prefetches together."""
-    return Goal(
-        "places to prefetch",
-        lambda tried: _sum(tried, "buffer_size", "prefetch"),
-        str,
-        at_most,
-    )
+    """Ask for *at_most* this number of slots in the buffers of all prefetches together."""
+    count = partial(_sum, "buffer_size", method="prefetch")
+    return Goal("places to prefetch", count, str, at_most)
 
 
 def open_files(*, at_most: int) -> Goal:
-    """Ask for *at_most* so many files open at once."""
-    return Goal(
-        "files open at once", lambda tried: tried.trace.max_open_files, str, at_most
-    )
+    """Ask for *at_most* this number of files open at once."""
+    return Goal("files open at once", attrgetter("trace.max_open_files"), str, at_most)
 
 
 def in_memory(*, at_most: float) -> Goal:
-    """Ask for *at_most* so many bytes in all buffers and caches at once."""
-    return Goal("memory", lambda tried: tried.trace.max_bytes, size, at_most)
+    """Ask for *at_most* this number of bytes in all buffers and caches at once."""
+    return Goal("memory", attrgetter("trace.max_bytes"), size, at_most)
 
 
 def cached(*, at_most: float) -> Goal:
-    """Ask for *at_most* so many bytes in caches at once."""
+    """Ask for *at_most* this number of bytes in caches at once."""
 
     def most(tried: Attempt) -> float:
-        caches = [
-            buffer.name for buffer in tried.trace.buffers if buffer.name.role == CACHE
-        ]
         steps = memory(tried.trace).bytes.steps
-        return sum(
-            max((bytes_then for _, bytes_then in steps[cache]), default=0)
-            for cache in caches
-        )
+        caches = [one.name for one in tried.trace.buffers if one.name.role == CACHE]
+        return sum(max((held for _, held in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
 
 
 def changed(*, at_most: int) -> Goal:
-    """Ask for *at_most* so many controls that are not where they were at the start."""
+    """Ask for *at_most* this number of controls that are not where they were at the start."""
 
     def count(tried: Attempt) -> int:
         return sum(tried.values[name] != value for name, value in tried.start.items())
@@ -159,18 +132,16 @@ def changed(*, at_most: int) -> Goal:
 
 
 def good_data() -> Goal:
-    """Ask for whole epochs, each in an order of its own, and for augmentation that is new each time."""
-    words = "no faults in the data"
-    return Goal(
-        "faults in the data",
-        lambda tried: ", ".join(data_quality(tried.trace).words),
-        at_most=0,
-        zero=words,
-    )
+    """Ask for whole epochs, each in an order of its own, and augmentation that is new each time."""
+
+    def faults(tried: Attempt) -> str:
+        return ", ".join(data_quality(tried.trace).words)
+
+    return Goal("faults in the data", faults, at_most=0, zero="no faults in the data")
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
-    """Ask for the job that the pipeline *other* does, if it is run with these *options* of `benchmark`.
+    """Ask for the job that the pipeline *other* does, run with these *options* of `benchmark`.
 
     The options must be equal, the elements of an epoch the same in any order, and each
     stage must do no less work for them. Raise TookTooLongError or ValueError if a run of
@@ -179,20 +150,61 @@ def same_job(other: Dataset, **options: Any) -> Goal:
     # Now, and not at the first attempt: names that its functions use may be changed until then.
     job = job_of(benchmark(other, **options))
 
-    def wrong(tried: Attempt) -> str:
+    def difference(tried: Attempt) -> str:
         return next(differences(tried.trace, job), "")
 
-    words = "same samples, work and options"
-    return Goal("changes of samples, work or options", wrong, at_most=0, zero=words)
+    same = "same samples, work and options"
+    return Goal("changes of samples, work or options", difference, at_most=0, zero=same)
 
 
-def _sum(tried: Attempt, argument: str, method: str = "") -> int:
-    """Add up the numbers of one *argument*; one that is left open counts as what a run takes for it."""
-    nodes = [
-        node
-        for node in walk(tried.trace.dataset.node)
-        if not method or node.method == method
-    ]
+def job_of(trace: Trace) -> GivenJob:
+    """Run one epoch of *trace* again, with its elements, to see the job that it does.
+
+    The work finds what no element shows: most lessons have maps that only cost time, so a
+    pipeline without one of them gives the same elements.
+    """
+    options = trace.options | {"machine": trace.machine}
+    once = PipelineRun(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
+    texts = (ADDRESS.sub("", repr(element)) for element in once.epochs[0].elements)
+    elements = Counter((shortened(text), hash(text)) for text in texts)
+    work = Counter[str]()
+    for span in once.work:  # a stage as it was asked for: it may have got another name
+        work[f"{span.stage.wanted} ({span.kind})"] += span.end_ns - span.start_ns
+    return options, elements, work
+
+
+def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
+    """Say one after another in what *trace* does not do the *job*."""
+    names = [buffer.name for buffer in trace.buffers]
+    if any(name.role == AHEAD and name.place.inside for name in names):
+        yield "prefetch and parallel calls inside a function are not counted: put them after it"
+    options, elements, work = job_of(trace)
+    given_options, given_elements, given_work = job
+    for name, value in given_options.items():
+        if options[name] != value:
+            now = f"{name}={shortened(repr(options[name]))}"
+            yield f"{now}, and the task has {name}={value!r}: leave it so"
+    if more := elements - given_elements:
+        count = f"{more.total()} in an epoch, such as {min(more)[0]}"
+        yield f"elements that are not in the task: {count}"
+    if left := given_elements - elements:
+        count = f"{left.total()} in an epoch, such as {min(left)[0]}"
+        yield f"elements that are missing: {count}"
+    for stage, cost in given_work.items():
+        if work[stage] < cost * (1 - CLOSE):
+            now, given = (
+                words.milliseconds(work[stage] / 1e9),
+                words.milliseconds(cost / 1e9),
+            )
+            yield f"{stage} takes {now} for all samples, and the task has {given} for it"
+
+
+def _sum(argument: str, tried: Attempt, method: str = "") -> int:
+    """Add up the numbers of one *argument*; one that is left open counts as what a run takes."""
     auto = 1 if argument == "buffer_size" else tried.trace.machine.cores
-    numbers = [node.arguments.get(argument) or 0 for node in nodes]
-    return sum(auto if number == AUTOTUNE else number for number in numbers)
+    total = 0
+    for node in walk(tried.trace.dataset.node):
+        if method in ("", node.method):
+            number = node.arguments.get(argument) or 0
+            total += auto if number == AUTOTUNE else number
+    return total

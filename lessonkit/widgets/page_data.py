@@ -1,7 +1,7 @@
-"""A run as the page draws it: the layout, the plumbing and the figures, as plain numbers and texts."""
+"""A run as the page draws it: layout, plumbing and figures, as plain numbers and texts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
 from lessonkit.explain.plumbing import plumbing
-from lessonkit.pictures.layout import Layout, ink_on, layout
+from lessonkit.pictures.layout import Layout, Row, ink_on, layout
 from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
@@ -37,29 +37,18 @@ def page_data(trace: Trace) -> dict[str, Any]:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
         laid = replace(laid, bars=tuple(first))
-    rows = {row.stage: number for number, row in enumerate(laid.rows)}
-    places = {bar.span: place for place, bar in enumerate(laid.bars) if bar.span >= 0}
+    bar_of = {bar.span: number for number, bar in enumerate(laid.bars) if bar.span >= 0}
     return {
         "end": micros(laid.duration),
         "samples": trace.samples,
-        "rows": [
-            [row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in laid.rows
-        ],
-        "bars": bars(laid, trace, places),
+        "rows": row_data(laid.rows),
+        "bars": bars(laid, trace, bar_of),
         "path": [
-            [micros(step.start_ns), micros(step.end_ns), places.get(step.span, -1)]
+            [micros(step.start_ns), micros(step.end_ns), bar_of.get(step.span, -1)]
             for step in laid.path
         ],
         "epochs": [micros(began) for began in laid.epochs],
-        "parts": [
-            [
-                part.name,
-                [rows[stage] for stage in part.stages if stage in rows],
-                part.calls,
-                part.buffer,
-            ]
-            for part in plumbing(trace)
-        ],
+        "parts": parts(laid, trace),
         "buffers": buffers(trace),
         "events": events(trace, laid.names),
         "figures": figures(trace, busy),
@@ -71,10 +60,15 @@ def page_data(trace: Trace) -> dict[str, Any]:
     }
 
 
-def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequence[Any]]:
+def row_data(rows: Iterable[Row]) -> list[list[Any]]:
+    """List of each row its stage, its lanes, its colour, and the colour of text on it."""
+    return [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in rows]
+
+
+def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequence[Any]]:
     """Turn bars into columns; *cause* is the bar that a bar had to wait for, *who* its samples.
 
-    *places* says of each span which bar it is.
+    *bar_of* has the number of a bar by that of its span.
     """
     spans = [trace.spans[bar.span] if bar.span >= 0 else None for bar in laid.bars]
     batches = trace.recorded.members
@@ -86,17 +80,27 @@ def bars(laid: Layout, trace: Trace, places: dict[int, int]) -> dict[str, Sequen
         "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
         "label": [bar.label for bar in laid.bars],
         "note": [bar.note for bar in laid.bars],
-        "cause": [places.get(span.cause, -1) if span else -1 for span in spans],
+        "cause": [bar_of.get(span.cause, -1) if span else -1 for span in spans],
         "who": [batches.get(span.element, span.element) if span else () for span in spans],
     }
 
 
+def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
+    """List of each part of the pipeline its name, rows, calls at once, and the buffer after it."""
+    rows = {row.stage: number for number, row in enumerate(laid.rows)}
+    found = []
+    for part in plumbing(trace):
+        shown = [rows[stage] for stage in part.stages if stage in rows]
+        found.append([part.name, shown, part.calls, part.buffer])
+    return found
+
+
 def buffers(trace: Trace) -> list[list[Any]]:
-    """List the name of each buffer, the elements that it has room for, and how many it held at most."""
+    """List of each buffer its name, its slots, and the most elements that it held."""
     held = memory(trace).elements.steps
     return [
-        [name, room, max((now for _, now in held[name]), default=0)]
-        for name, room in trace.buffers
+        [name, slots, max((now for _, now in held[name]), default=0)]
+        for name, slots in trace.buffers
     ]
 
 
@@ -114,7 +118,7 @@ def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
 
 
 def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:
-    """List the numbers that matter, each with what it is; *busy* is the share of the accelerator."""
+    """List the numbers that matter and their names; *busy* is the share of the accelerator."""
     if not trace.samples:
         return [(milliseconds(trace.duration), "in all"), ("none", "samples")]
     (best, what), most = limit_of(trace), trace.max_bytes
@@ -146,8 +150,8 @@ def summary(trace: Trace, busy: str, decided: str) -> str:
     if not trace.samples:
         return f"No samples in {total}."
     each = milliseconds(trace.per_sample)
-    figures = f"{samples(trace.samples)} in {total}, {each} each; the accelerator is busy {busy} of the time."
-    return f"{figures} {decided}".strip()
+    rate = f"{samples(trace.samples)} in {total}, {each} each"
+    return f"{rate}; the accelerator is busy {busy} of the time. {decided}".strip()
 
 
 def packed(content: Any) -> str:

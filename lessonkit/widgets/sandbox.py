@@ -1,4 +1,4 @@
-"""Running what a pipeline function returns, within limits, and saying in a sentence what went wrong."""
+"""A learner's code: run within limits, and what went wrong said in a sentence."""
 
 import traceback
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
 MOST_SAID = 400  # characters of an error
-OPTIONS = (
+OF_ALL = (
     "num_epochs",
     "train",
     "step",
@@ -40,35 +40,31 @@ def bounded(what: str, function: Callable[[], Result]) -> Result:
         raise stopped.with_traceback(error.__traceback__) from None
 
 
-class Recipe(NamedTuple):
-    """What a pipeline function returns: a pipeline, or a function of the rank, and how to run it."""
+class PipelineRun(NamedTuple):
+    """A pipeline, or a function of the rank that makes one, and how `benchmark` is to run it."""
 
     dataset: Any
     options: dict[str, Any]
 
     @property
-    def one(self) -> "Recipe":
-        """The pipeline itself; of several ranks that of the first, which then trains alone."""
+    def of_one_rank(self) -> "PipelineRun":
+        """The run of one pipeline alone: of several ranks, that of the first."""
         if isinstance(self.dataset, Dataset):
             return self
-        return Recipe(
-            self.dataset(0),
-            {name: self.options[name] for name in self.options if name in OPTIONS},
-        )
+        options = {name: self.options[name] for name in OF_ALL if name in self.options}
+        return PipelineRun(self.dataset(0), options)
 
     def simulate(self, rank: int = 0) -> Trace:
-        """Run it on the virtual clock; raise TookTooLongError or ValueError if it is too much to look at.
+        """Run it on the virtual clock; of several ranks return the trace of *rank*, or the last.
 
-        Of several ranks the trace is that of *rank*, or of the last if there are fewer; it
-        knows the others.
+        Raise TookTooLongError, or ValueError if the run is too large to look at.
         """
         options, count = dict(self.options), self.options.get("ranks", 1)
         rank = min(rank, count - 1) if type(count) is int else 0
         if count != 1:
             options["record"] = rank  # nobody looks at the others
-        made = bounded(
-            "simulating this pipeline", lambda: benchmark(self.dataset, **options)
-        )
+        what = "simulating this pipeline"
+        made = bounded(what, lambda: benchmark(self.dataset, **options))
         trace = made.traces[rank] if isinstance(made, Ranks) else made
         if len(trace.spans) > MOST_SPANS:
             raise ValueError(
@@ -77,37 +73,36 @@ class Recipe(NamedTuple):
         return trace
 
 
-def recipe_of(returned: Any) -> Recipe:
-    """Take what a pipeline function *returned*, a `Dataset` or one and options; raise TypeError otherwise.
+def pipeline_run(returned: Any) -> PipelineRun:
+    """Take what a pipeline function *returned*, a `Dataset` or one and options.
 
-    With *ranks* among the options, it is a function that makes the pipeline of a rank, by
-    its number.
+    With *ranks* among the options, it is a function that makes the pipeline of a rank, by its
+    number. Raise TypeError if it is something else.
     """
-    dataset, options = (
-        returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, {})
-    )
+    is_pair = isinstance(returned, tuple) and len(returned) == 2
+    dataset, options = returned if is_pair else (returned, {})
     if dataset is None:
         raise TypeError(
             "the pipeline function returned nothing: it must return a Dataset (return dataset)"
         )
     of_ranks = isinstance(options, dict) and "ranks" in options
-    if not (
-        callable(dataset) if of_ranks else isinstance(dataset, Dataset)
-    ) or not isinstance(options, dict):
+    fits = callable(dataset) if of_ranks else isinstance(dataset, Dataset)
+    if not fits or not isinstance(options, dict):
         wrong = returned if isinstance(dataset, Dataset) else dataset
         raise TypeError(
             f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options"
         )
-    for name in options:
-        if name not in (known := OPTIONS + OF_RANKS * of_ranks):
-            raise TypeError(f"{name}={options[name]!r}: must be one of {', '.join(known)}")
-    return Recipe(dataset, options)
+    known = OF_ALL + OF_RANKS if of_ranks else OF_ALL
+    for name, value in options.items():
+        if name not in known:
+            raise TypeError(f"{name}={value!r}: must be one of {', '.join(known)}")
+    return PipelineRun(dataset, options)
 
 
-def described(pipeline: Callable[..., Any], **values: Any) -> Recipe:
-    """Call the function *pipeline* with *values*, within limits, for it may take for ever."""
+def described(pipeline: Callable[..., Any], **values: Any) -> PipelineRun:
+    """Return what the function *pipeline* makes of *values*; it is called within limits."""
     name = getattr(pipeline, "__name__", "the function")
-    return bounded(name, lambda: recipe_of(pipeline(**values)))
+    return bounded(name, lambda: pipeline_run(pipeline(**values)))
 
 
 def sentence_of(error: BaseException) -> str:
@@ -115,11 +110,9 @@ def sentence_of(error: BaseException) -> str:
     text = shortened(words_of(error))
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
-    sentences = (
-        ValueError,
-        TookTooLongError,
-        *((TypeError, AttributeError) if is_ours else ()),
-    )
+    sentences: tuple[type[BaseException], ...] = (ValueError, TookTooLongError)
+    if is_ours:
+        sentences += (TypeError, AttributeError)
     if not isinstance(error, sentences):
         text = f"{type(error).__name__}: {text}"
     for frame in () if getattr(error, "is_whole", False) else reversed(frames):
@@ -139,3 +132,23 @@ def words_of(error: BaseException) -> str:
 def shortened(text: str) -> str:
     """Cut a *text* that nobody would read to its end."""
     return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"
+
+
+def explain_missing_names(shell: Any) -> None:
+    """Let *shell* say after a NameError how to get the name; there may be no shell.
+
+    A name that a function of the cell would have to make, as in an UnboundLocalError, gets no
+    such note.
+    """
+
+    def explained(
+        shell: Any, kind: type, error: NameError, trace: Any, tb_offset: Any = None
+    ) -> None:
+        if type(error) is NameError and error.name:
+            error.add_note(
+                f"If a cell above makes {error.name!r}: menu Run, Run All Above Selected Cell."
+            )
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+    if shell is not None:
+        shell.set_custom_exc((NameError,), explained)

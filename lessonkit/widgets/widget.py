@@ -1,10 +1,12 @@
-"""A widget whose page is ours: what it shows at first, and the messages that go to and fro."""
+"""`Page`, from which all widgets go on, and the two that only show something."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from importlib.resources import files
-from typing import Any
+from typing import Any, ParamSpec
 
 import anywidget
 import traitlets
@@ -14,9 +16,10 @@ from lessonkit.pictures.strip import plot_ranks
 from lessonkit.pictures.style import Picture
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
-from lessonkit.widgets.page_data import packed
+from lessonkit.widgets.page_data import packed, page_data
 from lessonkit.widgets.sandbox import sentence_of
 
+Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files
 # are joined.
@@ -25,7 +28,7 @@ SCRIPTS += " explore heat_map mystery chart installation saved teaching main"
 
 
 class Page(anywidget.AnyWidget):
-    """A widget that the page draws by its *role* from its *state*, and that then answers questions.
+    """A widget that the page draws by its *role* from its *state*, and that answers questions.
 
     A question names one of *questions*, the methods that may be asked. Nothing that comes
     from the page is trusted: what does not fit is refused, and the widget stays as it is.
@@ -51,22 +54,22 @@ class Page(anywidget.AnyWidget):
     def hear(self, _: Any, content: Any, buffers: Any) -> None:
         """Answer a question of the page."""
         try:
-            what = content.pop("do", None) if isinstance(content, dict) else None
-            if what not in self.questions:
+            asked = content.pop("do", None) if isinstance(content, dict) else None
+            if asked not in self.questions:
                 raise RefusedError("there is no such question")
             if type(content.get("id", 0)) is not int:
                 raise RefusedError("a question needs a number")
-            getattr(self, what)(**content)
+            getattr(self, asked)(**content)
         except (Exception, KeyboardInterrupt) as error:
             self.tell("error", text=sentence_of(error))
 
     def tell(self, about: str, answer: Any = None, **more: Any) -> None:
-        """Tell the page something; what is large goes as bytes, which nobody has to look through."""
+        """Tell the page something. An *answer* goes as bytes, for it may be large."""
         buffers = None if answer is None else [packed(answer).encode()]
         self.send({"about": about, **more}, buffers=buffers)
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget, and what a notebook shows where no widget can run: a picture, or the text."""
+        """Return the widget, and what a notebook shows without it: a picture, or the text."""
         widget, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         kept = {"text/plain": repr(self)}
         if picture := self.stored():
@@ -76,16 +79,70 @@ class Page(anywidget.AnyWidget):
         return widget | kept, metadata
 
     def stored(self) -> Picture | None:
-        """The picture that a notebook keeps beside the widget."""
+        """Return the picture that a notebook keeps beside the widget."""
         first = next(iter(self.runs.values()), None)
         if first is not None and first.ranks:
             return plot_ranks(first.ranks)
         return plot_timelines(self.runs) if self.runs else None
 
     def __repr__(self) -> str:
-        """The same on every run, for a notebook keeps it."""
+        """Return the same on every run, for a notebook keeps it."""
         return self.in_words()
 
     def in_words(self) -> str:
-        """What it shows, as text."""
+        """Return what it shows, as text."""
         return self.role
+
+
+class Live(Page):
+    """A *picture* that the page draws, with names to point at, keys, and the page's colours."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture, scene = picture, picture.scene
+        if "runs" not in scene:
+            super().__init__("chart", scene)
+            return
+        told = zip(scene["runs"].items(), scene["words"], strict=True)
+        runs = [[title, words, page_data(trace)] for (title, trace), words in told]
+        super().__init__("runs", {"runs": runs, "path": scene["path"]})
+
+    def stored(self) -> Picture:
+        return self.picture
+
+    def in_words(self) -> str:
+        return self.picture.words
+
+
+def live(draw: Callable[Given, Picture]) -> Callable[Given, Live]:
+    """Make of a function that describes a picture one that shows it."""
+
+    @wraps(draw)
+    def shown(*given: Given.args, **options: Given.kwargs) -> Live:
+        return Live(draw(*given, **options))
+
+    return shown
+
+
+# A notebook keeps this text, and a page that cannot show widgets shows it: so it says what
+# to do then.
+WITHOUT_WIDGETS = """\
+The installation check.
+If this text is all that you see in a notebook that runs, its page cannot show widgets, and sliders will
+not work. Start the lessons with `make lab`; or, in a JupyterLab of your own, install ipywidgets and
+anywidget where JupyterLab itself is installed, and load the page again."""
+
+
+class Installation(Page):
+    """The *findings* of the install check. It answers a greeting: so page and kernel hear each other."""
+
+    questions = ("greet",)
+
+    def __init__(self, findings: list[dict[str, Any]]) -> None:
+        super().__init__("installation", {"findings": findings})
+
+    def greet(self) -> None:
+        """Answer."""
+        self.tell("greeting")
+
+    def in_words(self) -> str:
+        return WITHOUT_WIDGETS

@@ -1,11 +1,81 @@
-"""Questions before a run. A new type of question is a class in a file of its own here.
+"""Questions before a run: `predict`, which a lesson calls, and a class for each type of question.
 
-- `predict.py`: what a lesson calls; it chooses the type by the arguments, and runs the pipelines.
-- `prediction.py`: `Question`, what all types have in common, and the plain type: a number or a choice.
-- `marks.py`: `Marks`, what `placing.py` (bars on a time axis) and `drawing.py` (a curve) have in common.
-
-A type goes on from `Question`, or from `Marks` if the answer is a place for each of several
-marks. It says what the page has to know before (`spec`), judges an answer (`judge`) and
-gives the run (`revealed`). The page draws it in `widgets/page/tasks.js` or in a file beside
-it.
+To add a type, write a class in a file of its own here, beside `placing.py`, and choose it in
+`predict`. The class goes on from `Question` in `question.py`, or from `Marks` there if the
+answer is a step of an axis for each of several marks. It says what the page has to know
+(*spec*), judges an answer (`judge`) and tells what the page shows with the run (`revealed`).
+The page's side is a class of its own, too, beside `page/placing.js`, and is chosen in
+`page/predict.js`.
 """
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lessonkit.engine.trace import Trace
+from lessonkit.widgets.questions.drawing import Drawing
+from lessonkit.widgets.questions.placing import Placing
+from lessonkit.widgets.questions.question import Predict, Question, Wrong
+from lessonkit.widgets.sandbox import described, pipeline_run
+
+
+def predict(
+    question: str,
+    *pipelines: Any,
+    answer: Callable[..., Any] | None = None,
+    unit: str = "ms",
+    choices: Sequence[str] = (),
+    place: Sequence[str] = (),
+    draw: Mapping[str, Sequence[Any]] | None = None,
+    wrong: Wrong = (),
+    why: str = "",
+) -> Question:
+    """Ask *question* before the run is shown.
+
+    *pipelines* are what a pipeline function may return: a `Dataset`, or one and keywords of
+    `benchmark`. *why* explains the right answer, and *wrong* has a pair for each known
+    misconception: the answer that it leads to, and the sentence that explains it.
+
+    *answer* is a function that gets the traces of the runs and returns the right answer: one
+    of the *choices*, or a number; without it, the right answer is the time that the first run
+    takes. *unit* is that of numbers: they are in seconds for "ms" and "s" and a share for "%",
+    and count within 2 %; in any other unit they must be exact. In *wrong* are answers, or
+    functions of the traces.
+
+    With *place*, the learner places the bars of these stages on the axis of the one run. In
+    *wrong* are pipelines: the runs that the misconceptions would be.
+
+    With *draw*, such as `draw={"calls": range(1, 9)}`, the one pipeline is a function with such
+    an argument, and the learner draws what *answer* gives for each value; without it, the time
+    per sample. In *wrong* are curves, or functions of the traces that give one.
+
+    Raise ValueError if there is no pipeline, or more than one to place or draw; if an answer is
+    none of the *choices*; or if there are no such stages, values or steps. Raise TypeError if
+    something is no pipeline.
+    """
+    if not pipelines:
+        raise ValueError("predict: there must be a pipeline to run")
+    if (place or draw) and len(pipelines) > 1:
+        raise ValueError(
+            "predict: there must be one pipeline, to place its bars or to draw its curve"
+        )
+    about: dict[str, Any] = {"question": question, "why": why}
+    if draw:
+        [(knob, values), *more] = draw.items()
+        if more or len(values) < 2:
+            raise ValueError("draw: must be one name with two or more values")
+        traces = [described(pipelines[0], **{knob: value}).simulate() for value in values]
+        curve = [answer(trace) if answer else trace.per_sample for trace in traces]
+        curves = wrong_answers(wrong, traces)
+        return Drawing(traces, curve, curves, unit, knob, values, **about)
+    traces = [pipeline_run(made).simulate() for made in pipelines]
+    if place:
+        others = [(pipeline_run(made).simulate(), text) for made, text in wrong]
+        return Placing(traces[0], others, place, **about)
+    right = answer(*traces) if answer else traces[0].duration
+    known = wrong_answers(wrong, traces)
+    return Predict(right, known, unit, choices, traces=traces, **about)
+
+
+def wrong_answers(wrong: Wrong, traces: Sequence[Trace]) -> Wrong:
+    """Return *wrong* with the answers in it that are functions of the *traces* worked out."""
+    return [(given(*traces) if callable(given) else given, text) for given, text in wrong]

@@ -1,4 +1,4 @@
-"""A task of a challenge: goals, each a number that a run has with a limit on it, and the verdict on a run."""
+"""A task: goals, each a number that a run has with a limit on it, and the verdict on a run."""
 
 from __future__ import annotations
 
@@ -48,27 +48,23 @@ class Goal:
         return f"at least {self.text(self.at_least or 0)}"
 
     def asked(self, so_far: str = "") -> str:
-        """The goal in words, with what an attempt reached *so_far*."""
-        return (
-            self.zero
-            if self.zero and not self.at_most
-            else so_far or f"{self.name}: {self.limit}"
-        )
+        """Return the goal in words, with what an attempt reached *so_far*."""
+        if self.zero and not self.at_most:
+            return self.zero
+        return so_far or f"{self.name}: {self.limit}"
 
     def judge(self, attempt: Attempt) -> Judged:
-        """How an attempt stands to this goal, and by how much it misses it."""
+        """Say how an attempt stands to this goal, and by how much it misses it."""
         value = self.measure(attempt) or 0
         if isinstance(value, str):
             return Judged(False, f"{self.name}: {value}")
+        if self.at_most is not None:
+            missing, how = value - self.at_most, "too much"
+        else:
+            missing, how = (self.at_least or 0) - value, "missing"
         measured = f"{self.name}: {self.text(value)} ({self.limit})"
-        missing = (
-            value - self.at_most
-            if self.at_most is not None
-            else (self.at_least or 0) - value
-        )
         if missing <= CLOSE:
             return Judged(True, self.asked(measured))
-        how = "missing" if self.at_most is None else "too much"
         return Judged(False, f"{measured}, {self.text(missing)} {how}")
 
 
@@ -89,28 +85,22 @@ class ChallengeTask:
     solution: str = ""
 
     def spec(self) -> dict[str, Any]:
-        """What the page has to know."""
+        """Return what the page has to know."""
         goals = [goal.asked() for goal in self.goals]
-        return {
-            "text": self.text,
-            "goals": goals,
-            "hints": self.hints,
-            "solution": self.solution,
-        }
+        helps = {"hints": self.hints, "solution": self.solution}
+        return {"text": self.text, "goals": goals} | helps
 
     def judge(self, attempt: Attempt) -> dict[str, Any]:
-        """Goal by goal, and the first that was missed as a message."""
+        """Judge goal by goal; the message names the first that was missed."""
         if not attempt.trace.samples:  # it would take no time, and meet most goals
-            return {
-                "passed": False,
-                "goals": [],
-                "message": "Not yet: no element reached the training loop.",
-            }
+            return failed("Not yet: no element reached the training loop.")
         judged = [goal.judge(attempt) for goal in self.goals]
         missed = next((said for met, said in judged if not met), "")
-        message = (
-            f"Not yet. {missed[0].upper()}{missed[1:]}."
-            if missed
-            else "Passed: every goal is met."
-        )
-        return {"passed": not missed, "goals": judged, "message": message}
+        if missed:
+            return failed(f"Not yet. {missed[0].upper()}{missed[1:]}.", judged)
+        return {"passed": True, "goals": judged, "message": "Passed: every goal is met."}
+
+
+def failed(message: str, goals: list[Judged] | None = None) -> dict[str, Any]:
+    """Return the verdict on an attempt that does not pass."""
+    return {"passed": False, "goals": goals or [], "message": message}

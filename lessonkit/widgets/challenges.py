@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.challenges.task import Attempt, ChallengeTask, Goal
 from lessonkit.widgets.explorer import VIEW_HEIGHT, Explore
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import described, sentence_of
+from lessonkit.widgets.task import Attempt, ChallengeTask, Goal, failed
 from lessonkit.widgets.widget import Page
 
 
@@ -21,20 +21,16 @@ class Challenge(Page):
         super().__init__("challenge", {"task": task.spec()})
 
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
-        """Run the function *pipeline*; say which goals it meets, or what went wrong, and show its run."""
+        """Run what *pipeline* returns; show its run, and which goals it meets or what went wrong."""
         try:
             trace = described(pipeline).simulate()
             return Outcome(self.task.judge(Attempt(trace)), trace)
         except Exception as error:
-            return Outcome(
-                {"passed": False, "goals": [], "message": sentence_of(error)}, None
-            )
+            return Outcome(failed(sentence_of(error)), None)
 
     def in_words(self) -> str:
-        """What it asks for."""
-        return "\n".join(
-            [self.task.text, *(f"- {goal.asked()}" for goal in self.task.goals)]
-        )
+        goals = [f"- {goal.asked()}" for goal in self.task.goals]
+        return "\n".join([self.task.text, *goals])
 
 
 class Outcome(Page):
@@ -52,10 +48,8 @@ class Outcome(Page):
         return bool(self.verdict["passed"])
 
     def in_words(self) -> str:
-        """The verdict, goal by goal."""
-        goals = [
-            f"- {'met' if met else 'missed'}: {text}" for met, text in self.verdict["goals"]
-        ]
+        judged = [("met" if met else "missed", said) for met, said in self.verdict["goals"]]
+        goals = [f"- {how}: {said}" for how, said in judged]
         return "\n".join([self.verdict["message"], *goals])
 
 

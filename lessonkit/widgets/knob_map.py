@@ -1,4 +1,4 @@
-"""`heat_map`: two knobs as a map that starts dark; each try lights a square, and the tuner walks over it."""
+"""`heat_map`: a map of two knobs that starts dark. Each try lights a square; the tuner walks over it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,10 +37,8 @@ class HeatMap(Page):
 
     def run(self, square: Any) -> Trace:
         """Simulate at a *square*: of each knob the number of a step."""
-        values = {
-            knob.name: knob.value(step)
-            for knob, step in zip(self.knobs, square, strict=True)
-        }
+        each = zip(self.knobs, square, strict=True)
+        values = {knob.name: knob.value(step) for knob, step in each}
         return described(self.pipeline, **values).simulate()
 
     def light(self, square: Any) -> None:
@@ -66,13 +64,11 @@ class HeatMap(Page):
             there = here | dict(zip(step.knobs, step.after, strict=True))
             here = there if step.accepted else here
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-            steps.append(
-                square_at([there[knob.label] - 1 for knob in knobs], step.seconds, why)
-            )
+            square = [there[knob.label] - 1 for knob in knobs]
+            steps.append(square_at(square, step.seconds, why))
         self.tell("walk", {"steps": steps})
 
     def in_words(self) -> str:
-        """What there is to light."""
         across, down = (
             f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs
         )
@@ -80,8 +76,8 @@ class HeatMap(Page):
 
 
 def square_at(place: list[int], seconds: float, why: str) -> list[Any]:
-    """What the page is told of a square: its place, its time, twice, and *why* it was tried."""
+    """Return what the page is told of a square: where, its time, twice, and *why* it was tried."""
     return [place, seconds, milliseconds(seconds), why]
 
 
-heat_map = HeatMap
+heat_map = HeatMap  # as users write it

@@ -1,1 +1,0 @@
-"""Tasks with goals, judged by running what the learner made; and a map of two knobs."""
