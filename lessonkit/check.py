@@ -165,10 +165,8 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (unsaid(one_or_more, 1), "block_length"),
     (open_number, "cycle_length num_parallel_calls"),
     (partial(one_of, allowed=KINDS), "kind"),
-    (unsaid(partial(one_of, allowed=("fork",))), "multiprocessing_context"),
     (unsaid(bytes_of), "nbytes"),
     (name_of_stage, "stage"),
-    (duration, "timeout"),
     (start_of_worker, "DataLoader.start"),
 )
 ARGUMENTS: dict[str, Check] = {

@@ -26,12 +26,14 @@ class DataLoader(Dataset):
 
     What makes batches, and in which order:
 
-    - *batch_size* samples make a batch; None gives samples one by one. *drop_last* leaves out a last batch
-      that has fewer.
+    - *batch_size* samples make a batch; None gives samples one by one. *drop_last* leaves out
+      a last batch that has fewer.
     - *shuffle* draws a new order for each epoch, from the seed *generator* if that is a number.
-    - *sampler* is an iterable of the numbers of samples, gone through anew in each epoch; *batch_sampler*
-      one of lists of them, which then says all about batches. They may be NumPy's, and need no length.
-    - *collate_fn* makes a batch of a list of samples; without it they are put together as by `batch`.
+    - *sampler* is an iterable of sample numbers, which is read again in each epoch;
+      *batch_sampler* is one of lists of them, and then says all about batches. The numbers
+      may be NumPy's, and neither needs a length.
+    - *collate_fn* makes a batch of a list of samples; without it they are put together as by
+      `batch`.
 
     Who makes them:
 
@@ -40,24 +42,21 @@ class DataLoader(Dataset):
     - *persistent_workers* stay from one epoch to the next, with what they have in memory.
     - *in_order* hands batches over in the order in which they were asked for; False, as they come.
     - *worker_init_fn* is called in each worker with its number, before its first batch.
-    - *timeout* is how many seconds the loop waits for a batch at most; 0 is for ever.
-    - *multiprocessing_context* can only be "fork".
     - *pin_memory* copies each batch into pinned memory, in a thread of the main process.
 
     What a model needs beside, all 0 or False if nothing is said:
 
     - *getitems* calls the maps once for a batch, as a data set with `__getitems__` does.
-    - *start* is a pair of seconds for each worker: in `iter`, one worker after another, and from then until
-      it is ready. Each may be a function of the epoch and of the worker's number.
-    - *collate*, *transfer* to the main process and *pin* are seconds for a batch, or functions of its
-      bytes.
+    - *start* is a pair of seconds per worker: in `iter`, one worker after another, and from
+      then until it is ready. Each may be a function of the epoch and of the worker's number.
+    - *collate*, *transfer* to the main process and *pin* are seconds per batch, or functions of
+      its bytes.
     - *handling*, a `Handling`, says what it takes to handle processes.
 
     Raises TypeError for an argument of a wrong type, and ValueError where PyTorch raises
-    it: for a number that is too small, for *prefetch_factor*, *persistent_workers* or
-    *multiprocessing_context* without workers, for *shuffle*, *sampler* or *batch_sampler*
-    with an iterable or with each other, for *drop_last* without batches, and for *shuffle*
-    without samples.
+    it: for a number that is too small, for *prefetch_factor* or *persistent_workers*
+    without workers, for *shuffle*, *sampler* or *batch_sampler* with an iterable or with
+    each other, for *drop_last* without batches, and for *shuffle* without samples.
 
     >>> from lessonkit import benchmark
     >>> images = Dataset.range(8).map(cost=0.010)
@@ -78,9 +77,7 @@ class DataLoader(Dataset):
         collate_fn: Callable[[Any], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
-        timeout: float = 0,
         worker_init_fn: Callable[[int], object] | None = None,
-        multiprocessing_context: str | None = None,
         generator: int | None = None,
         *,
         prefetch_factor: int | None = None,
@@ -99,7 +96,7 @@ class DataLoader(Dataset):
         )
 
     def __len__(self) -> int:
-        """How many batches there are; for an iterable as PyTorch says, whatever the workers give."""
+        """Return the number of batches; for an iterable as PyTorch does, whatever workers give."""
         options = self.node.arguments
         many = cardinality(self.node)
         sampled = options["sampler"] is not None or options["batch_sampler"] is not None
@@ -119,20 +116,22 @@ class DataLoader(Dataset):
 
 
 def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
-    """Check the arguments of a loader over *node*; ValueError if PyTorch does not allow them together."""
+    """Return the checked arguments of a loader over *node*.
+
+    Raises ValueError if PyTorch does not allow them together.
+    """
     given = {
         name: given[name] for name in signature(DataLoader).parameters if name != "dataset"
     }
     options = given | check.arguments("DataLoader", given)
     alone, apart = not options["num_workers"], base_of(node) is None
     shuffle, size, last = options["shuffle"], options["batch_size"], options["drop_last"]
-    names = ("prefetch_factor", "sampler", "batch_sampler", "multiprocessing_context")
-    ahead, sampler, batch, context = (options[name] is not None for name in names)
+    names = ("prefetch_factor", "sampler", "batch_sampler")
+    ahead, sampler, batch = (options[name] is not None for name in names)
     refused = {
         "prefetch_factor: without workers nothing is made ahead": alone and ahead,
         "persistent_workers: there are no workers to keep": alone
         and options["persistent_workers"],
-        "multiprocessing_context: there are no workers to start": alone and context,
         "shuffle: an iterable can only be read in its own order": apart and shuffle,
         "sampler: an iterable cannot be asked for a sample": apart and (sampler or batch),
         "sampler: it says the order already, so shuffle must go": sampler and shuffle,

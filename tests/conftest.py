@@ -20,7 +20,7 @@ from servers import LAB, SOCKETS, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
 from lessonkit.engine.trace import Trace
-from lessonkit.engine.workers.forked import FORKS
+from lessonkit.engine.workers.forked import CAN_FORK
 from lessonkit.widgets import sandbox
 
 WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
@@ -164,7 +164,7 @@ NO_TORCH = pytest.mark.skipif(
 @pytest.fixture(params=["stand-in", pytest.param("PyTorch", marks=NO_TORCH)])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What `import torch` gives: PyTorch, where it is installed, and in any case a stand-in for it."""
-    if not FORKS:
+    if not CAN_FORK:
         pytest.skip("data sets of tests cannot be sent to processes that are not forked")
     if request.param == "PyTorch":
         return importlib.import_module("torch")

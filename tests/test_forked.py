@@ -18,9 +18,11 @@ import pytest
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import critical_path
 from lessonkit.engine.recorder import START
-from lessonkit.engine.workers import forked, main
+from lessonkit.engine.workers import forked, main_process
 
-pytestmark = pytest.mark.skipif(not forked.FORKS, reason="this system cannot fork safely")
+pytestmark = pytest.mark.skipif(
+    not forked.CAN_FORK, reason="this system cannot fork safely"
+)
 ROOT = Path(__file__).parent.parent
 
 
@@ -113,25 +115,6 @@ def test_a_worker_that_is_killed_is_an_error_and_no_hang() -> None:
         list(iterator)
 
 
-def test_a_worker_that_hangs_is_an_error_with_a_timeout(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(forked, "LAST_BATCH", 0.05)  # or its end would be waited for
-
-    def hang(sample: int) -> int:
-        time.sleep(1000 * (sample == 2))
-        return sample
-
-    iterator = iter(DataLoader(Dataset.range(4).map(hang), 2, num_workers=1, timeout=60))
-    assert next(iterator) == [0, 1]  # however long a busy machine takes for that
-    stream: Any = iterator._pass.stream
-    assert stream.timeout == 60
-    stream.timeout = 0.2
-    with pytest.raises(RuntimeError, match=r"timed out after 0\.2 seconds"):
-        next(iterator)
-    iterator.close()
-
-
 def test_what_cannot_travel_is_a_sentence_in_its_place() -> None:
     def made(sample: int) -> Any:
         return (lambda: sample) if sample == 2 else sample
@@ -222,7 +205,7 @@ except KeyboardInterrupt:
 def test_without_fork_the_workers_are_threads_and_a_sentence_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(main, "FORKS", False)
+    monkeypatch.setattr(main_process, "CAN_FORK", False)
     dataset = DataLoader(
         Dataset.range(8).map(where), 2, num_workers=2, persistent_workers=True
     )

@@ -305,13 +305,8 @@ def test_a_loader_prints_as_the_program_that_makes_it() -> None:
         ({"batch_size": None, "drop_last": True}, "drop_last: without batches"),
         ({"batch_size": 0}, "batch_size=0: must be 1 or more"),
         ({"num_workers": -1}, "num_workers=-1"),
-        ({"num_workers": 1, "timeout": -1}, "timeout=-1"),
         ({"sampler": [0], "shuffle": True}, "sampler: it says the order"),
         ({"batch_sampler": [[0]], "batch_size": 2}, "batch_sampler: it says all"),
-        (
-            {"num_workers": 1, "multiprocessing_context": "spawn"},
-            "multiprocessing_context='spawn'",
-        ),
     ],
 )
 def test_what_pytorch_refuses_is_refused(arguments: dict[str, Any], said: str) -> None:

@@ -159,13 +159,10 @@ def loader(
         "drop_last",
         "persistent_workers",
         "in_order",
-        "timeout",
         "pin_memory",
     ):
         if said.get(name) is not None:
             keywords[name] = said[name]
-    if said.get("start_method"):
-        keywords["multiprocessing_context"] = said["start_method"]
     if said.get("shuffle"):
         orders = [epoch.get("order") or [*chain(*epoch["batches"])] for epoch in epochs]
         keywords |= (

@@ -11,7 +11,7 @@ from typing import Any
 from lessonkit.dataset import Dataset
 from lessonkit.engine.element import stack, whole
 from lessonkit.engine.node import base_of, cardinality, swap, walk
-from lessonkit.engine.workers.main import groups
+from lessonkit.engine.workers.main_process import groups
 from lessonkit.job.watching import MOST_ASKED, Subject, begin
 from lessonkit.loader import DataLoader
 
@@ -59,3 +59,6 @@ class OwnSubject(Subject):
             batches = groups(iter(order), size, options["drop_last"])
         self.batches = list(islice(batches, MOST_ASKED))
         self.count = cardinality(loader.node)
+
+    def for_workers(self) -> dict[str, Any]:
+        return {}

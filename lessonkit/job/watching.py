@@ -217,8 +217,7 @@ class Subject:
         }
         options |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
         if workers:
-            options |= {"prefetch_factor": factor, "timeout": NEVER}
-            options["multiprocessing_context"] = self.loader.multiprocessing_context
+            options |= {"prefetch_factor": factor} | self.for_workers()
         if self.stream:
             options |= {
                 "batch_size": self.batch_size * size or None,
@@ -232,6 +231,11 @@ class Subject:
         return self.watch(
             self.kind(self.dataset, **options), workers, limit, self.step if step else None
         )
+
+    def for_workers(self) -> dict[str, Any]:
+        """Return the options of a loader with workers that are PyTorch's alone."""
+        context = self.loader.multiprocessing_context
+        return {"timeout": NEVER, "multiprocessing_context": context}
 
     def on_device(self) -> OnDevice | None:
         """Time the step on the last batch; None if it leaves nothing to a device."""

@@ -1,5 +1,5 @@
-"""Worker processes: how a `DataLoader` gives them tasks, and how each makes batches, modelled or real."""
+"""What a `DataLoader` does: in the main process, and in workers that are modelled or real."""
 
-from lessonkit.engine.workers.main import open_loader
+from lessonkit.engine.workers.main_process import open_loader
 
 __all__ = ["open_loader"]

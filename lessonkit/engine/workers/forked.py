@@ -16,34 +16,32 @@ from typing import Any, NoReturn
 from lessonkit.engine.element import END, Element, Failure
 from lessonkit.engine.recorder import rows
 from lessonkit.engine.threads import Threads
-from lessonkit.engine.workers.fetch import Indices
-from lessonkit.engine.workers.worker import Maker, Worker, caught
+from lessonkit.engine.workers.worker import BatchMaker, Indices, Worker, caught
 
-ANEW, STOP = "anew", "stop"  # what a process is told beside the indices of a batch
+OPEN, STOP = "open", "stop"  # what a process is asked for beside the indices of a batch
 # S; how long a process that is told to end may work on the batch that it has begun
 LAST_BATCH = 5.0
 LOOK = 1.0  # s; how often a process looks whether its parent is still there
+CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
-# New spans, who new elements are, who is in batches, and which span was last before the answer
+# New spans; who new elements are, and who is in new batches; the last span before the answer
 Recorded = tuple[list[Any], list[Any], dict[int, Any], int]
-FORKS = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
 
-class Handle:
-    """A process: who asks it for something gets one answer, and nobody else can ask meanwhile."""
+class ChildProcess:
+    """A process that answers one question after another: nobody else can ask meanwhile."""
 
-    def __init__(self, worker: Forked, seed: str) -> None:
+    def __init__(self, worker: ForkedWorker, seed: str) -> None:
         context: Any = multiprocessing.get_context("fork")
         self.lock = threading.Lock()
         self.is_closed = False
         self.parent = os.getpid()
         recorder = worker.run.recorder
-        # Our keys of the elements, and our indices of the spans, by those of the process
-        self.people = [*range(recorder.people if recorder else 1)]
+        # Our keys of elements and our indices of spans, by those of the process
+        self.keys = [*range(recorder.people if recorder else 1)]
         self.spans: list[int] = []
-        self.causes: list[
-            int
-        ] = []  # of its start and of each request: the span it waited for
+        # The span that came before its start, and before each request
+        self.causes: list[int] = []
         self.ours, theirs = context.Pipe()
         self.process = context.Process(
             target=serve, args=(theirs, worker, seed), daemon=True
@@ -62,7 +60,7 @@ class Handle:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def ask(self, what: Any) -> Any:
-        """Ask for *what* is wanted and wait for it; None if the process has died."""
+        """Ask for *what* is wanted and wait for the answer; None if the process has died."""
         with self.lock:
             try:
                 self.ours.send(what)
@@ -71,7 +69,7 @@ class Handle:
                 return None
 
     def close(self) -> None:
-        """End the process: after the batch in its hands, or when it has had time enough.
+        """End the process: after the batch that it has begun, or when it has had time enough.
 
         In another process that was forked meanwhile nothing happens: this one is not its child.
         """
@@ -94,117 +92,105 @@ class Handle:
             self.close()
 
 
-class Forked(Worker):
-    """Stands for a process in the main one: gives it task after task, and takes down what it did."""
+class ForkedWorker(Worker):
+    """Stands for a child process: passes requests on to it, and records what it did."""
 
     async def launch(self) -> int:
         began = self.run.time
-        self.handle = Handle(self, f"{self.loader.seed}:{self.number}")
+        self.child = ChildProcess(self, f"{self.loader.seed}:{self.number}")
         self.run.took(self.loader.start_stage, "wait", began, self.run.time, Element(None))
-        self.handle.causes.append(self.run.current.last)
+        self.child.causes.append(self.run.current.last)
         return 0
 
     async def prepare(self) -> None:
         """Leave that to the process."""
 
     def open(self) -> None:
-        self.ask(ANEW)
+        self.ask(OPEN)
 
     def ask(self, what: Any) -> Any:
         """Ask the process for *what*, without the run's lock."""
-        answer = self.run.outside(None, self.handle.ask, what)
+        answer = self.run.outside(None, self.child.ask, what)
         self.run.current.due = self.run.real
         return answer
 
     async def make(self, indices: Indices) -> Element | None:
-        self.handle.causes.append(self.run.current.last)
+        self.child.causes.append(self.run.current.last)
         answer = self.ask(indices)
         if answer is None:
-            self.called = f"(pid(s) {self.handle.pid})"
+            self.called = f"(pid(s) {self.child.pid})"
             return None
         element: Element = answer[0] or END
         if answer[1] is not None:
-            self.take_down(answer[1])
+            self.record(answer[1])
             if element is not END:
-                element.key = self.handle.people[element.key]
+                element.key = self.child.keys[element.key]
         return element
 
-    def take_down(self, recorded: Recorded) -> None:
+    def record(self, recorded: Recorded) -> None:
         """Add what the process *recorded* to the run's record, by our keys, indices and names.
 
-        A cause below zero is none of its spans, but a request: -1 is its start, -2 the first.
+        A cause below zero is no span of the process: -1 is its start, -2 its first request.
         """
-        spans, people, members, last = recorded
-        recorder, keys, run = self.run.recorder, self.handle.people, self.run
-        for (place, outer), epoch, sample in people:
+        spans, elements, members, last = recorded
+        recorder, run = self.run.recorder, self.run
+        keys, indices, causes = self.child.keys, self.child.spans, self.child.causes
+        for (place, outer), epoch, sample in elements:
             keys.append(recorder.identify(recorder.opened(place, outer), epoch, sample))
         for key, parts in members.items():
             recorder.members[keys[key]] = tuple(keys[part] for part in parts)
-        indices, causes = self.handle.spans, self.handle.causes
         for stage, kind, began, ended, _, key, cause, at in rows(spans, 8):
             name = run.name(stage.wanted, stage.place, stage.role)
             name.storage = stage.storage
-            since = indices[cause] if cause >= 0 else causes[-1 - cause]
+            ours = indices[cause] if cause >= 0 else causes[-1 - cause]
             indices.append(recorder.count)
-            recorder.spans += (name, kind, began, ended, self.number, keys[key], since, at)
+            recorder.spans += (name, kind, began, ended, self.number, keys[key], ours, at)
         run.current.last = indices[last] if last >= 0 else causes[-1 - last]
 
     def end(self) -> None:
         if self.task:
             self.run.cancel(self.task)
-        if self.handle:
-            self.handle.close()
+        if self.child:
+            self.child.close()
 
-    def depart(self) -> None:
-        self.run.outside(None, self.handle.close)
-
-
-# ---- in the process ----
+    def close(self) -> None:
+        self.run.outside(None, self.child.close)
 
 
-def serve(pipe: Any, worker: Forked, seed: str) -> None:
+# ---- in the child process ----
+
+
+def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     """Make the batches that are asked for through *pipe*, until the parent says stop or is gone."""
     # The parent hears it, and ends its workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    seed_randomness(seed)
-    parent, loader = worker.run, worker.loader
-    run = Threads(
-        parent.machine, worker.process.store, parent.recorder and parent.recorder.heir()
-    )
-    run.origin, run.sites, run.process, run.sized = (
-        parent.origin,
-        parent.sites,
-        worker.process,
-        parent.sized,
-    )
-    run.process.interpreter = run.new_process(run.process.store).interpreter
+    random.seed(seed)  # as PyTorch does: else all workers would draw the same numbers
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(random.Random(seed).getrandbits(32))
+    parent, loader, process = worker.run, worker.loader, worker.process
+    recorder = parent.recorder and parent.recorder.heir()
+    run = Threads(parent.machine, process.store, recorder)
+    run.origin, run.sites, run.sized = parent.origin, parent.sites, parent.sized
+    process.interpreter, run.process = run.process.interpreter, process
     loader.scope = loader.scope._replace(run=run)  # our copy of it
-    run.complete(answer(pipe, Maker(loader, worker.number)), loader.start_stage)
+    run.complete(answer(pipe, BatchMaker(loader, worker.number)), loader.start_stage)
     leave(0)
 
 
-def seed_randomness(seed: str) -> None:
-    """Begin Python's random numbers and NumPy's anew, as PyTorch does: else all workers draw the same."""
-    random.seed(seed)
-    if numpy := sys.modules.get("numpy"):
-        numpy.random.seed(random.Random(seed).getrandbits(32))
-
-
 def leave(code: int) -> NoReturn:
-    """End this process; what the parent has opened is the parent's to close, but what was printed is ours."""
+    """End this process: flush what was printed, and leave alone what the parent has opened."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # there may be none, or one that is closed
             stream.flush()
     os._exit(code)
 
 
-async def answer(pipe: Any, maker: Maker) -> None:
+async def answer(pipe: Any, maker: BatchMaker) -> None:
     """Make what *pipe* asks for, batch after batch."""
-    run = maker.run
+    run, requests = maker.run, 0
     # Elements and spans that the parent knows
     known = run.recorder.people if run.recorder else 1, 0
-    requests = 0
     await maker.prepare()
     while True:
         asked = run.outside(None, hear, pipe)
@@ -220,15 +206,17 @@ async def answer(pipe: Any, maker: Maker) -> None:
         made = await maker.make(asked)
         if made is None:
             leave(1)
-        told = told_since(*known, run) if run.recorder else None
-        if told:
+        recorded = None
+        if run.recorder:
+            recorded = recorded_since(*known, run)
             known = run.recorder.people, run.recorder.count
-        run.current.last = -1
-        pipe.send_bytes(pickled_batch(None if made is END else made, told, maker.number))
+            run.current.last = -1
+        element = None if made is END else made
+        pipe.send_bytes(pickled(element, recorded, maker.number))
 
 
 def hear(pipe: Any) -> Any:
-    """Wait to be asked through *pipe*; without a parent there is nothing more to do."""
+    """Return what is asked for through *pipe*; without a parent there is nothing more to do."""
     while not pipe.poll(LOOK):
         if os.getppid() != multiprocessing.parent_process().pid:  # type: ignore[union-attr]
             return STOP
@@ -238,23 +226,24 @@ def hear(pipe: Any) -> Any:
         return STOP
 
 
-def pickled_batch(element: Element | None, told: Any, worker: int) -> bytes:
-    """Pack a batch, or the error that it cannot travel, with what was recorded of it."""
+def pickled(element: Element | None, recorded: Recorded | None, worker: int) -> bytes:
+    """Pack a batch, or the error that it cannot travel, with what was *recorded* of it."""
     try:
-        text = pickle.dumps((element, told))
-        pickle.loads(text) if type(element) is Failure else None
+        text = pickle.dumps((element, recorded))
+        if type(element) is Failure:
+            pickle.loads(text)
     except Exception as error:
         cannot: Exception = TypeError(
             f"what was made cannot be sent to the main process: {error}"
         )
         if type(element) is Failure:
             cannot = RuntimeError(str(element.value))
-        text = pickle.dumps((element and caught(cannot, worker), told))
+        text = pickle.dumps((element and caught(cannot, worker), recorded))
     return text
 
 
-def told_since(people: int, spans: int, run: Any) -> Recorded:
-    """Take what *run* has recorded since its last batch, after the first *people* and *spans*."""
+def recorded_since(elements: int, spans: int, run: Any) -> Recorded:
+    """Return what *run* has recorded after the first *elements* and *spans*."""
     recorder = run.recorder
     sources = [
         (recorder.places[number], outer)
@@ -262,11 +251,8 @@ def told_since(people: int, spans: int, run: Any) -> Recorded:
     ]
     new = [
         (sources[instance], epoch, sample)
-        for instance, epoch, sample in rows(recorder.identities[3 * people :], 3)
+        for instance, epoch, sample in rows(recorder.identities[3 * elements :], 3)
     ]
-    members = {
-        key: recorder.members[key]
-        for key in range(people, recorder.people)
-        if key in recorder.members
-    }
+    keys = range(elements, recorder.people)
+    members = {key: recorder.members[key] for key in keys if key in recorder.members}
     return recorder.spans[8 * spans :], new, members, run.current.last

@@ -1,4 +1,6 @@
-"""A worker of a `DataLoader`, as a model: a task with an interpreter and a memory of its own."""
+"""How one process makes batches for a loader, and a worker as a model of such a process."""
+
+from __future__ import annotations
 
 import traceback
 from collections import deque
@@ -6,28 +8,42 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessonkit.engine.costs import charge, price_of_bytes
-from lessonkit.engine.element import END, Element, Failure
+from lessonkit.engine.element import END, Element, Failure, stack
+from lessonkit.engine.node import Node, one_call, swap
+from lessonkit.engine.operators.base import Stream, joined, operator
+from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.process import Store, WorkerInfo
+from lessonkit.engine.recorder import CALL
 from lessonkit.engine.run import Gate
-from lessonkit.engine.workers.fetch import Fetch, Indices
+
+# Of a batch; of one sample without batches; None for an iterable's next
+Indices = list[int] | int | None
 
 
-@dataclass(slots=True, eq=False)
-class Ticket:
-    """A task: the *number* of a batch and the *indices* that it is made of; then what came of it."""
+@operator("asked")
+class Asked(Listed):
+    """Gives the samples that were asked for by number: one, or all of a batch as one element."""
 
-    number: int  # of the next loader -1: it is there instead of the indices
-    indices: Any
-    worker: int
-    sent: int  # when
-    result: Any = None  # an `Element`, when it has been made
-    ready: int = -1  # when it came, if that is recorded
-    received: bool = False  # the main process has seen the result
-    is_last: bool = False  # its worker has ended, or died
+    element: Element
 
-    def has_batch(self) -> bool:
-        """Whether what came of it is a batch: neither an end, nor an error, nor nothing yet."""
-        return type(self.result) is Element and self.result is not END
+    async def next(self) -> Element:
+        return self.element
+
+    def ask(self, index: int) -> Element:
+        """Take sample number *index*; as in PyTorch, a negative one counts from the end."""
+        if self.kept is not None:
+            self.element = (self.kept.elements or [])[index].copy()
+        else:
+            self.given = index if index >= 0 else index + len(self.values)
+            self.element = self.give(self.values[index])
+        return self.element
+
+
+def first_above(stream: Any, kind: type[Stream]) -> Any:
+    """Find the stream of this *kind* that *stream* reads from."""
+    while not isinstance(stream, kind):
+        stream = stream.opened[0]
+    return stream
 
 
 class Message(str):
@@ -37,7 +53,7 @@ class Message(str):
 
 
 def caught(error: BaseException, worker: int) -> Failure:
-    """Tell where an *error* came from; of the same type, if that can be made of a text."""
+    """Return *error* as it leaves a *worker*: of the same type, if that can be made of a text."""
     if isinstance(error.__cause__, StopIteration):  # a coroutine makes a RuntimeError of it
         error = error.__cause__
     text = Message(
@@ -51,21 +67,25 @@ def caught(error: BaseException, worker: int) -> Failure:
     return Failure(told)
 
 
-class Maker:
-    """Makes batches in one process, and says of an error in which."""
+class BatchMaker:
+    """Makes the batches of a *loader* in one process: sample by sample, or with one call for each.
 
-    fetch: Any = None  # a `Fetch`, once the data set is open
-    failed: Exception | None = None  # what its start raised
+    It has a pipeline of its own, which it opens anew for each epoch.
+    """
 
-    def __init__(self, loader: Any, number: int) -> None:
+    stream: Any = None  # the pipeline, once it is open
+    exhausted = False  # an iterable has no more samples
+    failed: Exception | None = None  # what `prepare` raised, until the next batch
+
+    def __init__(self, loader: Any, number: int = 0) -> None:
         self.loader = loader
         self.number = number
         self.run: Any = loader.scope.run
 
     async def prepare(self) -> None:
-        """Run what its start asks for; an error comes in the place of its first batch.
+        """Do what a worker does before its first batch; an error comes in the place of that batch.
 
-        No batch comes after it, until the next epoch opens the data set.
+        No batch comes after an error, until the next epoch opens the pipeline.
         """
         try:
             if init := self.loader.worker_init_fn:
@@ -75,14 +95,31 @@ class Maker:
             self.failed = error
 
     def open(self) -> None:
-        """Open the data set for an epoch; close that of the epoch before."""
-        self.depart()
-        self.fetch = Fetch(self.loader)
+        """Open the pipeline for an epoch, and close that of the epoch before."""
+        self.close()
+        loader, scope = self.loader, self.loader.scope
+        self.exhausted = False
+        self.collating = scope.name("Collate", CALL)
+        self.price = price_of_bytes(loader.collate, "collate")
+        self.one_call = one_call(loader.node)
+        pipeline, base = loader.node.inputs[0], loader.base
+        if base is None:
+            self.stream = scope.open(pipeline)
+            return
+        is_share = base.method == "shard"
+        given = (base.inputs[0] if is_share else base).arguments
+        values = given.get("values", ())
+        if is_share:
+            values = values[base.arguments["index"] :: base.arguments["num_shards"]]
+        nbytes = given.get("nbytes")
+        asked = Node("asked", (), {"values": values, "kept": loader.kept, "nbytes": nbytes})
+        self.stream = scope.open(swap(pipeline, base, asked))
+        self.source: Asked = first_above(self.stream, Asked)
 
-    def depart(self) -> None:
-        """Close what it has open."""
-        if self.fetch:
-            self.fetch.stream.close()
+    def close(self) -> None:
+        """Close the pipeline, if it is open."""
+        if self.stream:
+            self.stream.close()
 
     async def make(self, indices: Indices) -> Element | None:
         """Make a batch, or END, or the error that takes its place; None if the process has died."""
@@ -90,42 +127,105 @@ class Maker:
             if self.failed:
                 error, self.failed = self.failed, None
                 raise error
-            if not self.fetch:
+            if not self.stream:
                 raise UnboundLocalError("the data set was never opened")
-            element: Element = await self.fetch.batch(indices)
-            return element
+            return await self.batch(indices)
         except SystemExit:
             return None
         except Exception as error:
             return caught(error, self.number)
 
+    async def batch(self, indices: Any) -> Element:
+        """Make the batch of *indices*; return END where an iterable has no more."""
+        if self.loader.base is None:
+            parts = await self.following()
+        elif not self.one_call:
+            parts = []
+            for index in (indices,) if self.loader.batch_size is None else indices:
+                self.source.ask(index)
+                parts.append(await self.stream.next())
+        else:
+            parts = [self.source.ask(index) for index in indices]
+            values = stack([part.value for part in parts])
+            self.source.element = joined(self.run, parts, values)
+            parts = [await self.stream.next()]
+        return await self.collated(parts) if parts else END
 
-class Worker(Maker):
-    """Takes its tasks first in, first out, and makes one batch after another.
+    async def following(self) -> list[Element]:
+        """Take the samples of the next batch of an iterable.
 
-    What it was told before an epoch ended it still does: the next epoch waits for that.
+        There are none after its end, nor if too few are left and they are to be dropped.
+        """
+        parts: list[Element] = []
+        while not self.exhausted and len(parts) < (self.loader.batch_size or 1):
+            element = await self.stream.next()
+            if element is END:
+                self.exhausted = True
+            else:
+                parts.append(element)
+        return [] if self.exhausted and self.loader.drop_last else parts
+
+    async def collated(self, parts: list[Element]) -> Element:
+        """Make one element of the *parts* of a batch; without batches there is only one part."""
+        run, element, collate_fn = self.run, parts[0], self.loader.collate_fn
+        if self.loader.batch_size is not None and not self.one_call:
+            element = joined(run, parts, [part.value for part in parts])
+            if not collate_fn:
+                run.stack(element, lambda: self.collating)
+        cost = charge(self.price, element)
+        if collate_fn:
+            value = element.value  # one argument, where `apply` takes a tuple apart
+            element.value = await run.apply(
+                lambda *_: collate_fn(value), element, self.collating, cost
+            )
+        else:
+            await run.spend(cost, self.collating, element)
+        return element
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """Asks a worker for batch *number*, made of the samples *indices*; later it has the result."""
+
+    number: int  # -1 asks for another epoch: *indices* are the loader of that
+    indices: Any
+    worker: int
+    sent: int  # when
+    result: Any = None  # an `Element`, when it has been made
+    ready: int = -1  # when it came, if that is recorded
+    received: bool = False  # the main process has seen the result
+    is_last: bool = False  # its worker has ended, or died
+
+    def has_batch(self) -> bool:
+        """Tell whether the result is a batch: neither an end, nor an error, nor nothing yet."""
+        return type(self.result) is Element and self.result is not END
+
+
+class Worker(BatchMaker):
+    """Makes one batch after another, in the order of its requests.
+
+    Its process is a model: a task with an interpreter lock and a store of its own. Batches that
+    were requested before an epoch was left are still made; the next epoch waits for them.
     """
 
     task: Any = None  # once it has begun
-    handle: Any = None  # of its process, if that is a real one
+    child: Any = None  # its process, if that is a real one
     stopped = gone = ended = False
-    delivered = 0  # when its last result reached the main process
 
     def __init__(self, loader: Any, number: int) -> None:
         super().__init__(loader, number)
         self.called = str(number)
-        self.queue: deque[Ticket] = deque()
+        self.requests: deque[Request] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
         # Results, in order, each to its loader
-        self.on_the_way: deque[tuple[Any, Ticket]] = deque()
-        self.late = loader.handling.first  # its first result is
+        self.on_the_way: deque[tuple[Any, Request]] = deque()
+        self.last_arrival = 0  # when the last of them reaches the main process
+        self.first_delay = loader.handling.first
         self.transfer = price_of_bytes(loader.transfer, "transfer")
         store = self.run.store
         base = store.base + 1 + loader.epoch * loader.num_workers + number
-        own, info = (
-            Store(fixed_seed=store.fixed_seed, base=base),
-            WorkerInfo(number, loader.num_workers),
-        )
+        own = Store(fixed_seed=store.fixed_seed, base=base)
+        info = WorkerInfo(number, loader.num_workers)
         self.process = self.run.new_process(own, info, loader.epoch)
 
     # ---- what the main process does with it ----
@@ -134,11 +234,11 @@ class Worker(Maker):
         """Start it: the main process is held up for the first part of its start only."""
         main = self.run.current
         main.lane = self.number  # in the pictures this is the worker's
-        self.set_out(await self.launch())
+        self.start_task(await self.launch())
         main.lane = 0
 
     async def launch(self) -> int:
-        """Spend the first part of its start, and return how long the second takes."""
+        """Spend the first part of its start; return how long the second takes."""
         who = self.loader.epoch, self.number
         first, second = (
             float(cost(*who) if callable(cost) else cost) for cost in self.loader.start
@@ -146,19 +246,19 @@ class Worker(Maker):
         await self.run.spend(round(first * 1e9), self.loader.start_stage, Element(None))
         return round(second * 1e9)
 
-    def set_out(self, spent: int = 0) -> None:
-        """Begin to work on what comes into the queue, when it has *spent* the rest of its start."""
-        self.task = self.run.start(self.live(spent), self.loader.stage, self.number)
+    def start_task(self, start: int = 0) -> None:
+        """Begin to make what is requested, when *start* nanoseconds have passed."""
+        self.task = self.run.start(self.work(start), self.loader.stage, self.number)
         self.task.process = self.process
 
-    def give(self, ticket: Ticket) -> None:
-        """Put a task into its queue."""
-        self.queue.append(ticket)
+    def give(self, request: Request) -> None:
+        """Put a request into its queue."""
+        self.requests.append(request)
         if self.gate.waiting:
             self.gate.changed()
 
     def stop(self) -> None:
-        """Let it end when it has made the batch in its hands."""
+        """Let it end after the batch that it has begun."""
         self.stopped = True
         self.gate.changed()
 
@@ -166,69 +266,66 @@ class Worker(Maker):
         """End it now, if it has begun."""
         if self.task:
             self.run.cancel(self.task)
-            self.depart()
+            self.close()
 
-    # ---- its own life ----
+    # ---- what it does itself ----
 
-    async def live(self, spent: int) -> None:
-        """Make what it is told to make, until it is stopped."""
-        run, queue = self.run, self.queue
+    async def work(self, start: int) -> None:
+        """Make what is requested, until it is stopped."""
+        run, requests = self.run, self.requests
         handling = self.loader.handling
-        await run.spend(spent, self.loader.start_stage, Element(None))
+        await run.spend(start, self.loader.start_stage, Element(None))
         await self.prepare()
         while True:
-            if not queue:  # most have a task waiting
-                await run.until(self.gate, lambda: queue or self.stopped, "buffer empty")
+            if not requests:  # most workers have one waiting
+                await run.until(self.gate, lambda: requests or self.stopped, "buffer empty")
             if self.stopped:
                 break
-            ticket = queue.popleft()
-            await run.pause(max(0, ticket.sent + handling.hop - run.time))
-            if ticket.number < 0:
-                self.loader = ticket.indices
+            request = requests.popleft()
+            await run.pause(max(0, request.sent + handling.hop - run.time))
+            if request.number < 0:
+                self.loader = request.indices
                 self.ended = False
                 self.open()
             elif self.ended:
                 continue
             else:
-                ticket.result, cost = await self.work_on(ticket)
-                await run.spend(cost, self.loader.transfer_stage, ticket.result)
-            way = handling.hop + (handling.way_busy if queue else handling.way)
-            if way or self.late or self.on_the_way:
-                self.deliver(ticket, run.time + way)
+                request.result, cost = await self.answer(request)
+                await run.spend(cost, self.loader.transfer_stage, request.result)
+            way = handling.hop + (handling.way_busy if requests else handling.way)
+            if way or self.first_delay or self.on_the_way:
+                self.deliver(request, run.time + way)
             else:
-                self.loader.arrive(ticket)
-        self.depart()
+                self.loader.arrive(request)
+        self.close()
         self.gone = True
         self.loader.news.changed()
 
-    async def work_on(self, ticket: Ticket) -> tuple[Element, int]:
-        """Make the batch that a *ticket* asks for; return what came of it, and what its transfer takes."""
+    async def answer(self, request: Request) -> tuple[Element, int]:
+        """Make what is requested; return what came of it, and the nanoseconds of its transfer."""
         run, began = self.run, self.run.time
-        made = await self.make(ticket.indices)
-        self.ended = ticket.is_last = made is None or made is END
+        made = await self.make(request.indices)
+        self.ended = request.is_last = made is None or made is END
         if made is None:
-            made = Failure(
-                RuntimeError(f"DataLoader worker {self.called} exited unexpectedly")
-            )
+            died = f"DataLoader worker {self.called} exited unexpectedly"
+            made = Failure(RuntimeError(died))
         if self.ended or type(made) is Failure:
             return made, 0
-        if run.recorder is not None and began > ticket.sent:
-            stage, times = self.loader.queue_stage, (ticket.sent, began)
+        if run.recorder is not None and began > request.sent:
+            stage, times = self.loader.queue_stage, (request.sent, began)
             run.waited(stage, "in the queue", *times, self.number, made, self.gate.name)
-        cost: int = charge(self.transfer, made)
-        return made, cost
+        return made, charge(self.transfer, made)
 
-    def deliver(self, ticket: Ticket, due: int) -> None:
-        """Let *ticket* reach the main process when it is *due*, and never before the one before it."""
-        self.delivered = max(self.delivered, due + self.late)
-        self.late = 0
-        self.on_the_way.append((self.loader, ticket))
-        self.run.start(
-            self.carry(self.delivered - self.run.time), self.loader.stage, self.number
-        )
+    def deliver(self, request: Request, due: int) -> None:
+        """Let a result reach the main process when it is *due*, but after the one before it."""
+        self.last_arrival = max(self.last_arrival, due + self.first_delay)
+        self.first_delay = 0
+        self.on_the_way.append((self.loader, request))
+        carrying = self.carry(self.last_arrival - self.run.time)
+        self.run.start(carrying, self.loader.stage, self.number)
 
     async def carry(self, way: int) -> None:
-        """Let the next result arrive in *way* nanoseconds: none overtakes another that is due then."""
+        """Let the next result arrive in *way* nanoseconds; results keep their order."""
         await self.run.pause(way)
-        loader, ticket = self.on_the_way.popleft()
-        loader.arrive(ticket)
+        loader, request = self.on_the_way.popleft()
+        loader.arrive(request)

@@ -1,0 +1,372 @@
+"""A `DataLoader` in the main process: which worker makes which batch, and their order."""
+
+import random
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from itertools import cycle, islice, repeat
+from typing import Any
+
+from lessonkit.engine.costs import charge, price_of_bytes
+from lessonkit.engine.element import END, Element, Failure, settle
+from lessonkit.engine.node import Node, base_of, cardinality
+from lessonkit.engine.operators.base import Scope, Stream, operator
+from lessonkit.engine.operators.cache import Cache, Kept
+from lessonkit.engine.process import shared
+from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START, TAKE
+from lessonkit.engine.run import Gate
+from lessonkit.engine.trace import EMPTY
+from lessonkit.engine.workers.forked import CAN_FORK, ForkedWorker
+from lessonkit.engine.workers.handling import Handling
+from lessonkit.engine.workers.worker import (
+    BatchMaker,
+    Indices,
+    Request,
+    Worker,
+    first_above,
+)
+
+UNSAFE = (
+    "This system cannot fork safely: the workers are threads, "
+    "which take turns with Python code."
+)
+
+
+class LoaderState:
+    """What outlives an epoch of a loader: the number of epochs, and workers that stay."""
+
+    def __init__(self) -> None:
+        self.epochs = 0
+        self.workers: list[Worker] = []  # within one run
+        # For all loops only their processes: a worker would keep the loader, and so itself
+        self.children: list[Any] = []
+        self.is_at_work = False  # for a loop that has not ended
+
+
+@operator("DataLoader")
+def open_loader(scope: Scope, node: Node) -> Stream:
+    """Open *node* with or without workers: without, nothing is made ahead or comes out of order."""
+    return (LoaderWithWorkers if node.arguments["num_workers"] else Loader)(scope, node)
+
+
+class Loader(Stream):
+    """Makes each batch in the loop's own process, when it is asked for."""
+
+    begun = False
+
+    def prepare(self) -> None:
+        self.base = base_of(self.node.inputs[0])
+        self.kept: Kept | None = None  # what a cache before the workers holds
+        self.state: LoaderState = self.run.store.state(self.node, LoaderState)
+        self.epoch = self.state.epochs
+        self.state.epochs += 1
+        self.run.sized |= any(map(callable, (self.transfer, self.collate, self.pin)))
+        is_real = self.run.is_real  # what is real takes its time
+        self.handling = (Handling() if is_real else self.node.arguments["handling"]).ns()
+
+    async def next(self) -> Element:
+        if not self.begun:
+            self.begun = True
+            await self.begin()
+        if (indices := next(self.batches, END)) is END:
+            return END
+        try:
+            element = await self.maker.batch(indices)
+        except RuntimeError as error:
+            if isinstance(error.__cause__, StopIteration):  # as if the data ended here
+                return END
+            raise
+        await self.run.pause(self.handling.ask)
+        return element
+
+    async def begin(self) -> None:
+        """Open the data set."""
+        await self.run.pause(self.handling.begin)
+        await self.fill_cache()
+        self.maker = BatchMaker(self)
+        self.maker.open()
+        self.opened.append(self.maker.stream)
+        self.batches: Iterator[Any] = self.indices()
+
+    async def fill_cache(self) -> None:
+        """Fill a cache before the workers, in this process."""
+        if self.base is not None and self.base.method == "cache":
+            self.kept = self.run.store.state(self.base, Kept)
+            if self.kept.elements is None:
+                cache = first_above(self.open_input(), Cache)
+                while await cache.next() is not END:
+                    pass
+
+    def indices(self) -> Iterator[Indices]:
+        """Yield the sample numbers of each batch of this epoch; for an iterable None, for ever."""
+        if self.base is None:
+            return repeat(None)
+        if self.batch_sampler is not None:
+            return iter(self.batch_sampler)
+        order: Any = self.sampler
+        if order is None:
+            order = range(
+                len(self.kept.elements or ()) if self.kept else cardinality(self.base)
+            )
+        if self.shuffle:
+            seed = self.run.store.seed(self.generator)
+            order = random.Random(f"{seed}:{self.epoch}").sample(order, len(order))
+        return groups(iter(order), self.batch_size, self.drop_last)
+
+
+def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterator[Indices]:
+    """Cut *samples* into batches of *size*; without a size give them one by one."""
+    if size is None:
+        yield from samples
+        return
+    while group := list(islice(samples, size)):
+        if not drop_last or len(group) == size:
+            yield group
+
+
+class LoaderWithWorkers(Loader):
+    """Sends requests to its workers, and hands over the batches that they make.
+
+    `send` decides which worker makes a batch: the next one in the cycle, even if another is
+    idle. At the start each gets *prefetch_factor* requests; then one request is sent per batch
+    that is handed over. `next_made` decides the order in which batches are handed over: that of
+    the requests, or that in which results arrive.
+    """
+
+    finished = False
+
+    def prepare(self) -> None:
+        super().prepare()
+        scope, count = self.scope, self.num_workers
+        self.most = count * (2 if self.prefetch_factor is None else self.prefetch_factor)
+        self.stage = scope.name("Worker", FILL)
+        self.start_stage = scope.name("Start", START)
+        self.transfer_stage = scope.name("Transfer", CALL)
+        self.pin_stage = scope.name("Pin", PIN)
+        self.queue_stage = scope.name("Queue", QUEUE)
+        self.ready_stage = scope.name("Ready", READY)
+        self.take_stage = scope.name("Take", TAKE)
+        name = scope.name(f"DataLoader: {count} workers", AHEAD)
+        self.news = Gate(self.run, name)
+        self.buffer = self.holds(name, self.most)
+        if self.run.recorder is not None:
+            self.run.recorder.workers[scope.place.site] = count
+        self.workers: list[Worker] = []
+        self.resumed = 0  # workers that are ready for this epoch, if they stayed
+        self.active = [True] * count  # workers that have not ended
+        self.cycle = cycle(range(count))
+        self.sent = 0  # requests
+        self.requests: dict[int, Request] = {}  # whose batches were not handed over yet
+        self.load = [0] * count  # how many of them each worker has
+        self.unpinned: deque[Request] = deque()
+        self.arrived: deque[Request] = deque()
+        self.next_number = self.next_since = (
+            0  # of the next in order, and when it became that
+        )
+
+    # ---- begin and end ----
+
+    async def begin(self) -> None:
+        """Start the workers in turn, or wake those that stayed; send the first requests."""
+        if not self.most:
+            raise AssertionError(
+                "prefetch_factor=0: a worker without tasks would make nothing"
+            )
+        await self.fill_cache()
+        # Two loops at once: this one has workers of its own
+        if self.state.workers and self.state.is_at_work:
+            self.state = LoaderState()
+        state, new = self.state, Worker
+        state.is_at_work = True
+        if self.run.is_real and CAN_FORK:
+            new = ForkedWorker
+        elif self.run.is_real:
+            warnings.warn(UNSAFE, stacklevel=2)
+        self.workers = state.workers or [
+            new(self, number) for number in range(self.num_workers)
+        ]
+        if state.workers or state.children:
+            await self.resume()
+        else:
+            await self.run.pause(self.handling.begin)
+            # Of what workers draw
+            self.seed = f"{self.run.store.seed(self.generator)}:{self.epoch}"
+            for worker in self.workers:
+                await worker.begin()
+            if self.persistent_workers:
+                self.keep()
+        if self.pin_memory:
+            self.hire(self.pin_all(), self.pin_stage)
+        self.batches = self.indices()
+        for _ in range(self.most):
+            await self.run.pause(self.send())
+
+    def keep(self) -> None:
+        """Let the workers stay: to the end of a benchmark; in loops as long as the loader."""
+        if self.run.store is shared:
+            self.state.children = [worker.child for worker in self.workers if worker.child]
+        else:
+            self.state.workers = self.workers
+            self.run.leftovers += [worker.end for worker in self.workers]
+
+    async def resume(self) -> None:
+        """Wait until all workers have done what had been requested before."""
+        # Of another run
+        for worker, child in zip(self.workers, self.state.children, strict=False):
+            worker.child = child
+            worker.start_task()
+        await self.run.pause(self.handling.resume)
+        for worker in self.workers:
+            worker.give(Request(-1, self, worker.number, self.run.time))
+        await self.run.until(self.news, lambda: self.resumed == len(self.workers), EMPTY)
+
+    async def leave(self) -> None:
+        """End the workers, each after the batch that it has begun; persistent ones stay."""
+        if not self.persistent_workers:
+            for worker in self.workers:
+                worker.stop()
+            await self.run.until(
+                self.news, lambda: all(worker.gone for worker in self.workers), EMPTY
+            )
+            await self.run.pause(
+                self.handling.stop + len(self.workers) * self.handling.stop_each
+            )
+
+    def close(self) -> None:
+        came = [request for request in self.requests.values() if request.ready >= 0]
+        self.buffer.leave(*(request.result for request in came if request.has_batch()))
+        self.requests.clear()
+        if self.workers:
+            self.state.is_at_work = False
+        for worker in self.workers:
+            if not self.persistent_workers:
+                worker.end()
+            elif not self.state.workers and worker.task:  # their processes stay
+                self.run.cancel(worker.task)
+        super().close()
+
+    # ---- one batch ----
+
+    async def next(self) -> Element:
+        if not self.begun:
+            self.begun = True
+            await self.begin()
+        if self.handling.ask and not self.finished:
+            await self.run.pause(self.handling.ask)
+        request = await self.next_made()
+        if request is None:
+            if not self.finished:
+                self.finished = True
+                await self.leave()
+            return END
+        if self.run.recorder is not None:
+            self.record(request)
+        del self.requests[request.number]
+        self.next_number += request.number == self.next_number
+        self.load[request.worker] -= 1
+        if self.handling.take or self.handling.take_busy:
+            await self.take(request)
+        if took := self.send():
+            await self.run.pause(took)
+        element = request.result
+        if type(element) is Failure:
+            return END if isinstance(element.value, StopIteration) else settle(element)
+        return element  # type: ignore[no-any-return]
+
+    async def next_made(self) -> Request | None:
+        """Wait for the batch that is handed over next; return its request, or None at the end."""
+        while self.next_number < self.sent:
+            request = self.requests.get(self.next_number)
+            if request is None or not (request.received or self.active[request.worker]):
+                # Handed over already, out of order; or of a worker that has ended
+                self.requests.pop(self.next_number, None)
+                self.next_number += 1
+                continue
+            if request.received:
+                return request
+            if not self.arrived:
+                await self.run.until(self.news, lambda: self.arrived, EMPTY)
+            came = self.arrived.popleft()
+            if came.is_last:
+                self.active[came.worker] = False
+                if came.result is END:
+                    await self.run.pause(self.send())
+                    continue
+            came.received = True
+            if not self.in_order:
+                return came
+        return None
+
+    def send(self) -> int:
+        """Send the next request to the next worker that has not ended.
+
+        Return the nanoseconds that this takes.
+        """
+        try:
+            indices = next(self.batches)
+        except StopIteration:
+            return 0
+        for _ in self.active:
+            number = next(self.cycle)
+            if self.active[number] and (
+                self.in_order or self.load[number] < self.most // sum(self.active)
+            ):
+                break
+        else:
+            return 0
+        took: int = self.handling.send
+        request = Request(self.sent, indices, number, self.run.time + took)
+        self.requests[self.sent] = request
+        self.sent += 1
+        self.load[number] += 1
+        self.workers[number].give(request)
+        return took
+
+    def record(self, request: Request) -> None:
+        """Record that a batch leaves, and that it waited if others had to come before."""
+        element = request.result
+        if request.has_batch():
+            if self.in_order and self.next_since > request.ready:
+                times = request.ready, self.next_since
+                stage, place = self.ready_stage, self.news.name
+                self.run.waited(
+                    stage, "out of turn", *times, request.worker, element, place
+                )
+            self.buffer.leave(element)
+        self.next_since = self.run.time
+
+    async def take(self, request: Request) -> None:
+        """Spend the loop's own time on a batch, which is longer while its worker computes."""
+        handling, is_idle = self.handling, self.workers[request.worker].gate.waiting
+        time = handling.take if is_idle else handling.take_busy
+        run, stage, core = self.run, self.take_stage, min(time, handling.take_core)
+        await run.spend(max(0, time - handling.take_core), stage, request.result)
+        await run.work(core, stage, request.result, "native")
+
+    # ---- what workers tell ----
+
+    def arrive(self, request: Request) -> None:
+        """Take a result from a worker, or its word that it is ready for another epoch."""
+        if request.number < 0:
+            self.resumed += 1
+        else:
+            if self.run.recorder is not None:
+                request.ready = self.run.time
+                # And not of a loop that was left
+                if request.has_batch() and request.number in self.requests:
+                    self.buffer.enter(request.result)
+            (self.unpinned if self.pin_memory else self.arrived).append(request)
+        if self.news.waiting:
+            self.news.changed()
+
+    async def pin_all(self) -> None:
+        """Pin results as they come, in a thread of the main process."""
+        price = price_of_bytes(self.pin, "pin")
+        while True:
+            await self.run.until(self.news, lambda: self.unpinned, EMPTY)
+            request = self.unpinned.popleft()
+            if request.has_batch():
+                cost = charge(price, request.result)
+                await self.run.work(cost, self.pin_stage, request.result, "native")
+            self.arrived.append(request)
+            self.news.changed()
