@@ -12,7 +12,10 @@ from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.handling import Handling
 
 FREE = Handling()
-BATCHES = "batch_sampler: it says all of batches, so batch_size, shuffle, sampler, drop_last must go"
+BATCHES = (
+    "batch_sampler: it says all of batches, "
+    "so batch_size, shuffle, sampler, drop_last must go"
+)
 Start = float | Callable[[int, int], float]
 
 

@@ -212,7 +212,7 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
             known = run.recorder.people, run.recorder.count
             run.current.last = -1
         element = None if made is END else made
-        pipe.send_bytes(pickled(element, recorded, maker.number))
+        pipe.send_bytes(packed_answer(element, recorded, maker.number))
 
 
 def hear(pipe: Any) -> Any:
@@ -226,7 +226,7 @@ def hear(pipe: Any) -> Any:
         return STOP
 
 
-def pickled(element: Element | None, recorded: Recorded | None, worker: int) -> bytes:
+def packed_answer(element: Element | None, recorded: Recorded | None, worker: int) -> bytes:
     """Pack a batch, or the error that it cannot travel, with what was *recorded* of it."""
     try:
         text = pickle.dumps((element, recorded))
