@@ -5,7 +5,7 @@ from statistics import median
 
 from benchmarks.measure import limited, seconds
 from lessonkit import ArtificialDataset, benchmark
-from lessonkit.pictures.style import png
+from lessonkit.pictures.drawing import png
 from lessonkit.pictures.timeline import plot_timeline
 
 SAMPLES = 84  # give 503 spans, waits among them

@@ -1,6 +1,6 @@
 """Pictures of runs, live in a page: timelines, curves, waterfalls and searches; and the kitchen."""
 
-from lessonkit.pictures import curve, search, timeline, waterfall
+from lessonkit.pictures import charts, timeline
 from lessonkit.pictures.kitchen import Kitchen as kitchen  # noqa: N813 - used like a function
 from lessonkit.widgets.widget import live
 
@@ -13,11 +13,11 @@ __all__ = [
     "plot_waterfall",
 ]
 
-plot_curve = live(curve.plot_curve)
-plot_search = live(search.plot_search)
+plot_curve = live(charts.plot_curve)
+plot_search = live(charts.plot_search)
 plot_timeline = live(timeline.plot_timeline)
 plot_timelines = live(timeline.plot_timelines)
-plot_waterfall = live(waterfall.plot_waterfall)
+plot_waterfall = live(charts.plot_waterfall)
 
 
 def __dir__() -> list[str]:

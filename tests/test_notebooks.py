@@ -19,7 +19,7 @@ from lesson import NOTEBOOKS, SERIES, WRITTEN, Shown, lesson, run
 from lessonkit import benchmark
 from lessonkit.code import Program, has_loader
 from lessonkit.job import recommend
-from lessonkit.pictures import style
+from lessonkit.pictures import drawing
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
@@ -92,7 +92,7 @@ def as_compared(outputs: list[Any]) -> list[Any]:
 
 def changed(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The cells that give something else when a notebook is run again; then say make notebooks."""
-    for module in (style, recommend):
+    for module in (drawing, recommend):
         # It is drawn; its bytes are not compared
         monkeypatch.setattr(module, "png", lambda picture: b"")
     found = lesson(name)

@@ -22,12 +22,10 @@ from lessonkit.engine.trace import WAITS
 from lessonkit.improve.climb import Try
 from lessonkit.improve.knobs import Curve
 from lessonkit.optimize import autotune
-from lessonkit.pictures.curve import plot_curve
+from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
+from lessonkit.pictures.drawing import INK, PAPER, QUIET, WAIT, Picture, png
 from lessonkit.pictures.layout import IDLE
-from lessonkit.pictures.search import plot_search
-from lessonkit.pictures.style import INK, PAPER, QUIET, WAIT, Picture, png
 from lessonkit.pictures.timeline import HATCHES, plot_timeline, plot_timelines
-from lessonkit.pictures.waterfall import plot_waterfall
 
 STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]
 
@@ -107,7 +105,7 @@ def test_each_kind_of_waiting_has_its_key() -> None:
 
 def test_timelines_share_their_time() -> None:
     picture = plot_timelines({"naive": run(9), "short": run(3)})
-    assert [axes.get_xlim() for axes in picture.figure.axes] == [(0, 175), (0, 175)]
+    assert [axes.get_xlim() for axes in picture.figure.axes] == [(0, 0.175), (0, 0.175)]
     assert repr(picture) == (
         "timeline: naive: 9 samples in 175 ms, 19.4 ms a sample; "
         "short: 3 samples in 85 ms, 28.3 ms a sample, 0.69 times as fast as naive"
@@ -117,7 +115,7 @@ def test_timelines_share_their_time() -> None:
 def test_long_runs_are_shown_in_seconds() -> None:
     long, short = (plot_timeline(run(count)).figure.axes[0] for count in (700, 200))
     assert long.get_xlim()[1] == pytest.approx(10.54)
-    assert short.get_xlim()[1] == pytest.approx(3040)
+    assert short.get_xlim()[1] == pytest.approx(3.04)
     assert [axes.get_xticklabels()[0].get_text() for axes in (long, short)] == [
         "0 s",
         "0 ms",

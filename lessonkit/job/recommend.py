@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lessonkit.job.here import allowances
 from lessonkit.job.job import Forecast, Job, measure_job
 from lessonkit.job.watching import restored
-from lessonkit.pictures.style import Picture, png
+from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.words import milliseconds, percent, size
 

@@ -1,19 +1,13 @@
 """What several ranks did, as a strip: a row for each, and in each step what it worked and waited for."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import Trace
+from lessonkit.pictures.drawing import INK, Boxes, Line, Mark, Panel, Picture, compose
 from lessonkit.pictures.layout import COLOURS
-from lessonkit.pictures.panels import Panel, boxes, compose, time_axis
-from lessonkit.pictures.style import INK, Picture
 from lessonkit.words import milliseconds, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SHARES = {
     "works": COLOURS["Train"],
@@ -21,7 +15,7 @@ SHARES = {
     "waits for other ranks": COLOURS["Others"],
 }
 HIGHEST, THICKEST = 2.4, 0.25  # inches: of the strip, and of a row
-MOST_RANKS = 16  # ranks; of more the rows are too thin for names
+MOST_NAMES = 16  # ranks; of more the rows are too thin for names
 
 Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
@@ -33,32 +27,24 @@ def plot_ranks(ranks: Ranks) -> Picture:
     >>> plot_ranks(benchmark(lambda rank: Dataset.range(4).shard(2, rank).map(cost=0.030), 1, ranks=2))
     2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
     """
-    row, words = min(THICKEST, HIGHEST / len(ranks.traces)), ranks_in_words(ranks)
-
-    def draw(axes: Axes) -> None:
-        from matplotlib.collections import PolyCollection
-
-        scale = time_axis(axes, ranks.duration) / 1e9
-        for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
-            sides = [
-                (start * scale, end * scale, rank * row) for rank, start, end in stretches
-            ]
-            axes.add_collection(
-                PolyCollection(boxes(sides, row), facecolors=colour, linewidths=0)
-            )
-        for rank, end in late_ranks(ranks):
-            axes.vlines(end * scale, rank * row, (rank + 1) * row, INK)
+    count, words = len(ranks.traces), ranks_in_words(ranks)
+    row = min(THICKEST, HIGHEST / count)
+    marks: list[Mark] = []
+    for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
+        sides = [(start / 1e9, end / 1e9, rank * row) for rank, start, end in stretches]
+        marks.append(Boxes(sides, row, {"facecolor": colour, "linewidth": 0}))
+    for rank, end in late_ranks(ranks):
+        points = [(end / 1e9, rank * row), (end / 1e9, (rank + 1) * row)]
+        marks.append(Line(points, {"color": INK, "solid_capstyle": "butt"}))
 
     keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]
     keys.append({"label": "was waited for", "facecolor": INK})
-    named = len(ranks.traces) if len(ranks.traces) <= MOST_RANKS else 0
+    named = count if count <= MOST_NAMES else 0
     names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(named)}
-    panel = Panel(row * len(ranks.traces), "", words, names, draw)
-    return Picture(
-        words,
-        {"strip": strip_scene(ranks, ranks.traces[0])},
-        lambda: compose([panel], keys),
-    )
+    ends = (0, ranks.duration or 1)
+    panel = Panel(row * count, "", words, names, ends, True, lambda _: marks)
+    scene = {"strip": strip_scene(ranks, ranks.traces[0])}
+    return Picture(words, scene, lambda: compose([panel], keys))
 
 
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:

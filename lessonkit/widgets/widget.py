@@ -12,8 +12,8 @@ import anywidget
 import traitlets
 
 from lessonkit.engine.trace import Trace
+from lessonkit.pictures.drawing import Picture
 from lessonkit.pictures.strip import plot_ranks
-from lessonkit.pictures.style import Picture
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
 from lessonkit.widgets.page_data import packed, page_data

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from lessonkit import DataLoader, Dataset
-from lessonkit.pictures.style import png
+from lessonkit.pictures.drawing import png
 from lessonkit.widgets import explore, slider
 from tools.site.opening import opening
 from tools.site.python import BIG, PACKED

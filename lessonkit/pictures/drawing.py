@@ -1,0 +1,212 @@
+"""Draws every picture: panels below each other, each made of boxes, lines and texts.
+
+A timeline, a strip or a chart says what to draw, as plain data. matplotlib is imported when
+a figure is made, and nowhere else: a page draws a picture from its scene.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# A notebook stores one picture and shows it on light and on dark pages. On a transparent
+# ground dark text vanishes on one of them, and greys that can be read on both are weak on
+# each. So a picture is an opaque card, and a thin edge closes it on a page that is as light.
+PAPER, EDGE, GRID = "#ffffff", "#d0d7de", "#e6eaee"
+INK, QUIET = "#1b1f24", "#57606a"  # of text, and of text that comes second
+WAIT, HATCH = "#f3f5f7", "#a4acb6"
+
+WIDTH = 10.0  # inches
+DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
+ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
+SIZE = 9.5  # points, of a title, and of words if there is room
+
+Look = dict[str, Any]  # keywords of matplotlib
+PALE: Look = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}  # of waits
+CARD: Look = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that hides lines
+
+
+class Boxes(NamedTuple):
+    """Boxes of one *height*, each from its left to its right side, and its upper edge."""
+
+    sides: list[tuple[float, float, float]]
+    height: float
+    look: Look
+
+
+class Line(NamedTuple):
+    """A line through *points*, or a dot at each."""
+
+    points: list[tuple[float, float]]
+    look: Look
+
+
+class Text(NamedTuple):
+    """A text at a point: it begins there if its *look* says nothing else."""
+
+    x: float
+    y: float
+    text: str
+    look: Look
+
+
+Mark = Boxes | Line | Text
+
+
+class Panel(NamedTuple):
+    """One of the parts below each other: how high it is, the words above it, what it shows.
+
+    Its vertical axis counts inches from the top, so that a bar is as high in every picture.
+    The horizontal one is the same in all panels of a picture.
+    """
+
+    height: float
+    title: str
+    words: str
+    names: dict[float, str]  # at the left, by their place on the vertical axis
+    ends: tuple[float, float]  # of the horizontal axis
+    in_seconds: bool
+    marks: Callable[[float], Iterable[Mark]]  # by the width of the axes, in inches
+
+
+@dataclass(repr=False)
+class Picture:
+    """What is to be seen: in *words*, as a *scene* of plain data, and as a figure that *draw* makes."""
+
+    words: str
+    scene: dict[str, Any]
+    draw: Callable[[], Figure] = field(compare=False)
+
+    def __repr__(self) -> str:
+        return self.words
+
+    @cached_property
+    def figure(self) -> Figure:
+        """The figure, which pyplot does not know: a notebook shows it once, and nobody has to close it."""
+        return self.draw()
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Give a notebook more dots than it shows, so that the picture is sharp on every screen."""
+        width, height = self.figure.get_size_inches()
+        size = {"width": PIXELS, "height": round(PIXELS * height / width)}
+        return {"image/png": png(self), "text/plain": self.words}, {"image/png": size}
+
+
+def png(picture: Picture) -> bytes:
+    """Return *picture* as a file: the same bytes for the same scene, without date or version."""
+    stream = io.BytesIO()
+    with style(), warnings.catch_warnings():
+        # A name in letters that the font lacks is drawn as boxes.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        # Packed less than usual: a little larger, and sooner there
+        quick = {"compress_level": 4}
+        picture.figure.savefig(
+            stream, dpi=DOTS / WIDTH, metadata={"Software": None}, pil_kwargs=quick
+        )
+    return stream.getvalue()
+
+
+def style() -> AbstractContextManager[None]:
+    """Draw as matplotlib does by itself, whatever a learner's own settings are; a $ is one."""
+    from matplotlib.style import context
+
+    return context({"hatch.linewidth": 0.8, "text.parse_math": False}, after_reset=True)
+
+
+def compose(panels: list[Panel], keys: Sequence[Look] = ()) -> Figure:
+    """Draw *panels* below each other, against one horizontal axis, and a legend of *keys* below them."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    names = [name for panel in panels for name in panel.names.values()]
+    left = 0.28 + 0.074 * max(map(len, names), default=6)
+    width = WIDTH - left - RIGHT
+    high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
+    axes: Axes | None = None
+    with style():
+        figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
+        for panel in panels:
+            top -= ABOVE + panel.height
+            place = (left / WIDTH, top / high, width / WIDTH, panel.height / high)
+            axes = figure.add_axes(place, sharex=axes, facecolor="none")
+            set_axes(axes, panel)
+            axes.tick_params(labelbottom=panel is panels[-1])
+            write_heading(axes, panel, width + RIGHT - 0.1)
+            for mark in panel.marks(width):
+                draw(axes, mark)
+        if keys:
+            figure.legend(
+                handles=[Patch(**key) for key in keys],
+                loc="lower left",
+                bbox_to_anchor=(left / WIDTH, 0.1 / high),
+                ncols=9,
+                frameon=False,
+                borderaxespad=0,
+                borderpad=0,
+                fontsize=8.5,
+                labelcolor=QUIET,
+            )
+    return figure
+
+
+def set_axes(axes: Axes, panel: Panel) -> None:
+    """Set up both axes of *panel*, with times in seconds or milliseconds."""
+    axes.set_xlim(*panel.ends)
+    if panel.in_seconds:
+        unit, scale = ("s", 1) if panel.ends[1] >= 10 else ("ms", 1e3)
+        axes.locator_params("x", nbins=8, steps=[1, 2, 5, 10])
+        axes.xaxis.set_major_formatter(
+            lambda time, _: f"{time * scale:g}" if time else f"0 {unit}"
+        )
+    else:
+        axes.locator_params("x", nbins=10, integer=True)
+    axes.set_ylim(panel.height, 0)
+    axes.set_yticks([*panel.names], [*panel.names.values()])
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, colors=QUIET, labelsize=8.5)
+    axes.tick_params("y", colors=INK, labelsize=SIZE, pad=7)
+    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def write_heading(axes: Axes, panel: Panel, room: float) -> None:
+    """Write the title and the words, which are smaller if both need more than *room* inches."""
+    room -= 0.077 * len(panel.title)
+    fit = room / (0.072 * len(panel.words) or room)
+    size = SIZE * max(0.6, min(1, fit))
+    place: Any = "right" if panel.title else "left"
+    axes.set_title(panel.title, loc="left", size=SIZE, weight="bold", color=INK)
+    axes.set_title(panel.words, loc=place, size=size, color=QUIET)
+
+
+def draw(axes: Axes, mark: Mark) -> None:
+    """Draw one *mark*; boxes of one look are one artist, since each artist costs time."""
+    import numpy as np
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    match mark:
+        case Boxes(sides, height, look):
+            corners = [
+                [(x, y), (to, y), (to, y + height), (x, y + height)] for x, to, y in sides
+            ]
+            if "hatch" in look:  # hatched as one: much faster
+                shape = Path.make_compound_path_from_polys(np.array(corners))
+                axes.add_artist(PathPatch(shape, **look))
+            else:
+                axes.add_collection(PolyCollection(corners, **look), autolim=False)
+        case Line(points, look):
+            axes.plot(*zip(*points, strict=True), **look)
+        case Text(x, y, text, look):
+            usual: Look = {"color": INK, "va": "center", "size": 8.5}
+            axes.text(x, y, text, **usual | look)
