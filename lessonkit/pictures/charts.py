@@ -17,10 +17,10 @@ from lessonkit.pictures.drawing import (
     QUIET,
     WIDTH,
     Boxes,
-    Line,
     Mark,
     Panel,
     Picture,
+    Stroke,
     Text,
     compose,
 )
@@ -184,15 +184,15 @@ def marks_of(lane: dict[str, Any], top: float, low: float, high: float) -> Itera
             fill = PAPER if mark.get("hollow") else BLUE
             how = {"marker": "o", "linestyle": "none", "clip_on": False}
             look = {"color": BLUE, "markerfacecolor": fill, "markersize": 6}
-            yield Line(points, how | look)
+            yield Stroke(points, how | look)
             if mark.get("marked"):
                 look = {"color": INK, "fillstyle": "none", "markersize": 13}
-                yield Line(points, how | look)
+                yield Stroke(points, how | look)
         elif mark["kind"] == "steps":
             look = {"drawstyle": "steps-post", "linewidth": 1.5}
-            yield Line(points, {"color": BLUE} | look)
+            yield Stroke(points, {"color": BLUE} | look)
         else:
-            yield Line(points, {"color": BLUE, "linewidth": 2})
+            yield Stroke(points, {"color": BLUE, "linewidth": 2})
         if text:
             x, y = points[0]
             wide = LETTER * len(text) * (high - low) / WIDTH
@@ -204,7 +204,7 @@ def marks_of(lane: dict[str, Any], top: float, low: float, high: float) -> Itera
                 look["weight"] = "bold" if mark.get("marked") else "normal"
                 yield Text(left + wide / 2, y, text, look)
     if "name" not in lane:
-        yield Line([(low, floor), (high, floor)], {"color": QUIET, "linewidth": 0.8})
+        yield Stroke([(low, floor), (high, floor)], {"color": QUIET, "linewidth": 0.8})
 
 
 def free_height(

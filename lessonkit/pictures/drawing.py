@@ -43,7 +43,7 @@ class Boxes(NamedTuple):
     look: Look
 
 
-class Line(NamedTuple):
+class Stroke(NamedTuple):
     """A line through *points*, or a dot at each."""
 
     points: list[tuple[float, float]]
@@ -59,7 +59,7 @@ class Text(NamedTuple):
     look: Look
 
 
-Mark = Boxes | Line | Text
+Mark = Boxes | Stroke | Text
 
 
 class Panel(NamedTuple):
@@ -205,7 +205,7 @@ def draw(axes: Axes, mark: Mark) -> None:
                 axes.add_artist(PathPatch(shape, **look))
             else:
                 axes.add_collection(PolyCollection(corners, **look), autolim=False)
-        case Line(points, look):
+        case Stroke(points, look):
             axes.plot(*zip(*points, strict=True), **look)
         case Text(x, y, text, look):
             usual: Look = {"color": INK, "va": "center", "size": 8.5}

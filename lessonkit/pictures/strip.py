@@ -5,7 +5,7 @@ from typing import Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.drawing import INK, Boxes, Line, Mark, Panel, Picture, compose
+from lessonkit.pictures.drawing import INK, Boxes, Mark, Panel, Picture, Stroke, compose
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.words import milliseconds, percent
 
@@ -35,7 +35,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
         marks.append(Boxes(sides, row, {"facecolor": colour, "linewidth": 0}))
     for rank, end in late_ranks(ranks):
         points = [(end / 1e9, rank * row), (end / 1e9, (rank + 1) * row)]
-        marks.append(Line(points, {"color": INK, "solid_capstyle": "butt"}))
+        marks.append(Stroke(points, {"color": INK, "solid_capstyle": "butt"}))
 
     keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]
     keys.append({"label": "was waited for", "facecolor": INK})

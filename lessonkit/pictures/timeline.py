@@ -13,11 +13,11 @@ from lessonkit.pictures.drawing import (
     QUIET,
     WAIT,
     Boxes,
-    Line,
     Look,
     Mark,
     Panel,
     Picture,
+    Stroke,
     Text,
     compose,
 )
@@ -178,7 +178,7 @@ class Timeline:
             x = start / 1e9
             if count > 1:
                 dashed = {"color": QUIET, "zorder": 1, "linewidth": 0.8, "linestyle": "--"}
-                yield Line([(x, max(self.height, LOWEST)), (x, 0)], dashed)
+                yield Stroke([(x, max(self.height, LOWEST)), (x, 0)], dashed)
             letters = (end - start) * points / 6
             texts = f" epoch {count}", f" {count}", ""
             text = next(text for text in texts if not text or len(text) <= letters)
