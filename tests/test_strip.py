@@ -66,7 +66,7 @@ def test_a_page_gets_the_strip_and_the_trace_of_the_first_rank() -> None:
 
     found = explore(job, ranks=(1, 4))
     assert found.picture({"ranks": 4})[1]["strip"]["ranks"] == 4
-    assert pipeline_run(job()).one.dataset.code() == pipeline(0).code()
+    assert pipeline_run(job()).of_one_rank.dataset.code() == pipeline(0).code()
 
 
 def test_one_pipeline_has_no_strip() -> None:
