@@ -3,9 +3,7 @@
 import math
 import operator
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from inspect import signature
 from typing import Any, NamedTuple, TypeVar
 
 Check = Callable[[str, Any], Any]
@@ -78,12 +76,6 @@ def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
     return value
 
 
-def has_order(value: Any) -> bool:
-    """Whether *value* has a number of elements in an order."""
-    odd = isinstance(value, (str, bytes, dict, set, frozenset))
-    return not odd and hasattr(value, "__len__") and hasattr(value, "__iter__")
-
-
 def must_be(allowed: str, fits: Callable[[Any], bool]) -> Check:
     """Return a check that refuses with TypeError what does not fit."""
 
@@ -97,20 +89,20 @@ def must_be(allowed: str, fits: Callable[[Any], bool]) -> Check:
 
 function = must_be("a function", callable)
 flag = must_be("True or False", lambda value: isinstance(value, bool))
-values = must_be("a list of elements", has_order)
+values = must_be(
+    "a list of elements",
+    lambda value: (
+        hasattr(value, "__len__")
+        and hasattr(value, "__iter__")
+        and not isinstance(value, (str, bytes, dict, set, frozenset))
+    ),
+)
+event = must_be("a threading.Event", lambda value: hasattr(value, "is_set"))
+two_times = must_be(
+    "two times, in iter() and from then until it is ready",
+    lambda value: isinstance(value, tuple) and len(value) == 2,
+)
 name_of_stage = must_be("a name", lambda value: isinstance(value, str) and value != "")
-
-
-def function_of_rank(name: str, value: Any) -> Any:
-    """Return *value*, which must be a function that takes the number of a rank, as far as it says."""
-    with suppress(ValueError):  # a built-in function may not say
-        try:
-            signature(function(name, value)).bind(0)
-        except TypeError as error:
-            raise TypeError(
-                f"{name}={value!r}: must be a function of the number of a rank"
-            ) from error
-    return value
 
 
 def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
@@ -123,7 +115,7 @@ def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
 # ---- the arguments of operators, by their names ----
 
 
-def unsaid(check: Check, default: Any = None) -> Check:
+def optional(check: Check, default: Any = None) -> Check:
     """Let None stand for *default*, and *check* anything else."""
     return lambda name, value: default if value is None else check(name, value)
 
@@ -133,41 +125,34 @@ def bytes_of(name: str, value: Any) -> Any:
     return value if callable(value) else integer(name, value, least=0)
 
 
-def start_of_worker(name: str, value: Any) -> tuple[Any, Any]:
-    """`value` as two times: in `iter`, and from then until a worker is ready."""
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise TypeError(
-            f"{name}={value!r}: must be two times, in iter() and from then until it is ready"
-        )
-    cost(name, value[0]), cost(name, value[1])
-    return value
-
-
 one_or_more, any_number = partial(integer, least=1), partial(integer, least=0)
-open_number = unsaid(partial(integer, least=1, auto=True))
+open_number = optional(partial(integer, least=1, auto=True))
 BY_CHECK = (  # a name alone, or one that means something else in this method
     (
         flag,
-        "batches drop_last drop_remainder getitems in_order persistent_workers pin_memory random",
+        "ahead batches drop_last drop_remainder getitems in_order keep persistent_workers "
+        "pin_memory random",
     ),
-    (unsaid(flag), "shuffle"),
-    (unsaid(flag, True), "deterministic reshuffle_each_iteration"),
+    (optional(flag), "shuffle"),
+    (optional(flag, True), "deterministic reshuffle_each_iteration"),
     (function, "flat_map.map_func generator interleave.map_func predicate"),
-    (unsaid(function), "collate_fn map_func worker_init_fn"),
+    (optional(function), "collate_fn map_func progress step worker_init_fn"),
     (cost, "collate cost open pin read transfer"),
     (integer, "index skip.count start take.count"),
-    (unsaid(integer), "DataLoader.generator count seed"),
-    (any_number, "num_samples num_workers"),
-    (unsaid(any_number), "prefetch_factor"),
+    (optional(integer), "DataLoader.generator count seed"),
+    (any_number, "num_epochs num_samples num_workers queue"),
+    (optional(any_number), "max_elements prefetch_factor"),
     (partial(integer, least=0, auto=True), "prefetch.buffer_size"),
     (one_or_more, "batch_size buffer_size num_shards"),
-    (unsaid(one_or_more), "DataLoader.batch_size"),
-    (unsaid(one_or_more, 1), "block_length"),
+    (optional(one_or_more), "DataLoader.batch_size ranks"),
+    (optional(one_or_more, 1), "block_length"),
     (open_number, "cycle_length num_parallel_calls"),
     (partial(one_of, allowed=KINDS), "kind"),
-    (unsaid(bytes_of), "nbytes"),
+    (partial(one_of, allowed=("virtual", "real")), "clock"),
+    (optional(event), "cancel"),
+    (optional(bytes_of), "nbytes"),
     (name_of_stage, "stage"),
-    (start_of_worker, "DataLoader.start"),
+    (two_times, "DataLoader.start"),
 )
 ARGUMENTS: dict[str, Check] = {
     name: check for check, names in BY_CHECK for name in names.split()

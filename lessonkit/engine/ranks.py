@@ -65,7 +65,6 @@ class Ranks:
     steps: list[JointStep]
     times: list[list[StepTimes]]
     uneven: str
-    allreduce: float
     alike: str
 
     @property
@@ -76,39 +75,20 @@ class Ranks:
     def waits(self, rank: int) -> tuple[float, dict[int, float]]:
         """Split the seconds that *rank* waited: for its own data, and for each other rank, by its number.
 
-        With its steps and the all-reduces they add up to the whole, to the nanosecond.
+        With its steps they add up to the whole, to the nanosecond.
         """
         own, for_others = 0, dict[int, int]()
-        reduce = round(self.allreduce * NS)
         for times, step in zip(self.times[rank], self.steps, strict=False):
             own += times.got - times.asked
-            if waited := step.end_ns - reduce - times.trained:
+            if waited := step.end_ns - times.trained:
                 for_others[step.slowest] = for_others.get(step.slowest, 0) + waited
         return own / NS, {other: time / NS for other, time in for_others.items()}
-
-    @property
-    def waited_for(self) -> list[int]:
-        """The rank that was waited for, step by step."""
-        return [step.slowest for step in self.steps]
 
     def __repr__(self) -> str:
         return f"<Ranks: {len(self.traces)} ranks, {len(self.steps)} steps, {self.duration * 1e3:.3f} ms>"
 
     def __str__(self) -> str:
-        lines = [repr(self), *filter(None, (self.alike, self.uneven))]
-        for rank, steps in enumerate(self.times):
-            own, theirs = self.waits(rank)
-            trains = sum(times.trained - times.got for times in steps) / NS
-            shares = (
-                ("trains", trains),
-                ("waits for data", own),
-                ("for others", sum(theirs.values())),
-            )
-            lines.append(
-                f"rank {rank:<5}"
-                + "".join(f"  {what} {time * 1e3:.3f} ms" for what, time in shares)
-            )
-        return "\n".join(lines)
+        return "\n".join(filter(None, (repr(self), self.alike, self.uneven)))
 
 
 class Rank:
@@ -165,33 +145,25 @@ class Rank:
 def train_together(
     function: Any,
     count: int,
-    allreduce: float,
     record: bool | int,
     progress: Any,
     loop_over: Callable[..., Any],
 ) -> Ranks:
-    """Train on the pipelines that *function* makes for *count* ranks; say what each did.
+    """Train on the pipelines that *function* makes for *count* ranks, and return what each did.
 
-    *loop_over* makes the training loop of a pipeline. *record* may be the only rank to be recorded.
-    Raises ValueError if two ranks share a step.
+    *loop_over* makes the training loop of a pipeline. *record* may be the only rank to be recorded,
+    and *progress* is told of the first. Raises ValueError if two ranks share a step.
     """
-    check.duration("allreduce", allreduce)
-    numbers = range(check.integer("ranks", count, least=1))
+    numbers, is_one = range(count), type(record) is int
     check.function("dataset", function)
-    is_one = type(record) is int
     if is_one and record not in numbers:
         raise ValueError(
             f"record={record!r}: must be True, False or one of the {count} ranks"
         )
+    recorded = [number == record if is_one else record for number in numbers]
+    hears = [progress, *[None] * (count - 1)]
     with without_collector():
-        loops = [
-            loop_over(
-                function(number),
-                record == number if is_one else record,
-                None if number else progress,
-            )
-            for number in numbers
-        ]
+        loops = [*map(loop_over, map(function, numbers), recorded, hears)]
         refuse_what_is_shared(loops)
         alike = ALL_ALIKE if are_alike(loops) else ""
         ranks = [Rank(number, loop) for number, loop in enumerate(loops)]
@@ -200,15 +172,14 @@ def train_together(
         steps: list[JointStep] = []
         uneven, cancelled = "", False
         try:
-            uneven = take_steps(ranks, steps, round(allreduce * NS))
+            uneven = take_steps(ranks, steps)
         except Stopped:
             cancelled = True
         finally:
             for rank in ranks:
                 rank.end()
     traces = [loop.trace(cancelled=cancelled) for loop in loops]
-    times = [rank.times for rank in ranks]
-    found = Ranks(traces, steps, times, uneven, allreduce, alike)
+    found = Ranks(traces, steps, [rank.times for rank in ranks], uneven, alike)
     for trace in traces:
         trace.ranks = found
     return found
@@ -250,19 +221,19 @@ def without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def take_steps(ranks: list[Rank], steps: list[JointStep], allreduce: int) -> str:
+def take_steps(ranks: list[Rank], steps: list[JointStep]) -> str:
     """Let *ranks* train to their end, and add their *steps*; return what was uneven.
 
-    Each step ends for all when the slowest has trained, and *allreduce* later.
+    Each step ends for all when the slowest has trained.
     """
     while True:
-        meet(ranks)
+        run_until_all_wait(ranks)
         over = [rank for rank in ranks if not rank.has_step or rank.is_over]
         if all(rank.is_over for rank in ranks):
             return ""
         if not over:
             slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
-            steps.append(JointStep(slowest.run.time + allreduce, slowest.number))
+            steps.append(JointStep(slowest.run.time, slowest.number))
         elif len(over) < len(ranks):
             later = next(rank.number for rank in ranks if rank not in over)
             return UNEVEN.format(first=over[0].number, later=later, step=len(steps))
@@ -270,7 +241,7 @@ def take_steps(ranks: list[Rank], steps: list[JointStep], allreduce: int) -> str
             rank.release(rank.run.time if over else steps[-1].end_ns)
 
 
-def meet(ranks: list[Rank]) -> None:
+def run_until_all_wait(ranks: list[Rank]) -> None:
     """Let *ranks* go on until all wait for each other: those that share something, in the order of time."""
     for rank in ranks:
         if not rank.run.in_step:

@@ -9,7 +9,7 @@ OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "t
 # Of worker processes: how one starts, a task in its queue, a batch that is ready, and pinned.
 START, QUEUE, READY, PIN = "start", "queue", "ready", "pin"
 TAKE = "take"  # the loop's own time for each batch
-MEET = "meet"  # to wait for other ranks, and for the all-reduce
+MEET = "meet"  # to wait for other ranks
 COPY = "copy"  # to the accelerator, while it trains on something else
 ACCELERATOR = (LOAD, TRAIN)
 # What a buffer is for: elements made ahead by helpers, a shuffle's choice, or a cache.

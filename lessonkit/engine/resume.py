@@ -5,10 +5,8 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from copyreg import dispatch_table
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -25,15 +23,14 @@ INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in F
 class State:
     """A point in a run, *after* a number of elements; `benchmark(..., resume=state)` goes on there.
 
-    *pipeline* is a digest of the pipeline that ran, *passes* counts the passes over its sources that
-    had begun. A system that keeps the contents of all buffers keeps *contents* bytes. One that keeps
-    a position takes *position* seconds until the first element is there again. A system that keeps
-    neither makes all elements again, as a resumed run does: its first arrival tells how long that is.
+    *pipeline* is a digest of the pipeline that ran. A system that keeps the contents of all buffers
+    keeps *contents* bytes. One that keeps a position takes *position* seconds until the first
+    element is there again. One that keeps neither makes all elements again, as a resumed run does:
+    the first arrival in that run tells how long it takes.
     """
 
     pipeline: str
     after: int
-    passes: int
     contents: int
     position: float
 
@@ -59,15 +56,10 @@ def state_of(trace: Any, after: int) -> State:
     held = sum(
         event.change * event.nbytes for event in trace.events if event.time_ns <= now
     )
-    keys = islice((key for keys in trace.arrived for key in keys), after)
-    passes = max((trace.identities[key].epoch + 1 for key in keys), default=0)
-    first = times[0] if times else 0.0
-    before = trace.options["resume"]
-    # The run was itself resumed: all is counted from the beginning of the first
-    if before is not None:
-        passes, first = max(passes, before.passes), before.position
-        after += before.after
-    return State(Digest(node, trace.machine.cores).text, after, passes, held, first)
+    first, before = times[0] if times else 0.0, trace.options["resume"]
+    if before is not None:  # all is counted from the beginning of the run before
+        first, after = before.position, before.after + after
+    return State(Digest(node, trace.machine.cores).text, after, held, first)
 
 
 class Digest:
@@ -98,9 +90,7 @@ class Digest:
         elif id(value) in self.met:
             self.add(f"again {self.met[id(value)][0]}")
         else:
-            # Equal constants may be one object or two
-            if not isinstance(value, (tuple, frozenset, CodeType)):
-                self.met[id(value)] = len(self.met), value
+            self.met[id(value)] = len(self.met), value
             self.sha.update(f"{type(value).__qualname__}(".encode())
             for part in self.parts(value):
                 self.add(part)
@@ -109,46 +99,42 @@ class Digest:
     def parts(self, value: Any) -> Iterable[Any]:
         """Return what there is in *value*: of an object what a pickle would keep of it."""
         if isinstance(value, dict):
-            return *value, *value.values()
+            return value.items()
         if isinstance(value, (set, frozenset)):
             return sorted(value, key=repr)
         if isinstance(value, (list, tuple)):
             return value
         if isinstance(value, CodeType):
             return value.co_code, value.co_names, value.co_consts
-        if isinstance(value, ModuleType):
-            return (value.__name__,)
         with suppress(Exception):  # a learner's object may raise anything
-            if name := installed_name(value):
+            if name := global_name(value):
                 return (name,)
             if isinstance(value, FunctionType):
                 cells = [cell.cell_contents for cell in value.__closure__ or ()]
                 known, names = value.__globals__, sorted({*names_in(value.__code__)})
                 used = {name: known[name] for name in names if name in known}
                 return value.__code__, value.__defaults__, value.__kwdefaults__, cells, used
-            if isinstance(value, (staticmethod, classmethod)):
-                return (value.__func__,)
-            if isinstance(value, property):
-                return value.fget, value.fset
+            if isinstance(value, (staticmethod, classmethod, property)):
+                return getattr(value, "__func__", None), getattr(value, "fget", None)
             if isinstance(value, type):
-                return value.__name__, value.__bases__, dict(members(value))
+                return value.__bases__, dict(vars(value))
             if not hasattr(value, "__next__"):  # an iterator may be shared, and moves on
-                reduce = dispatch_table.get(type(value))
-                made: Any = reduce(value) if reduce else value.__reduce_ex__(2)
-                if isinstance(made, str):  # it is reached by a name
-                    return (made,)
-                return [list(part) if hasattr(part, "__next__") else part for part in made]
+                made: Any = value.__reduce_ex__(2)
+                # Of what a list or dict has beside, iterators; or the name of a global
+                parts = [made] if isinstance(made, str) else made
+                return [[*part] if hasattr(part, "__next__") else part for part in parts]
         self.is_complete = False
-        return ()
+        return (repr(value).partition(" at 0x")[0],)
 
 
-def installed_name(value: Any) -> str:
-    """Return the full name of *value* if an installed module has it; else an empty string."""
+def global_name(value: Any) -> str:
+    """Return the name of a module, or of what an installed one has; else an empty string."""
+    if isinstance(value, ModuleType):
+        return value.__name__
     name, module = getattr(value, "__qualname__", ""), getattr(value, "__module__", "")
     found = sys.modules.get(module or "")
-    is_installed = module in sys.builtin_module_names or str(
-        getattr(found, "__file__", "")
-    ).startswith(INSTALLED)
+    path = str(getattr(found, "__file__", ""))
+    is_installed = module in sys.builtin_module_names or path.startswith(INSTALLED)
     return f"{module}.{name}" if is_installed and vars(found).get(name) is value else ""
 
 
@@ -158,10 +144,3 @@ def names_in(code: CodeType) -> Iterator[str]:
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield from names_in(part)
-
-
-def members(kind: type) -> Iterator[tuple[str, Any]]:
-    """Give what a learner wrote in a class: methods and values, not what Python adds."""
-    for name, value in vars(kind).items():
-        if isinstance(value, FunctionType) or not name.startswith("__"):
-            yield name, value

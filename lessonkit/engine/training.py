@@ -6,6 +6,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, overload
 
@@ -124,6 +125,7 @@ class CopiedAhead(Background):
         self.stream.close()
 
 
+@dataclass
 class Loop:
     """The training loop over one pipeline, in a run of its own; it notes what arrives.
 
@@ -131,26 +133,23 @@ class Loop:
     never ends or if the state to resume is of another one.
     """
 
-    # Wait for the other ranks: after a step whose element was there at this time, or after an epoch
+    pipeline: Description
+    is_recorded: bool
+    progress: Progress | None
+    _: KW_ONLY
+    options: dict[str, Any]
+    clock: str
+    machine: Machine
+    keep: bool
+    cancel: threading.Event | None
+    ranks: int
+    # Waits for other ranks: after a step whose element was there at this time, or after an epoch
     meet: Callable[[int | None], Awaitable[None]] | None = None
 
-    def __init__(
-        self,
-        pipeline: Description,
-        recorded: bool,
-        progress: Progress | None,
-        *,
-        options: dict[str, Any],
-        clock: str,
-        machine: Machine,
-        keep: bool,
-        cancel: threading.Event | None,
-        ranks: int,
-    ) -> None:
+    def __post_init__(self) -> None:
+        pipeline, options, machine = self.pipeline, self.options, self.machine
         if not isinstance(pipeline, Description):
             raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
-        self.pipeline, self.options, self.machine = pipeline, options, machine
-        self.clock, self.keep, self.progress, self.cancel = clock, keep, progress, cancel
         node, resume, most = pipeline.node, options["resume"], options["max_elements"]
         count = cardinality(node)
         if most is None and count == math.inf:
@@ -158,19 +157,21 @@ class Loop:
                 "the pipeline never ends: say max_elements, or repeat it a number of times"
             )
         self.most = math.inf if most is None else most
-        self.is_endless = most is count is None and clock == "virtual"  # for all we know
+        self.is_endless = most is count is None and self.clock == "virtual"  # perhaps
         if self.is_endless:
-            self.most = MOST_ELEMENTS // ranks + 1
+            self.most = MOST_ELEMENTS // self.ranks + 1
         if resume is not None and resume.pipeline != Digest(node, machine.cores).text:
             raise ValueError(
                 "resume: this state is of another pipeline, or of one that was changed since, "
                 "or of a machine with more or fewer cores"
             )
         self.skip = (
-            0 if resume is None else resume.after
-        )  # these are made again, and let go
-        shared = (machine, Store(fixed_seed=True), Recorder() if recorded else None)
-        self.run: Run = Threads(*shared, cancel) if clock == "real" else Virtual(*shared)
+            resume.after if resume else 0
+        )  # elements that are made again, and let go
+        shared = machine, Store(fixed_seed=True), Recorder() if self.is_recorded else None
+        self.run: Run = (
+            Virtual(*shared) if self.clock == "virtual" else Threads(*shared, self.cancel)
+        )
         self.run.sites = {site: operator for operator, site in enumerate(sites(node))}
         ahead = options["ahead"] and node.arguments.get("pin_memory", True)
         step, queue = options["step"], options["queue"]
@@ -307,7 +308,6 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     cancel: threading.Event | None = None,
     resume: State | None = None,
     ranks: int | None = None,
-    allreduce: float = 0,
 ) -> Any:
     """Run the training loop over *dataset*, from empty caches, and return what happened.
 
@@ -335,8 +335,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     resume: a state that `trace.state(after=...)` returned. The elements before it are made again
         and let go, so all that follows is what would have followed.
     ranks: the number of machines that train together, each with a clock of its own. A step ends
-        for all when the slowest has trained, and *allreduce* seconds later. This is a model, on
-        the virtual clock alone; the result is `Ranks`.
+        for all when the slowest has trained; an all-reduce is part of *train*. This is a model,
+        on the virtual clock alone, without *queue* and *resume*; the result is `Ranks`.
 
     Raises TypeError or ValueError if an argument cannot be, if the pipeline never ends, or if
     *resume* is a state of another pipeline.
@@ -347,51 +347,34 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
     '35.3%'
     """
-    check.one_of("clock", clock, ("virtual", "real"))
-    machine = check.instance("machine", machine or Machine(), Machine)
-    queue = check.integer("queue", queue, least=0)
+    checked = check.arguments("benchmark", locals())
     if None not in (train, step) and not queue:
         raise TypeError(
             f"train={train!r}, step={step!r}: must be a cost or a function to call, not both"
         )
-    may_be_called = check.unsaid(check.function)
-    may_be_called("step", step), may_be_called("progress", progress)
-    if cancel is not None and not hasattr(cancel, "is_set"):
-        raise TypeError(f"cancel={cancel!r}: must be a threading.Event")
-    check.flag("keep", keep), check.flag("ahead", ahead)
     if ranks is None or type(record) is not int:
         check.flag("record", record)
     if resume is not None:
         state = check.instance("resume", resume, State)
         check.integer("resume: after", state.after, least=0)
-    options: dict[str, Any] = {
-        "num_epochs": check.integer("num_epochs", num_epochs, least=0),
-        "step": step,
-        "train": USUAL if train is None and (queue or step is None) else train,
-        "load": load,
-        "max_elements": check.unsaid(check.any_number)("max_elements", max_elements),
-        "ahead": ahead,
-        "queue": queue,
-        "resume": resume,
-    }
+    if train is None and (queue or step is None):
+        train = USUAL
+    names = "num_epochs", "step", "max_elements", "ahead", "queue"
+    options = {name: checked[name] for name in names}
     loop_over = partial(
         Loop,
-        options=options,
+        options=options | {"train": train, "load": load, "resume": resume},
         clock=clock,
-        machine=machine,
+        machine=check.instance("machine", machine or Machine(), Machine),
         keep=keep,
         cancel=cancel,
         ranks=ranks or 1,
     )
     if ranks is None:
-        if allreduce:
-            raise ValueError(f"allreduce={allreduce!r}: must not be given without ranks")
         return loop_over(dataset, bool(record), progress).complete()
-    for name, given in (("resume", resume), ("queue", queue)):
-        if given:
-            raise ValueError(f"{name}={given!r}: must not be given with ranks")
-    if clock == "real":
+    if clock == "real" or queue or resume:
         raise ValueError(
-            "clock='real': must be virtual with ranks=, which are a model of other machines"
+            "ranks: must not be given with clock='real', queue or resume: "
+            "they are a model of other machines"
         )
-    return train_together(dataset, ranks, allreduce, record, progress, loop_over)
+    return train_together(dataset, ranks, record, progress, loop_over)

@@ -24,7 +24,6 @@ OF_ALL = (
     "machine",
     "max_elements",
 )
-OF_RANKS = ("ranks", "allreduce")
 
 
 def bounded(what: str, function: Callable[[], Result]) -> Result:
@@ -92,7 +91,7 @@ def pipeline_run(returned: Any) -> PipelineRun:
         raise TypeError(
             f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options"
         )
-    known = OF_ALL + OF_RANKS if of_ranks else OF_ALL
+    known = (*OF_ALL, "ranks") if of_ranks else OF_ALL
     for name, value in options.items():
         if name not in known:
             raise TypeError(f"{name}={value!r}: must be one of {', '.join(known)}")
