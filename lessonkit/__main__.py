@@ -5,7 +5,10 @@
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -53,17 +56,41 @@ def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -
     is something to change, 0 if there is not, and 2 if the job could not be measured.
     """
     sys.path.insert(0, "")
+    sys.argv = [loader.partition(":")[0]]  # a module that parses arguments has none of ours
     try:
         if page:
-            page.touch()  # before measuring: it may not be possible
-        advice = recommend(resolve_name(loader), resolve_name(step), progress=complain)
-    except (Exception, KeyboardInterrupt) as error:  # of the learner's modules, too
+            must_be_writable(page)  # before measuring
+        with printed_apart():
+            advice = recommend(resolve_name(loader), resolve_name(step), progress=complain)
+        if page:
+            page.write_text(JOB_PAGE.format(advice._repr_html_()), "utf-8")
+    except BaseException as error:  # of the learner's modules: SystemExit, too
         complain(f"lessonkit: {type(error).__name__}: {error}")
         return 2
-    if page:
-        page.write_text(JOB_PAGE.format(advice._repr_html_()), "utf-8")
     print(json.dumps(advice.numbers(), indent=1) if as_json else advice)
     return int(bool(advice.changes))
+
+
+def must_be_writable(page: Path) -> None:
+    """Raise OSError if *page* cannot be written; leave it as it is."""
+    is_new = not page.exists()
+    page.touch()
+    if is_new:
+        page.unlink()
+
+
+@contextmanager
+def printed_apart() -> Iterator[None]:
+    """Send all that the block prints to stderr, also what processes print that it starts."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def complain(line: Any) -> None:

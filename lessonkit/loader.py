@@ -98,6 +98,11 @@ class DataLoader(Dataset):
             Node("DataLoader", (dataset.node,), checked(dataset.node, locals()))
         )
 
+    @property
+    def num_workers(self) -> int:
+        """The number of processes that make batches."""
+        return int(self.node.arguments["num_workers"])
+
     def __len__(self) -> int:
         """Return the number of batches; for an iterable as PyTorch does, whatever workers give."""
         options = self.node.arguments

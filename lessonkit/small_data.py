@@ -4,6 +4,7 @@ import io
 import random
 import string
 import struct
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -105,10 +106,8 @@ def served(
     0, a time that is none, a missing folder.
     """
     check.duration("first_byte", first_byte)
-    if not bandwidth > 0:
-        raise ValueError(
-            f"bandwidth={bandwidth!r}: must be a number of bytes a second above 0"
-        )
+    if bandwidth != inf:
+        check.amount("bandwidth", bandwidth, "bytes a second", "above 0")
     if not Path(folder).is_dir():
         raise ValueError(f"folder={str(folder)!r}: must be a folder")
     server = SlowServer(("127.0.0.1", 0), partial(SlowAnswer, directory=str(folder)))
@@ -127,6 +126,11 @@ class SlowServer(ThreadingHTTPServer):
     bandwidth, first_byte = inf, 0.0
     free = 0.0  # when all that was asked of the line will have been carried
     lock = threading.Lock()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that has gone away."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def carry(self, nbytes: int) -> None:
         """Wait until *nbytes* more have been carried."""

@@ -1,6 +1,6 @@
 """A measured job foretells what the thing takes that was measured: a model, of which all is known."""
 
-from itertools import count
+from itertools import count, pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +18,7 @@ from lessonkit.job.watching import Watch, WatchedBatch
 class Modelled:
     """A subject whose runs are those of a model, on the virtual clock: what is measured is known exactly."""
 
-    stream, batch_size, nbytes, again = False, 4, 1000, 0.0
+    stream, batch_size, nbytes, again, count = False, 4, 1000, 0.0, 60
     loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
 
     def __init__(
@@ -188,6 +188,37 @@ def test_a_job_is_foretold_as_the_thing_that_was_measured(
                     told,
                     truth.epochs,
                 )
+
+
+WAITS = Modelled(0.001, 0.0005, FREE, NOTHING_LOST, wait=0.200, computes=False)
+
+
+def long_job(batches: int) -> Job:
+    """A job that waits for files, with epochs of so many *batches*, on a machine of 16 cores."""
+    job = WAITS.job()
+    job.numbers.cores, job.numbers.start = 16, (0.0, 0.0)
+    job.samples, job.batches = batches * job.said["batch_size"], batches
+    return job
+
+
+@pytest.mark.parametrize("batches", [40, 333, 1000])
+def test_a_forecast_is_what_the_model_takes_when_it_runs_to_the_end(batches: int) -> None:
+    job, told = long_job(batches), []
+    for workers in (0, 1, 5, 7, 16, 48, 64, 96):
+        told.append(job.forecast(num_workers=workers))
+        epochs = job.run(2, num_workers=workers).epochs
+        assert told[-1] == pytest.approx([epoch.duration for epoch in epochs], rel=0.01)
+    firsts = [first for first, _ in told]
+    assert all(more <= fewer + 0.1 for fewer, more in pairwise(firsts)), firsts
+
+
+def test_costs_that_rise_over_an_epoch_are_all_in_its_forecast() -> None:
+    job = long_job(400)
+    job.numbers.alone = [0.001 * number for number in range(400)]
+    job.numbers.threads[1].steps = [0.002 * number for number in range(400)]
+    (first, _), step = job.forecast(num_workers=0), 0.002 * 399 / 2
+    costs = 400 * (0.001 * 399 / 2 + step + job.numbers.over)
+    assert first == pytest.approx(costs, rel=0.01)
 
 
 class Disturbed(Modelled):

@@ -23,8 +23,9 @@ import lessonkit
 from lessonkit import Dataset
 from lessonkit.analysis import measure
 from lessonkit.job import job, numbers, watching
+from lessonkit.job.here import allowed_cores
 from lessonkit.job.job import Forecast
-from lessonkit.job.recommend import Recommendation
+from lessonkit.job.recommend import Recommendation, combinations
 
 pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
 
@@ -213,8 +214,10 @@ def test_every_kind_of_loader_is_measured(library: Any, kind: str) -> None:
             lessonkit.DataLoader(
                 Dataset.from_list([*range(90)]).filter(lambda number: True), 4
             ),
-            180,
+            90,
         ),
+        (lessonkit.DataLoader(Dataset.from_list([[7] * 50] * 40), 4), 40),
+        (lessonkit.DataLoader(Dataset.from_list([[7] * 50] * 40), 4, getitems=True), 40),
         (lessonkit.DataLoader(Dataset.range(91), 4, drop_last=True), 88),
         (
             lessonkit.DataLoader(
@@ -316,9 +319,105 @@ def test_a_job_whose_batches_take_too_long_is_refused(
 def test_an_epoch_has_more_batches_than_are_asked_of_a_sampler(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (job, watching):
-        monkeypatch.setattr(module, "MOST_ASKED", 20)
+    monkeypatch.setattr(watching, "MOST_BATCHES", 20)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
+
+
+class Endless:
+    """A sampler that never ends."""
+
+    def __iter__(self) -> Iterator[int]:
+        while True:
+            yield 1
+
+
+class Unsaid(list[int]):
+    """A sampler whose length nobody has written."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+
+def test_few_samples_are_asked_of_a_sampler_without_an_end(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_SAMPLES", 1000)
+    job = measured(library.utils.data.DataLoader(Samples(), 200, sampler=Endless()))
+    assert len(job.subject.batches) == 5
+    assert not job.whole
+
+
+def test_a_sampler_needs_no_length(library: Any) -> None:
+    sampler = Unsaid(range(20))
+    job = measured(library.utils.data.DataLoader(Samples(), 4, sampler=sampler))
+    assert (job.samples, job.batches, job.whole) == (20, 5, True)
+
+
+def test_unlike_batches_are_all_in_the_model(library: Any) -> None:
+    sizes = [1] * 20 + [9] * 4
+    batches = [[*range(size)] for size in sizes]
+    job = measured(library.utils.data.DataLoader(Samples(get=slow), batch_sampler=batches))
+    assert (job.samples, job.batches) == (sum(sizes), len(sizes))
+    assert sum(job.count(job.said)) == len(sizes)
+    assert job.forecast(num_workers=0)[1] > sum(sizes) * 0.0005
+
+
+def test_a_loader_that_has_the_name_of_its_base_is_measured(library: Any) -> None:
+    made = type("DataLoader", (library.utils.data.DataLoader,), {"__module__": __name__})
+    assert measured(made(Samples(), 8)).samples == 400
+
+
+def everything(library: Any, count: int) -> Any:
+    """An iterable data set of *count* numbers that every worker gives in full."""
+
+    class Everything(library.utils.data.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[int]:
+            return iter(range(count))
+
+    return Everything()
+
+
+@pytest.mark.parametrize("workers", [0, 3])
+def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
+    library: Any, workers: int
+) -> None:
+    with watching.restored():
+        loader = library.utils.data.DataLoader(
+            everything(library, 40), 4, num_workers=workers
+        )
+    job = measured(loader)
+    assert (job.samples, job.repeats) == (40, True)
+    assert sum(job.count(job.setting(num_workers=0))) == 10
+    assert sum(job.count(job.setting(num_workers=3))) == 30
+    offered = {setting.get("num_workers", workers) for setting in combinations(job)}
+    assert offered <= ({0, 1} if workers == 0 else {3})
+    page = str(Recommendation(job, job.forecast()))
+    assert "0 workers: 40 samples" in page
+    assert "share them out" in page
+
+
+def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(library: Any) -> None:
+    cores = allowed_cores()
+    loader = library.utils.data.DataLoader(stream(library, 5 * cores), 4, drop_last=True)
+    job = measured(loader)
+    offered = {setting.get("num_workers", 0) for setting in combinations(job)}
+    assert 2 * cores not in offered
+    assert f"{2 * cores} workers: 0 samples" in str(Recommendation(job, job.forecast()))
+    with pytest.raises(ValueError, match="an epoch has no batch"):
+        job.forecast(num_workers=2 * cores)
+
+
+def test_workers_that_start_slowly_get_the_time_that_they_need(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "NEVER", 1.0)
+    loader = library.utils.data.DataLoader(
+        Samples(), 8, worker_init_fn=lambda number: time.sleep(0.4 + 0.4 * number)
+    )
+    subject = watching.Subject(loader, nothing)
+    with watching.restored():
+        assert subject.go(1, 0.1).batches
+        assert subject.go(4, 0.1).batches
 
 
 def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(

@@ -46,6 +46,38 @@ def test_copy_says_why_it_cannot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         call(monkeypatch, "copy", str(tmp_path / "a file"))
 
 
+def test_a_module_that_parses_arguments_does_not_see_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = "import sys\nassert sys.argv == ['parses_arguments']\nloader = [1, 2]"
+    (tmp_path / "parses_arguments.py").write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert call(monkeypatch, "recommend", "parses_arguments:loader", "json:loads") == 2
+    assert "must be a DataLoader" in capsys.readouterr().err
+
+
+ENDS = {
+    "syntax": "1 +",
+    "exits": "import sys; sys.exit()",
+    "own": "class Own(BaseException): pass\nraise Own('no')",
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_module_that_ends_leaves_no_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / f"ends_{name}.py").write_text(ENDS[name], "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    page = tmp_path / "page.html"
+    for left in ([], ["as it was"]):
+        for text in left:
+            page.write_text(text, "utf-8")
+        said = ["recommend", f"ends_{name}:loader", "json:loads", "--html", str(page)]
+        assert call(monkeypatch, *said) == 2
+        assert [path.read_text("utf-8") for path in tmp_path.glob("*.html")] == left
+
+
 @pytest.mark.parametrize(
     ("loader", "html"),
     [

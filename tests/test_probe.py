@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lessonkit import DataLoader, Dataset
 from lessonkit.analysis import probe
 from lessonkit.loops.probe import Verdict
 
@@ -141,6 +142,13 @@ def test_what_the_loop_spends_on_ready_batches_is_told_from_waiting(
     assert f"; {own * 1e3:.3g} to take one that is ready)" in said.sentence.replace(
         "\n", " "
     )
+
+
+def test_ready_batches_of_our_own_loader_are_measured() -> None:
+    loader = DataLoader(Dataset.range(60).map(lambda number: number), 2, num_workers=2)
+    assert probe(loader, lambda batch: None, batches=8).ready > 0
+    loader = DataLoader(Dataset.range(60), 2)
+    assert probe(loader, lambda batch: None, batches=8).ready == 0
 
 
 @pytest.mark.parametrize("run", range(1, 7))

@@ -18,6 +18,7 @@ from lessonkit.job import recommend as module
 from lessonkit.job.device import OnDevice
 from lessonkit.job.job import Job
 from lessonkit.job.recommend import EPOCHS, VERDICTS, combinations, recommend
+from lessonkit.job.watching import restored
 
 TAKES_LONG = Handling(take=0.012, take_busy=0.012, take_core=0.011)
 MODELS = {
@@ -59,6 +60,69 @@ def seconds(model: Modelled, job: Job, settings: dict[str, Any]) -> float:
         said["num_workers"], step=True, factor=factor, size=1, stay=stay, epochs=EPOCHS
     )
     return float(trace.duration) / EPOCHS
+
+
+class Congested(Modelled):
+    """A storage that gives a batch each 15 ms at most, to however many workers."""
+
+    def trace(self, workers: int, **more: Any) -> Any:
+        wait, self.wait = self.wait, max(self.wait, workers * 0.015)
+        try:
+            return super().trace(workers, **more)
+        finally:
+            self.wait = wait
+
+
+def test_what_a_real_run_confirms_is_what_is_really_saved(recommended: Any) -> None:
+    model = Congested(0.0005, 0.001, FREE, NOTHING_LOST, wait=0.045, computes=False)
+    found = recommended(model, 0)
+    now = seconds(model, found.job, {})
+    assert found.changes
+    for change in found.changes:
+        assert change.saves == pytest.approx(
+            1 - seconds(model, found.job, change.settings) / now, abs=0.03
+        )
+
+
+class Refused(Modelled):
+    """A server that refuses a third connection."""
+
+    def go(self, workers: int, limit: float, **more: Any) -> Any:
+        if workers > 2:
+            raise RuntimeError("with a worker, the loader raised: refused")
+        return super().go(workers, limit, **more)
+
+
+def test_a_setting_that_fails_when_it_is_tried_is_dropped(recommended: Any) -> None:
+    found = recommended(
+        Refused(0.0005, 0.001, FREE, NOTHING_LOST, wait=0.045, computes=False), 0
+    )
+    assert found.changes[0].settings["num_workers"] == 2
+    assert all(change.settings["num_workers"] <= 2 for change in found.changes)
+    assert (
+        "num_workers=16, persistent_workers=True: with a worker, the loader raised"
+        in str(found)
+    )
+
+
+def test_every_line_to_paste_is_taken_by_the_loader(library: Any) -> None:
+    load = library.utils.data.DataLoader
+    written: dict[str, Any] = {
+        "num_workers": 2,
+        "prefetch_factor": 4,
+        "persistent_workers": True,
+        "multiprocessing_context": "fork",
+        "timeout": 5,
+    }
+    job = MODELS["data-bound"].job()
+    job.said |= {name: written[name] for name in job.said if name in written}
+    job.subject = SimpleNamespace(loader=load(range(8), **written))  # type: ignore[assignment]
+    for setting in combinations(job):
+        line = module.change(job, setting, 0.1, True).line
+        given = eval(f"dict({line[len('DataLoader(..., ') : -1]})")
+        with restored():
+            taken = [int(batch[0]) for batch in load(range(8), **(written | given))]
+        assert taken == [*range(8)]
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
@@ -195,7 +259,7 @@ import time
 from lessonkit import DataLoader, Dataset
 
 loader = DataLoader(Dataset.range(160).map(lambda number: time.sleep(0.005)), 4)
-step = lambda batch: None
+step = print
 wrong = [1, 2]
 """
 
@@ -205,8 +269,8 @@ def test_the_command_measures_what_a_module_has(tmp_path: Path) -> None:
     code = "from lessonkit.job import numbers, recommend; numbers.RUN, recommend.TRY = 0.3, 0.3;"
     code += "from lessonkit.__main__ import main; raise SystemExit(main())"
 
-    def command(loader: str, step: str) -> subprocess.CompletedProcess[str]:
-        said = [sys.executable, "-c", code, "recommend", loader, step]
+    def command(loader: str, step: str, *more: str) -> subprocess.CompletedProcess[str]:
+        said = [sys.executable, "-c", code, "recommend", loader, step, *more]
         return subprocess.run(
             said, cwd=tmp_path, capture_output=True, text=True, check=False
         )
@@ -215,6 +279,8 @@ def test_the_command_measures_what_a_module_has(tmp_path: Path) -> None:
     assert found.returncode in (0, 1), found.stderr
     assert "An epoch takes" in found.stdout
     assert "measuring the loader" in found.stderr
+    found = command("my_module:loader", "my_module:step", "--json")
+    assert json.loads(found.stdout)["now"]
     for loader, said in (
         ("my_module:wrong", "must be a DataLoader"),
         ("my_module:no", "no attribute"),

@@ -1,8 +1,11 @@
 """Small real data: the same on every machine, the same bytes in files and records, and a slow server."""
 
+import socket
+import struct
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from itertools import zip_longest
 from pathlib import Path
@@ -79,15 +82,31 @@ def test_all_answers_together_keep_to_the_bandwidth(folder: Path) -> None:
         assert time.perf_counter() - began >= 0.18
 
 
+def test_nothing_is_printed_when_a_client_goes_away(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with served(folder, first_byte=0.05) as url:
+        address = urllib.parse.urlsplit(url)
+        client = socket.create_connection((address.hostname, address.port))
+        client.sendall(b"GET /images/0003.jpg HTTP/1.1\r\nHost: here\r\n\r\n")
+        # Its end is no orderly one
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+        time.sleep(0.2)
+    assert capfd.readouterr().err == ""
+
+
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     for wrong in ({"images": 0}, {"shards": 0}, {"lines": 0}):
         with pytest.raises(ValueError, match="must be 1 or more"):
             write_small_data(tmp_path, **wrong)
     for said, options in (
-        ("bandwidth", {"bandwidth": 0}),
+        ("bandwidth=0: must be a number of bytes a second, above 0", {"bandwidth": 0}),
         ("first_byte", {"first_byte": -1}),
     ):
         with pytest.raises(ValueError, match=said), served(tmp_path, **options):
             pass
+    with pytest.raises(TypeError, match="bandwidth='x': must be a number of bytes"):
+        served(tmp_path, bandwidth="x").__enter__()  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must be a folder"), served(tmp_path / "none"):
         pass

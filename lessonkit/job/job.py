@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, median
@@ -22,12 +23,15 @@ from lessonkit.job.beside import find_sharing
 from lessonkit.job.here import allowed_cores
 from lessonkit.job.numbers import JobNumbers, measure_numbers
 from lessonkit.job.own import OwnSubject
-from lessonkit.job.watching import AGAIN, BUDGET, MOST_ASKED, Subject, Watch, restored
+from lessonkit.job.watching import AGAIN, BUDGET, Subject, Watch, restored, size_of_batch
 from lessonkit.loader import DataLoader
 from lessonkit.words import milliseconds
 
-SIMULATED = 96  # batches of an epoch; the rest goes on as these do
+PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
+ROUNDS = 2  # batches of each worker in a period, at least
+SIMULATED = 96  # batches of a run that is compared with one that was seen
 SPREAD = 0.618  # golden: its multiples, less whole numbers, are spread evenly from 0 to 1
+AS_MANY = 1.1  # times the samples of an epoch; as many, but for the rest of a batch
 MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
 # Times that grow with a batch
 HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")
@@ -44,13 +48,15 @@ class Forecast(tuple[float, ...]):
 class Job:
     """What was measured of a loader and a step: a model of them, and its forecasts.
 
-    *said* are the arguments of `forecast` as the loader has them. An epoch has so many
-    *samples*; the job is *whole* if that is known, and else they are as many as were seen.
+    *said* are the arguments of `forecast` as the loader has them. An epoch without workers
+    has so many *samples* in so many *batches*; the job is *whole* if that is known, and else
+    they are as many as were seen.
     """
 
     numbers: JobNumbers
     said: dict[str, Any]
     samples: int
+    batches: int
     whole: bool
     subject: Subject | None = None  # for more runs, where it was measured
 
@@ -82,15 +88,45 @@ class Job:
 
     # ---- the model ----
 
+    def samples_of_workers(self, workers: int) -> Sequence[float]:
+        """Return how many samples each worker gives of an iterable; without workers, one number."""
+        alike = self.samples if self.repeats else self.samples / max(1, workers)
+        return self.numbers.shares.get(workers) or [alike] * max(1, workers)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether workers give more samples of an iterable than it has: each of them gives all."""
+        known = self.numbers.shares.values()
+        return any(sum(shares) > AS_MANY * self.samples for shares in known)
+
+    def given(self, workers: int) -> int:
+        """Return how many samples an epoch has with a number of *workers*."""
+        return round(sum(self.samples_of_workers(workers))) if workers else self.samples
+
+    def as_many(self, workers: int, others: int) -> bool:
+        """Whether an epoch has as many samples with a number of *workers* as with *others*."""
+        few, many = sorted((self.given(workers), self.given(others)))
+        return many <= AS_MANY * few
+
     def count(self, setting: dict[str, Any], most: float = math.inf) -> list[int]:
         """Return how many batches each worker makes of an iterable, or one number for all; *most* in all."""
-        workers = setting["num_workers"] if self.numbers.stream else 0
-        alike = [self.samples / max(1, workers)] * max(1, workers)
-        shares = self.numbers.shares.get(workers, alike)
-        return [
-            math.ceil(min(share / setting["batch_size"], most / len(shares)))
-            for share in shares
-        ]
+        if self.numbers.stream:
+            of_each = self.samples_of_workers(setting["num_workers"])
+            each = [share / setting["batch_size"] for share in of_each]
+        else:
+            each = [self.batches * self.said["batch_size"] / setting["batch_size"]]
+        return [math.ceil(min(batches, most / len(each))) for batches in each]
+
+    def period(self, setting: dict[str, Any]) -> int:
+        """Return after how many batches the costs repeat: after whole rounds of the workers.
+
+        A short epoch is all modelled, as it was measured.
+        """
+        total, workers = sum(self.count(setting)), max(1, setting["num_workers"])
+        if not total:
+            raise ValueError(f"num_workers={workers}: an epoch has no batch then")
+        period = workers * max(ROUNDS, math.ceil(PERIOD / workers))
+        return total if total < 3 * period else period
 
     def grown(self, setting: dict[str, Any], part: str) -> float:
         """Return how many times as long a *part* takes for a batch of another size than the loader's."""
@@ -122,20 +158,19 @@ class Job:
         setting, known = self.setting(**changes), self.numbers
         rest, grown = self.rest(setting), setting["batch_size"] / self.said["batch_size"]
         make, hand = rest * self.grown(setting, "make"), rest * self.grown(setting, "hand")
-        each = self.count(setting, most)
-        total = sum(each)
+        each, period = self.count(setting, most), self.period(setting)
         batches = (
-            Dataset.range(total)
+            Dataset.range(sum(each))
             if len(each) == 1
             else Dataset.from_generator(shared_out(each))
         )
         more: dict[str, Any] = {"handling": Handling(ask=known.over * rest)}
-        fetch, cost = None, in_turn(known.alone, total, make)
+        fetch, cost = None, in_turn(known.alone, period, make)
         if setting["num_workers"]:
-            cost = in_turn(known.works, total, make, known.put * rest)
+            cost = in_turn(known.works, period, make, known.put * rest)
             if any(known.waits):
                 fetch, cost = (
-                    by_turns(in_turn(known.waits, total, rest * grown), cost),
+                    by_turns(in_turn(known.waits, period, rest * grown), cost),
                     lambda _: 0,
                 )
             more = {
@@ -158,7 +193,7 @@ class Job:
         setting = self.setting(**changes)
         known = self.numbers.threads[setting["threads"]]
         grown = 1.0 if self.numbers.device else self.grown(setting, "step")
-        seconds = in_turn(known.steps, SIMULATED, self.rest(setting) * grown)
+        seconds = in_turn(known.steps, self.period(setting), self.rest(setting) * grown)
         kind = "native" if known.computes else "wait"
         return lambda number: work(seconds(number), kind=kind)
 
@@ -198,12 +233,14 @@ class Job:
         setting = self.setting(
             **{name: value for name, value in locals().items() if name != "self"}
         )
-        total = sum(self.count(setting))
+        total, period = sum(self.count(setting)), self.period(setting)
+        # What is left out are whole periods
+        most = total if period == total else 2 * period + total % period
         times = []
-        for epoch in self.run(2, SIMULATED, **setting).epochs:
-            half = epoch.count // 2
-            seconds = epoch.arrivals[-1] - epoch.arrivals[half]
-            later = (total - epoch.count) * seconds / max(1, epoch.count - 1 - half)
+        for epoch in self.run(2, most, **setting).epochs:
+            last = min(period, epoch.count - 1)
+            seconds = epoch.arrivals[-1] - epoch.arrivals[-1 - last]
+            later = (total - epoch.count) * seconds / max(1, last)
             times.append(epoch.duration + later)
         found = Forecast(times)
         off = math.hypot(self.numbers.noise, self.rest(setting) - 1)
@@ -219,30 +256,26 @@ class Job:
             1, most, num_workers=seen.workers, persistent_workers=True, **setting
         ), count
 
-    def off(self, seen: Watch, **setting: Any) -> float:
-        """Return how many times as long as in the model a run took that was *seen*."""
+    def compared(self, seen: Watch, **setting: Any) -> tuple[float, float, int]:
+        """Return what a run took that was *seen*, what it takes in the model, and of how many batches."""
         trace, count = self.like(seen, **setting)
-        took, foretold = (
-            seen.batches[count - 1].got - seen.began,
-            trace.epochs[0].arrivals[:count][-1],
-        )
-        return float(min(MOST_OFF, max(1 / MOST_OFF, took / foretold)))
+        took = seen.batches[count - 1].got - seen.began
+        return took, trace.epochs[0].arrivals[:count][-1], count
 
 
 def in_turn(
     costs: list[float], count: int, grown: float, more: float = 0
 ) -> Callable[[int], float]:
-    """Return the cost of each batch by its number: *costs* times *grown*, and *more*, in turn.
+    """Return the cost of each batch by its number: *costs* times *grown*, and *more*.
 
-    Where they are more than *count*, so many are chosen, evenly, with the mean that all have.
+    They repeat after *count* batches. If that is fewer than there are *costs*, so many are
+    chosen that have the mean of all, in an order in which any few in a row nearly have it.
     """
-    chosen = (
-        [costs[number * len(costs) // count] for number in range(count)]
-        if count < len(costs)
-        else costs
-    )
-    scale = grown * fmean(costs) / (fmean(chosen) or 1)
-    return lambda number: chosen[number % len(chosen)] * scale + more
+    if count < len(costs):
+        chosen = [costs[int(SPREAD * number % 1 * len(costs))] for number in range(count)]
+        grown *= fmean(costs) / (fmean(chosen) or 1)
+        costs = chosen
+    return lambda number: costs[number % count % len(costs)] * grown + more
 
 
 def by_turns(
@@ -305,29 +338,27 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
         for name in ("num_workers", "persistent_workers")
     }
     setting["prefetch_factor"] = subject.loader.prefetch_factor or 2
-    setting["batch_size"] = subject.batch_size or max(seen)
     setting["threads"] = torch.get_num_threads() if torch else 1
-    samples, whole = sum(map(size_of_batch, subject.batches)), True
-    if (asked := len(subject.batches)) == MOST_ASKED:  # and no more
-        samples, whole = (
-            round(samples * (subject.count or asked) / asked),
-            subject.count is not None,
-        )
     if subject.stream:
-        known = next(iter(numbers.shares.values()), None)
+        known = None if alone.whole else next(iter(numbers.shares.values()), None)
         samples, whole = sum(known or seen), bool(known or alone.whole)
-    job = Job(numbers, setting, samples, whole, subject)
+        setting["batch_size"] = subject.batch_size or max(seen)
+        batches = math.ceil(samples / setting["batch_size"])
+    else:
+        sizes = [*map(size_of_batch, subject.batches)]
+        batches, whole = subject.count or len(sizes), subject.count is not None
+        samples = round(sum(sizes) * batches / len(sizes))
+        setting["batch_size"] = subject.batch_size or max(1, round(fmean(sizes)))
+    job = Job(numbers, setting, samples, batches, whole, subject)
     for threads, runs in by_threads.items():
         step = numbers.threads[threads]
         find_sharing(numbers, step, runs, partial(job.like, threads=threads))
-        off = {
-            many: [job.off(run, threads=threads) for run in runs if run.workers == many]
-            for many in (1, cores)
-        }
-        step.rest = median(off[1]), median(off[cores])
+        off = defaultdict[int, list[float]](list)
+        for run in runs:
+            took, foretold, _ = job.compared(run, threads=threads)
+            off[run.workers].append(took / foretold)
+        one, many = (
+            min(MOST_OFF, max(1 / MOST_OFF, median(off[workers]))) for workers in (1, cores)
+        )
+        step.rest = one, many
     return job
-
-
-def size_of_batch(indices: Any) -> int:
-    """Count the samples of a batch; without batches there is one."""
-    return len(indices) if hasattr(indices, "__len__") else 1

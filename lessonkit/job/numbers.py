@@ -12,7 +12,7 @@ from typing import Any
 from lessonkit.engine.machine import Sharing
 from lessonkit.engine.workers.handling import Handling
 from lessonkit.job.device import OnDevice
-from lessonkit.job.watching import Subject, Watch
+from lessonkit.job.watching import Subject, Watch, WatchedBatch
 
 RUN = 1.25  # s; how long a run of a job goes on at most
 WAITS_ABOVE = 0.06  # of the time of fetching; who waits less does not wait
@@ -117,7 +117,7 @@ def measure_numbers(
         double=growth(subject, alone, one),
         threads=threads,
         stream=subject.stream,
-        shares=shares_of_workers(subject, full, cores),
+        shares=shares_of_workers(subject, one, full, cores),
         noise=abs(ratio("turn", go(0, 0.4 * RUN, step=True), alone) - 1),
         nbytes=subject.nbytes,
         device=subject.device,
@@ -161,7 +161,7 @@ def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
     batches = alone.batches[1:] or alone.batches
     times = [batch.step for batch in batches]
     core = sum(batch.step_core for batch in batches)
-    return StepNumbers(without_hiccups(times), core / max(1e-9, sum(times)))
+    return StepNumbers(without_hiccups("step", batches), core / max(1e-9, sum(times)))
 
 
 def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
@@ -189,11 +189,16 @@ def doubled(part: str, larger: Watch, alone: Watch) -> float:
     )
 
 
-def shares_of_workers(subject: Subject, full: Watch, cores: int) -> dict[int, list[int]]:
+def shares_of_workers(
+    subject: Subject, one: Watch, full: Watch, cores: int
+) -> dict[int, list[int]]:
     """Go through an iterable with workers, for nothing else shows how many samples each of them has."""
     found = {}
-    for workers in (cores, 2 * cores) if subject.stream else ():
-        run = full if workers == cores and full.whole else subject.go(workers, 1.5 * RUN)
+    known = {1: one, cores: full}
+    for workers in (1, cores, 2 * cores) if subject.stream else ():
+        run = known.get(workers)
+        if run is None or not run.whole:
+            run = subject.go(workers, 1.5 * RUN)
         if run.whole:
             by_pid = Counter[int]()
             for batch in run.batches:
@@ -218,17 +223,23 @@ def ratio(part: str, run: Watch, base: Watch) -> float:
 
 
 def costs(part: str, run: Watch) -> list[float]:
-    """Return what *part* took of each whole batch of a *run*."""
-    most = max(batch.samples for batch in run.batches)
-    return without_hiccups(
-        [getattr(batch, part) for batch in run.batches if batch.samples == most]
+    """Return what *part* took of each batch of a *run*, without a last one that is smaller."""
+    *others, last = run.batches
+    smaller = bool(others) and last.samples < others[-1].samples
+    return without_hiccups(part, others if smaller else run.batches)
+
+
+def without_hiccups(part: str, batches: list[WatchedBatch]) -> list[float]:
+    """Return what *part* took of *batches*, and no more than many times what batches of their size take."""
+    times = [getattr(batch, part) for batch in batches]
+    usual = median(times)
+    of_sample = median(
+        time / max(1, batch.samples) for time, batch in zip(times, batches, strict=True)
     )
-
-
-def without_hiccups(times: list[float]) -> list[float]:
-    """Return *times* in which none is many times the usual one."""
-    most = HICCUP * median(times)
-    return [min(time, most) for time in times]
+    return [
+        min(time, HICCUP * max(usual, of_sample * batch.samples))
+        for time, batch in zip(times, batches, strict=True)
+    ]
 
 
 def between_batches(run: Watch) -> float:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine.element import stack, whole
-from lessonkit.engine.node import base_of, cardinality, swap, walk
+from lessonkit.engine.node import base_of, cardinality, one_call, swap, walk
 from lessonkit.engine.workers.main_process import groups
-from lessonkit.job.watching import MOST_ASKED, Subject, begin
+from lessonkit.job.watching import Subject, begin
 from lessonkit.loader import DataLoader
 
 
 def noting(*parts: Any) -> Any:
     """Take down that a batch is begun, or that a sample more of it is."""
-    value = whole(parts)
-    begin(len(value) if isinstance(value, list) else 1)  # all of a batch, with one call
-    return value
+    begin(1)
+    return whole(parts)
+
+
+def noting_all(values: list[Any]) -> list[Any]:
+    """Take down that a batch is begun, all of which is fetched with one call."""
+    begin(len(values))
+    return values
 
 
 class OwnSubject(Subject):
@@ -48,7 +52,8 @@ class OwnSubject(Subject):
         base = base_of(inner)
         self.stream, self.has_batches = base is None, True
         first = base or next(walk(inner))
-        self.dataset = Dataset(swap(inner, first, first.then("map", map_func=noting)))
+        note = noting_all if one_call(loader.node) else noting
+        self.dataset = Dataset(swap(inner, first, first.then("map", map_func=note)))
         if base is None:
             batches = ()
         elif batches is None:
@@ -57,8 +62,9 @@ class OwnSubject(Subject):
             if options["shuffle"]:
                 order = random.sample(order, len(order))
             batches = groups(iter(order), size, options["drop_last"])
-        self.batches = list(islice(batches, MOST_ASKED))
-        self.count = cardinality(loader.node)
+        self.ask(batches)
+        if self.count is None:
+            self.count = cardinality(loader.node)
 
-    def for_workers(self) -> dict[str, Any]:
+    def for_workers(self, workers: int) -> dict[str, Any]:
         return {}

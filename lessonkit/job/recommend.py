@@ -16,11 +16,12 @@ from lessonkit.job.job import Forecast, Job, measure_job
 from lessonkit.job.watching import restored
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.words import milliseconds, percent, size
+from lessonkit.words import milliseconds, percent, samples, size
 
 WORTH = 0.05  # of an epoch; where less can be saved, stop
 AS_GOOD = 0.02  # of an epoch; of settings as near as this the one with less to it is better
 TRIED, TRY = 3, 2.0  # settings that are really run, and s for each
+MOST_WORKERS = 128  # if they are more than twice the cores
 EPOCHS = 10  # of a training; its first one starts the workers
 DEPTHS = (2, 4)
 DRAWN = 12  # batches of a run
@@ -44,6 +45,9 @@ NOT_SEEN = (
     "files that nobody has read yet",
     "how well the model learns",
 )
+REPEATS = "each worker gives every sample: let the data set share them out, by `get_worker_info()`"
+# Arguments that PyTorch refuses without workers, and what they are then
+FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
 NOT_WHOLE = "what the loader gives after the samples that were seen"
 
 Settings = dict[str, Any]
@@ -68,7 +72,8 @@ class JobChange(NamedTuple):
 class Recommendation:
     """A page on a job: the verdict, what is to be had at most, changes in their order, all forecasts.
 
-    *table* has a forecast for each setting in words, *allows* what this machine allows.
+    *table* has a forecast for each setting in words, *allows* what this machine allows, and
+    *failed* the settings that were tried and raised.
     """
 
     job: Job
@@ -76,6 +81,7 @@ class Recommendation:
     changes: list[JobChange] = field(default_factory=list)
     table: list[tuple[str, Forecast]] = field(default_factory=list)
     allows: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
 
     @property
     def error(self) -> float:
@@ -130,12 +136,16 @@ class Recommendation:
             f"{verdict} Measured within {percent(self.error)}.": []
         }
         found[f"{epochs}. No loader can save more than {percent(self.most)}."] = []
+        if unlike := self.unlike():
+            found["The number of workers decides how many samples an epoch has:"] = unlike
         if self.verdict in LAST_WORDS:
             return found | {LAST_WORDS[self.verdict]: []}
         changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
         found["Change this:" if changes else "No change of a setting is worth it."] = (
             changes
         )
+        if self.failed:
+            found["Tried, and dropped since it failed:"] = self.failed
         if self.allows:
             found["This machine:"] = self.allows
         return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
@@ -147,6 +157,15 @@ class Recommendation:
         for change in self.changes[:1]:
             runs["with the first change"] = self.job.run(1, DRAWN, **change.settings)
         return plot_timelines(runs)
+
+    def unlike(self) -> list[str]:
+        """Say how many samples an epoch has with each number of workers, if these differ."""
+        job, shares = self.job, self.job.numbers.shares
+        counts = sorted({0, job.said["num_workers"], *shares} if shares else ())
+        if all(job.as_many(workers, 0) for workers in counts):
+            return []
+        lines = [f"{count} workers: {samples(job.given(count))}" for count in counts]
+        return lines + [REPEATS] * job.repeats
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table of forecasts in words, with what each setting saves."""
@@ -211,10 +230,12 @@ def recommend(
     """Measure a PyTorch *loader* with a *step*, and say what to change, what that saves, and when to stop.
 
     It takes about 25 seconds: 15 to measure, and two for each of the best settings, which
-    are really run. *step* is really called, with batches of the loader: give it a model
-    that may be trained. *progress* is called with a line of text as it goes on. Random
-    states and the number of threads are restored. In place of both, *loader* may be a
-    `Job`, one that `measure` gave or that was stored: then nothing is run.
+    are really run; and what workers take to start, which is long where they are not forked. A
+    setting that fails is dropped, and the page says so. *step* is really called, with
+    batches of the loader: give it a model that may be trained. *progress* is called with a
+    line of text as it goes on. Random states and the number of threads are restored. In
+    place of both, *loader* may be a `Job`, one that `measure` gave or that was stored: then
+    nothing is run.
 
     Raises TypeError for what is no loader, ValueError for one that gives nothing, and
     RuntimeError that says how many batches there were when the loader or the step raised.
@@ -237,12 +258,19 @@ def recommend(
     told.sort(key=lambda one: worth(job, one[0], one[1], best))
     if run:
         progress(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
-    present = total(found.now) * (off(job, {}) if run else 1)
-    changes = []
+    present = total(found.now) + (excess(job, {}) if run else 0)
+    changes, tried = list[JobChange](), 0
     for setting, forecast in best_of_each(told):
-        saves = 1 - total(forecast) * (off(job, setting) if run else 1) / present
+        try:
+            seconds = total(forecast) + (excess(job, setting) if run else 0)
+        except RuntimeError as error:
+            found.failed.append(f"{as_arguments(setting)}: {error}")
+            continue
+        saves = 1 - seconds / present
         if saves > max(AS_GOOD, found.error / 2):
             changes.append(change(job, setting, saves, run))
+        if (tried := tried + 1) == TRIED:
+            break
     changes.sort(key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)))
     for one in changes:  # what adds to a better one gives no more
         if not any(
@@ -274,13 +302,11 @@ def combinations(job: Job) -> Iterator[Settings]:
     known, cores = job.numbers, job.numbers.cores
     counts = {0, 1, *range(2, cores + 1, max(1, cores // 4)), cores, 2 * cores}
     if fmean(known.waits) > fmean(known.works):  # then a core serves many workers
-        counts |= {4 * cores, 8 * cores}
-    offered = [
-        count
-        for count in sorted(counts)
-        if not known.stream or count in (0, 1, *known.shares)
-    ]
-    for workers, threads in product(offered, sorted(known.threads)):
+        counts |= {count for count in (4 * cores, 8 * cores) if count <= MOST_WORKERS}
+    if known.stream:
+        now = job.said["num_workers"]
+        counts = {count for count in (0, 1, *known.shares) if job.as_many(count, now)}
+    for workers, threads in product(sorted(counts), sorted(known.threads)):
         ahead = (
             product(DEPTHS, (False, True))
             if workers
@@ -325,11 +351,11 @@ def best_of_each(
         chosen.setdefault(
             (setting.get("num_workers"), setting.get("threads")), (setting, told)
         )
-    return list(chosen.values())[:TRIED]
+    return list(chosen.values())
 
 
-def off(job: Job, setting: Settings) -> float:
-    """Run a setting for real for a moment; return how many times as long as foretold it took."""
+def excess(job: Job, setting: Settings) -> float:
+    """Run a setting for real for a moment; return the seconds that an epoch takes longer than foretold."""
     assert job.subject is not None, "a job that was measured just now"
     full = job.setting(**setting)
     with restored() as torch:
@@ -338,7 +364,10 @@ def off(job: Job, setting: Settings) -> float:
         run = job.subject.go(
             full["num_workers"], TRY, step=True, factor=full["prefetch_factor"]
         )
-    return job.off(run, prefetch_factor=full["prefetch_factor"], threads=full["threads"])
+    took, foretold, count = job.compared(
+        run, prefetch_factor=full["prefetch_factor"], threads=full["threads"]
+    )
+    return (took - foretold) / count * sum(job.count(full))
 
 
 # ---- in words ----
@@ -360,6 +389,14 @@ def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange
         job.setting(**settings),
         {k: v for k, v in settings.items() if k != "threads"},
     )
+    if not full["num_workers"]:
+        subject: Any = job.subject
+        loader = subject and subject.loader
+        given |= {
+            name: off
+            for name, off in FOR_WORKERS.items()
+            if getattr(loader, name, off) != off
+        }
     lines = [f"DataLoader(..., {as_arguments(given)})"] * bool(given)
     lines += [f"torch.set_num_threads({full['threads']})"] * ("threads" in settings)
     workers = full["num_workers"]

@@ -6,7 +6,7 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 from lessonkit.engine.element import size_of
 from lessonkit.job.device import OnDevice, on_device
 
-MOST_ASKED = 100_000  # that are asked of a sampler: one may never end
-# S; a worker that has given nothing for so long never will: a spawned one imports a lot
-# first
+# Samples, and batches, that are asked of a sampler: one may never end
+MOST_SAMPLES, MOST_BATCHES = 1_000_000, 100_000
+# S; a worker that has given nothing for so long never will, beside the time in which workers
+# start: a spawned one imports a lot first
 NEVER = 20.0
 AGAIN = 9.5  # s; until then runs are repeated
 # S; all runs of a job take about 14, and no more than this where each batch takes long
@@ -82,6 +83,11 @@ class Watch:
     def firsts(self) -> list[WatchedBatch]:
         """Return the first batch of each process."""
         return list({batch.pid: batch for batch in reversed(self.batches)}.values())
+
+
+def size_of_batch(indices: Any) -> int:
+    """Count the samples of a batch; without batches there is one."""
+    return len(indices) if hasattr(indices, "__len__") else 1
 
 
 # ---- what is put around a data set and a collate function ----
@@ -178,12 +184,13 @@ class Subject:
     count: int | None = None  # of the batches of an epoch, if that is known
     again = 0.0  # until when runs may be repeated
     until = inf  # when no further run may begin
+    start = 0.0  # s; what a run with one worker took until its first batch
 
     def __init__(self, loader: Any, step: Callable[[Any], Any]) -> None:
         kinds = [kind for kind in type(loader).__mro__ if kind.__name__ == "DataLoader"]
         if not kinds or not hasattr(loader, "dataset"):
             raise TypeError(f"loader={loader!r}: must be a DataLoader as PyTorch has it")
-        self.kind, self.loader, self.step = kinds[0], loader, step
+        self.kind, self.loader, self.step = kinds[-1], loader, step
         library = sys.modules[self.kind.__module__]
         self.stream = isinstance(loader.dataset, library.IterableDataset)
         # 0: who makes batches says how large they are
@@ -196,9 +203,22 @@ class Subject:
                 generator: Any = getattr(sampler, "generator", None)
                 if hasattr(generator, "set_state"):  # it draws for this as for an epoch
                     then.callback(generator.set_state, generator.get_state())
-            self.batches = [] if self.stream else list(islice(order, MOST_ASKED))
-        with suppress(TypeError):  # a sampler needs no length
-            self.count = len(order)
+            self.ask(() if self.stream else order)
+
+    def ask(self, order: Iterable[Any]) -> None:
+        """Ask for the batches in their *order*, and how many there are, if that is known."""
+        self.batches, samples = [], 0
+        for batch in islice(order, MOST_BATCHES):
+            self.batches.append(batch)
+            samples += size_of_batch(batch)
+            if samples >= MOST_SAMPLES:
+                break
+        else:
+            if len(self.batches) < MOST_BATCHES:
+                self.count = len(self.batches)
+        if self.count is None:
+            with suppress(Exception):  # a sampler needs no length
+                self.count = len(order)  # type: ignore[arg-type]
 
     def go(
         self,
@@ -217,7 +237,7 @@ class Subject:
         }
         options |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
         if workers:
-            options |= {"prefetch_factor": factor} | self.for_workers()
+            options |= {"prefetch_factor": factor} | self.for_workers(workers)
         if self.stream:
             options |= {
                 "batch_size": self.batch_size * size or None,
@@ -225,17 +245,18 @@ class Subject:
             }
         elif self.has_batches:
             groups = zip(*[iter(self.batches)] * size, strict=False)
-            options["batch_sampler"] = [[*chain(*group)] for group in groups]
+            larger = (list(chain(*group)) for group in groups)
+            options["batch_sampler"] = self.batches if size == 1 else larger
         else:
             options |= {"batch_size": None, "sampler": self.batches}
         return self.watch(
             self.kind(self.dataset, **options), workers, limit, self.step if step else None
         )
 
-    def for_workers(self) -> dict[str, Any]:
-        """Return the options of a loader with workers that are PyTorch's alone."""
+    def for_workers(self, workers: int) -> dict[str, Any]:
+        """Return the options of a loader with *workers* that are PyTorch's alone."""
         context = self.loader.multiprocessing_context
-        return {"timeout": NEVER, "multiprocessing_context": context}
+        return {"timeout": NEVER + workers * self.start, "multiprocessing_context": context}
 
     def on_device(self) -> OnDevice | None:
         """Time the step on the last batch; None if it leaves nothing to a device."""
@@ -297,7 +318,10 @@ class Subject:
             source = None
         seen.closed = perf_counter()
         if seen.batches:  # what workers take to start is no fault of the batches
-            self.until += seen.batches[0].got - seen.began
+            took = seen.batches[0].got - seen.began
+            self.until += took
+            if workers == 1:
+                self.start = max(self.start, took)
         return seen
 
 
