@@ -45,7 +45,7 @@ NOT_SEEN = (
     "files that nobody has read yet",
     "how well the model learns",
 )
-REPEATS = "each worker gives every sample: let the data set share them out, by `get_worker_info()`"
+SHARE_OUT = "each worker gives every sample: let the data set share them out, by `get_worker_info()`"
 # Arguments that PyTorch refuses without workers, and what they are then
 FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
 NOT_WHOLE = "what the loader gives after the samples that were seen"
@@ -165,7 +165,7 @@ class Recommendation:
         if all(job.as_many(workers, 0) for workers in counts):
             return []
         lines = [f"{count} workers: {samples(job.given(count))}" for count in counts]
-        return lines + [REPEATS] * job.repeats
+        return lines + [SHARE_OUT] * job.repeats
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table of forecasts in words, with what each setting saves."""
