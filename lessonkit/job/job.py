@@ -28,7 +28,7 @@ from lessonkit.loader import DataLoader
 from lessonkit.words import milliseconds
 
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
-ROUNDS = 2  # batches of each worker in a period, at least
+LEAST_ROUNDS = 2  # batches of each worker in a period, at least
 SIMULATED = 96  # batches of a run that is compared with one that was seen
 SPREAD = 0.618  # golden: its multiples, less whole numbers, are spread evenly from 0 to 1
 AS_MANY = 1.1  # times the samples of an epoch; as many, but for the rest of a batch
@@ -125,7 +125,7 @@ class Job:
         total, workers = sum(self.count(setting)), max(1, setting["num_workers"])
         if not total:
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
-        period = workers * max(ROUNDS, math.ceil(PERIOD / workers))
+        period = workers * max(LEAST_ROUNDS, math.ceil(PERIOD / workers))
         return total if total < 3 * period else period
 
     def grown(self, setting: dict[str, Any], part: str) -> float:
