@@ -147,8 +147,8 @@ def test_loading_stands_before_training() -> None:
 def test_nothing_happened() -> None:
     found = layout(benchmark(Dataset.range(0), 1))
     assert (found.rows, found.bars, found.path, found.duration, found.lanes) == (
-        (),
-        (),
+        [],
+        [],
         (),
         0,
         0,

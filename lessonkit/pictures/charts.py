@@ -17,12 +17,12 @@ from lessonkit.pictures.drawing import (
     QUIET,
     WIDTH,
     Boxes,
+    Look,
     Mark,
     Panel,
     Picture,
     Stroke,
     Text,
-    compose,
 )
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.words import milliseconds, number
@@ -31,6 +31,11 @@ PER_INCH = 82  # of a scene's heights
 # Inches: above the highest mark; a line of text; a letter of it
 HEAD, LINE, LETTER = 0.3, 0.17, 0.062
 BLUE = COLOURS["Read"]
+LOOKS: dict[str, Look] = {
+    "line": {"linewidth": 2},
+    "steps": {"linewidth": 1.5, "drawstyle": "steps-post"},
+    "dot": {"marker": "o", "linestyle": "none", "markersize": 6, "clip_on": False},
+}
 FILLED = {"facecolor": BLUE, "linewidth": 0}
 
 
@@ -162,7 +167,7 @@ def chart(
         "lanes": lanes,
     }
     panel = Panel(top, title, words, names, (low, high), bool(more), lambda _: marks)
-    return Picture(f"{kind}: {words}", scene, lambda: compose([panel]))
+    return Picture(f"{kind}: {words}", scene, [panel])
 
 
 def marks_of(lane: dict[str, Any], top: float, low: float, high: float) -> Iterator[Mark]:
@@ -180,19 +185,12 @@ def marks_of(lane: dict[str, Any], top: float, low: float, high: float) -> Itera
                 yield Text(end + 0.008 * high, top + height / 2, text, {"bbox": CARD})
             continue
         points = [(x, floor - full * y) for x, y in mark["points"]]
-        if mark["kind"] == "dot":
-            fill = PAPER if mark.get("hollow") else BLUE
-            how = {"marker": "o", "linestyle": "none", "clip_on": False}
-            look = {"color": BLUE, "markerfacecolor": fill, "markersize": 6}
-            yield Stroke(points, how | look)
-            if mark.get("marked"):
-                look = {"color": INK, "fillstyle": "none", "markersize": 13}
-                yield Stroke(points, how | look)
-        elif mark["kind"] == "steps":
-            look = {"drawstyle": "steps-post", "linewidth": 1.5}
-            yield Stroke(points, {"color": BLUE} | look)
-        else:
-            yield Stroke(points, {"color": BLUE, "linewidth": 2})
+        fill = PAPER if mark.get("hollow") else BLUE
+        look = {"color": BLUE, "markerfacecolor": fill}
+        yield Stroke(points, LOOKS[mark["kind"]] | look)
+        if mark.get("marked"):
+            ring = {"color": INK, "fillstyle": "none", "markersize": 13}
+            yield Stroke(points, LOOKS["dot"] | ring)
         if text:
             x, y = points[0]
             wide = LETTER * len(text) * (high - low) / WIDTH

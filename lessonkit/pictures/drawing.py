@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,11 +80,12 @@ class Panel(NamedTuple):
 
 @dataclass(repr=False)
 class Picture:
-    """What is to be seen: in *words*, as a *scene* of plain data, and as a figure that *draw* makes."""
+    """What is to be seen: in *words*, as a *scene* for a page, and as *panels* above a legend of *keys*."""
 
     words: str
     scene: dict[str, Any]
-    draw: Callable[[], Figure] = field(compare=False)
+    panels: list[Panel] = field(compare=False)
+    keys: list[Look] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return self.words
@@ -92,7 +93,7 @@ class Picture:
     @cached_property
     def figure(self) -> Figure:
         """The figure, which pyplot does not know: a notebook shows it once, and nobody has to close it."""
-        return self.draw()
+        return compose(self.panels, self.keys)
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Give a notebook more dots than it shows, so that the picture is sharp on every screen."""
@@ -122,7 +123,7 @@ def style() -> AbstractContextManager[None]:
     return context({"hatch.linewidth": 0.8, "text.parse_math": False}, after_reset=True)
 
 
-def compose(panels: list[Panel], keys: Sequence[Look] = ()) -> Figure:
+def compose(panels: list[Panel], keys: list[Look]) -> Figure:
     """Draw *panels* below each other, against one horizontal axis, and a legend of *keys* below them."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch

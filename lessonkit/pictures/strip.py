@@ -5,7 +5,7 @@ from typing import Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.drawing import INK, Boxes, Mark, Panel, Picture, Stroke, compose
+from lessonkit.pictures.drawing import INK, Boxes, Mark, Panel, Picture, Stroke
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.words import milliseconds, percent
 
@@ -44,7 +44,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
     ends = (0, ranks.duration or 1)
     panel = Panel(row * count, "", words, names, ends, True, lambda _: marks)
     scene = {"strip": strip_scene(ranks, ranks.traces[0])}
-    return Picture(words, scene, lambda: compose([panel], keys))
+    return Picture(words, scene, [panel], keys)
 
 
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
@@ -60,14 +60,10 @@ def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
 
 def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
     """Return which rank was waited for, and until when, in each step in which others waited."""
-    gradients = zip(
-        *([times.trained for times in steps] for steps in ranks.times), strict=False
-    )
-    steps = zip(ranks.steps, gradients, strict=False)
     return [
         (step.slowest, step.end_ns)
-        for step, trained in steps
-        if min(trained) < max(trained)
+        for step, *all_times in zip(ranks.steps, *ranks.times, strict=False)
+        if len({times.trained for times in all_times}) > 1
     ]
 
 
@@ -92,14 +88,10 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
 def ranks_in_words(ranks: Ranks) -> str:
     """Put in words how the time of all ranks is shared, who was waited for most, and an uneven end."""
     count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
-    # Many: no stretches of them
-    taken = [times for steps in ranks.times for times in steps[: len(ranks.steps)]]
-    own = sum(times.got - times.asked for times in taken)
-    works = sum(times.trained - times.got for times in taken)
-    others = count * sum(step.end_ns for step in ranks.steps) - sum(
-        times.trained for times in taken
-    )
-    shares = [percent(time / whole) for time in (works, own, others)]
+    shares = [
+        percent(sum(end - start for _, start, end in stretches) / whole)
+        for stretches in times_of_ranks(ranks)
+    ]
     who = f"{count} ranks take" if count > 1 else "1 rank takes"
     words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
     words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)

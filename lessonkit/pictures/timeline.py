@@ -19,7 +19,6 @@ from lessonkit.pictures.drawing import (
     Picture,
     Stroke,
     Text,
-    compose,
 )
 from lessonkit.pictures.layout import IDLE, Bar, ink_on, layout
 from lessonkit.words import milliseconds, number, samples
@@ -81,7 +80,7 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         for title, words in zip(traces, told, strict=True)
     )
     scene = {"runs": dict(traces), "path": path, "words": told}
-    return Picture(f"timeline: {words}", scene, lambda: compose(panels, keys))
+    return Picture(f"timeline: {words}", scene, panels, keys)
 
 
 def run_in_words(title: str, traces: Mapping[str, Trace], path: bool) -> str:
@@ -123,20 +122,20 @@ class Timeline:
 
     def marks(self, width: float) -> Iterator[Mark]:
         """Give bars, labels and epochs, on an axis of *width* inches."""
-        points = width * 72 / (self.longest * 1e9 or 1)  # of a nanosecond
+        self.points = width * 72 / (self.longest * 1e9 or 1)  # of a nanosecond
         work = [bar for bar in self.bars if bar.kind == "work"]
         colours = [self.found.rows[bar.row].colour for bar in work]
         fill = {"facecolor": colours, "edgecolor": PAPER}
-        yield self.outlined(work, points, 0.9, 0.15, fill)
+        yield self.outlined(work, 0.9, 0.15, fill)
         for kind, (hatch, _) in HATCHES.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
                 yield self.boxes(waits, self.lane * 0.22, {"hatch": hatch, **PALE})
         if self.path:
             decisive = [bar for bar in work if bar.span in self.path]
-            yield self.outlined(decisive, points, 1.6, 0.3, OUTLINE)
-        yield from self.labels(points)
+            yield self.outlined(decisive, 1.6, 0.3, OUTLINE)
+        yield from self.labels()
         if len(self.found.epochs) > 1:
-            yield from self.epochs(points)
+            yield from self.epochs()
 
     def boxes(self, bars: list[Bar], inset: float, look: Look) -> Boxes:
         """Return the boxes of *bars*; *inset* keeps each from its neighbours."""
@@ -147,15 +146,13 @@ class Timeline:
         """Return where the lane of *bar* begins."""
         return self.tops[bar.row] + bar.lane * self.lane
 
-    def outlined(
-        self, bars: list[Bar], points: float, line: float, share: float, look: Look
-    ) -> Boxes:
+    def outlined(self, bars: list[Bar], line: float, share: float, look: Look) -> Boxes:
         """Return *bars* with lines around them: thin around a narrow bar, of which they leave a *share*."""
-        lines = [min(line, share * (bar.end - bar.start) * points) for bar in bars]
+        lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
         # Not at whole pixels: a narrow bar would get none, or one that is too much.
         return self.boxes(bars, 0.015, {"linewidth": lines, "snap": False} | look)
 
-    def labels(self, points: float) -> Iterator[Text]:
+    def labels(self) -> Iterator[Text]:
         """Give the name of each bar's element, and what the accelerator waits for; where it fits."""
         size = min(9.0, self.lane * 45)
         inks = [ink_on(row.colour) for row in self.found.rows]
@@ -166,12 +163,12 @@ class Timeline:
                 text = f"waits for {bar.note.split(', ')[0]}"
                 card = CARD | {"facecolor": WAIT, "pad": 1.2}
                 look = Look(color=QUIET, size=size * 0.85, bbox=card)
-            room = (bar.end - bar.start) * points
+            room = (bar.end - bar.start) * self.points
             if text and len(text) * look["size"] * 0.64 + 3 < room:
                 x, y = (bar.start + bar.end) / 2e9, self.top(bar) + self.lane / 2
                 yield Text(x, y, text, middle | look)
 
-    def epochs(self, points: float) -> Iterator[Mark]:
+    def epochs(self) -> Iterator[Mark]:
         """Give the beginning of each epoch, and its name, in full where there is room."""
         ends = [*self.found.epochs[1:], self.found.duration]
         for count, (start, end) in enumerate(zip(self.found.epochs, ends, strict=True), 1):
@@ -179,7 +176,7 @@ class Timeline:
             if count > 1:
                 dashed = {"color": QUIET, "zorder": 1, "linewidth": 0.8, "linestyle": "--"}
                 yield Stroke([(x, max(self.height, LOWEST)), (x, 0)], dashed)
-            letters = (end - start) * points / 6
+            letters = (end - start) * self.points / 6
             texts = f" epoch {count}", f" {count}", ""
             text = next(text for text in texts if not text or len(text) <= letters)
             yield Text(x, 0.09, text, {"size": 8, "color": QUIET})

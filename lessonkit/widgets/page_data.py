@@ -36,7 +36,7 @@ def page_data(trace: Trace) -> dict[str, Any]:
     if len(laid.bars) > MOST_BARS:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
-        laid = replace(laid, bars=tuple(first))
+        laid = replace(laid, bars=first)
     bar_of = {bar.span: number for number, bar in enumerate(laid.bars) if bar.span >= 0}
     return {
         "end": micros(laid.duration),
