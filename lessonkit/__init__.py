@@ -2,7 +2,7 @@
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import ArtificialDataset, Dataset
-from lessonkit.engine.costs import per_sample, straggler
+from lessonkit.engine.costs import Handling, per_sample, straggler
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Machine, work
 from lessonkit.engine.operators import EndlessError
@@ -11,7 +11,6 @@ from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.virtual import StuckError
-from lessonkit.engine.workers.handling import Handling
 from lessonkit.loader import DataLoader
 
 __all__ = [

@@ -137,7 +137,7 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (optional(flag, True), "deterministic reshuffle_each_iteration"),
     (function, "flat_map.map_func generator interleave.map_func predicate"),
     (optional(function), "collate_fn map_func progress step worker_init_fn"),
-    (cost, "collate cost open pin read transfer"),
+    (cost, "collate cost open read transfer"),
     (integer, "index skip.count start take.count"),
     (optional(integer), "DataLoader.generator count seed"),
     (any_number, "num_epochs num_samples num_workers queue"),

@@ -13,10 +13,9 @@ from contextlib import suppress
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.costs import per_sample, straggler
+from lessonkit.engine.costs import Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, SCALARS, Node, walk
 from lessonkit.engine.storage import Read
-from lessonkit.engine.workers.handling import Handling
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
 DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
@@ -29,7 +28,7 @@ IMPORTED = {"AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling"
             "per_sample", "straggler"}  # fmt: skip
 # Arguments that say what a step costs here; real libraries have none of them.
 OF_THE_MODEL = ("cost", "kind", "stage", "nbytes", "batches", "random", "getitems", "start",
-                "collate", "transfer", "pin", "handling")  # fmt: skip
+                "collate", "transfer", "handling")  # fmt: skip
 
 
 def expression(node: Node) -> str:

@@ -5,18 +5,20 @@ from inspect import signature
 from math import inf
 from typing import Any
 
+import lessonkit.engine.workers  # noqa: F401 - the operator of that name
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.costs import Cost, per_sample, straggler
+from lessonkit.engine.costs import Cost, Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
-from lessonkit.engine.workers.handling import Handling
 
-FREE = Handling()
 BATCHES = (
     "batch_sampler: it says all of batches, "
     "so batch_size, shuffle, sampler, drop_last must go"
 )
 Start = float | Callable[[int, int], float]
+
+
+FREE = Handling()
 
 
 class DataLoader(Dataset):
@@ -45,15 +47,15 @@ class DataLoader(Dataset):
     - *persistent_workers* stay from one epoch to the next, with what they have in memory.
     - *in_order* hands batches over in the order in which they were asked for; False, as they come.
     - *worker_init_fn* is called in each worker with its number, before its first batch.
-    - *pin_memory* copies each batch into pinned memory, in a thread of the main process.
+    - *pin_memory* puts each batch into pinned memory, from which a second stream can copy it.
 
     What a model needs beside, all 0 or False if nothing is said:
 
     - *getitems* calls the maps once for a batch, as a data set with `__getitems__` does.
     - *start* is a pair of seconds per worker: in `iter`, one worker after another, and from
       then until it is ready. Each may be a function of the epoch and of the worker's number.
-    - *collate*, *transfer* to the main process and *pin* are seconds per batch, or functions of
-      its bytes.
+    - *collate* and *transfer* to the main process are seconds per batch, or functions of its
+      bytes.
     - *handling*, a `Handling`, says what it takes to handle processes.
 
     Raises TypeError for an argument of a wrong type, and ValueError where PyTorch raises
@@ -90,7 +92,6 @@ class DataLoader(Dataset):
         start: tuple[Start, Start] = (0, 0),
         collate: Cost = 0,
         transfer: Cost = 0,
-        pin: Cost = 0,
         handling: Handling = FREE,
     ) -> None:
         check.instance("dataset", dataset, Dataset)
@@ -149,7 +150,7 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     }
     if reasons := [reason for reason, is_so in refused.items() if is_so]:
         raise ValueError(reasons[0])
-    for name in ("collate", "transfer", "pin"):
+    for name in ("collate", "transfer"):
         if isinstance(options[name], (per_sample, straggler)):
             what = "must be a number of seconds, or a function of the bytes of a batch"
             raise TypeError(f"{name}={options[name]!r}: {what}")

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Handling, Storage, work
@@ -134,25 +135,9 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
             "start": (draw.choice(costs), draw.choice(costs)),
         }
     given["pin_memory"] = draw.random() < 0.3
-    given |= {name: draw.choice((0, *costs)) for name in ("collate", "transfer", "pin")}
+    given |= {name: draw.choice((0, *costs)) for name in ("collate", "transfer")}
     if draw.random() < 0.2:
-        names = [
-            *[
-                "begin",
-                "send",
-                "ask",
-                "hop",
-                "first",
-                "resume",
-                "stop",
-                "stop_each",
-                "take",
-                "take_busy",
-                "take_core",
-                "way",
-                "way_busy",
-            ]
-        ]
+        names = [field.name for field in fields(Handling)]
         # What the loop works must not hang on the order
         times = {name: draw.choice(costs) for name in names}
         given["handling"] = Handling(**times | {"take_busy": times["take"]})

@@ -203,7 +203,7 @@ def test_two_loops_at_once_over_workers_that_stay_have_workers_each() -> None:
     assert pairs == [(batch, batch) for batch in benchmark(loader, 1).epochs[0].elements]
 
 
-@pytest.mark.parametrize("name", ["collate", "transfer", "pin"])
+@pytest.mark.parametrize("name", ["collate", "transfer"])
 def test_a_cost_of_bytes_is_no_cost_of_samples(name: str) -> None:
     for cost in (per_sample(0.001), straggler(0.001, every=2, slow=0.01)):
         with pytest.raises(
@@ -211,11 +211,6 @@ def test_a_cost_of_bytes_is_no_cost_of_samples(name: str) -> None:
             match=f"{name}=.*must be a number of seconds, or a function of the bytes",
         ):
             DataLoader(SAMPLES, **{name: cost})  # type: ignore[arg-type]
-
-
-def test_pinning_goes_on_beside_training() -> None:
-    loader = DataLoader(Dataset.range(6), 1, num_workers=1, pin_memory=True, pin=0.002)
-    assert benchmark(loader, 1, 0.010).duration == 0.062
 
 
 def test_pictures_have_a_lane_for_each_worker_and_a_bar_for_each_batch() -> None:

@@ -13,7 +13,7 @@ from test_job import FREE, MUCH_LOST, NOTHING_LOST, PAID, Modelled
 
 import lessonkit.__main__
 from lessonkit.analysis import load_job, save_job
-from lessonkit.engine.workers.handling import Handling
+from lessonkit.engine.costs import Handling
 from lessonkit.job import recommend as module
 from lessonkit.job.device import OnDevice
 from lessonkit.job.job import Job

@@ -117,3 +117,36 @@ def _length(batch: Any) -> int:
         if hasattr(batch, "__len__") and getattr(batch, "shape", None) != ()
         else 1
     )
+
+
+@dataclass(frozen=True)
+class Handling:
+    """What it takes to handle processes, in seconds: nothing, unless one says so.
+
+    *begin* is spent in `iter`, *send* per request, *ask* in each `next`. A message is on its
+    way for *hop*; the first result of a worker comes later by *first*. *resume* is spent when
+    persistent workers begin again, *stop* and *stop_each* when workers are ended, the latter
+    per worker.
+
+    As jobs are measured, a batch is *way* on its way to the loop, which needs *take* for it;
+    *take_core* of that is work. *way_busy* and *take_busy* hold where its worker is at work on
+    the next batch.
+    """
+
+    begin: float = 0
+    send: float = 0
+    ask: float = 0
+    hop: float = 0
+    first: float = 0
+    resume: float = 0
+    stop: float = 0
+    stop_each: float = 0
+    take: float = 0
+    take_busy: float = 0
+    take_core: float = 0
+    way: float = 0
+    way_busy: float = 0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            check.duration(name, value)

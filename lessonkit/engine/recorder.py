@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 # What a stage does for its operator:
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
-# Of worker processes: how one starts, a task in its queue, a batch that is ready, and pinned.
-START, QUEUE, READY, PIN = "start", "queue", "ready", "pin"
+# Of worker processes: how one starts, a task in its queue, and a batch that is ready.
+START, QUEUE, READY = "start", "queue", "ready"
 TAKE = "take"  # the loop's own time for each batch
 MEET = "meet"  # to wait for other ranks
 COPY = "copy"  # to the accelerator, while it trains on something else

@@ -13,12 +13,12 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
+from lessonkit.engine.costs import Handling
 from lessonkit.engine.fluid import between
 from lessonkit.engine.machine import Machine, work
 from lessonkit.engine.process import get_worker_info
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.engine.workers.handling import Handling
 from lessonkit.job.beside import find_sharing
 from lessonkit.job.here import allowed_cores
 from lessonkit.job.numbers import JobNumbers, measure_numbers

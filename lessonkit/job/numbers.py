@@ -9,8 +9,8 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
+from lessonkit.engine.costs import Handling
 from lessonkit.engine.machine import Sharing
-from lessonkit.engine.workers.handling import Handling
 from lessonkit.job.device import OnDevice
 from lessonkit.job.watching import Subject, Watch, WatchedBatch
 

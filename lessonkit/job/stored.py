@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
+from lessonkit.engine.costs import Handling
 from lessonkit.engine.machine import Sharing
-from lessonkit.engine.workers.handling import Handling
 from lessonkit.job.device import OnDevice
 from lessonkit.job.job import Job
 from lessonkit.job.numbers import JobNumbers, StepNumbers

@@ -5,19 +5,18 @@ import warnings
 from collections import deque
 from collections.abc import Iterator
 from itertools import cycle, islice, repeat
+from types import SimpleNamespace
 from typing import Any
 
-from lessonkit.engine.costs import charge, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.process import shared
-from lessonkit.engine.recorder import AHEAD, CALL, FILL, PIN, QUEUE, READY, START, TAKE
+from lessonkit.engine.recorder import AHEAD, CALL, FILL, QUEUE, READY, START, TAKE
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import EMPTY
 from lessonkit.engine.workers.forked import CAN_FORK, ForkedWorker
-from lessonkit.engine.workers.handling import Handling
 from lessonkit.engine.workers.worker import (
     BatchMaker,
     Indices,
@@ -60,9 +59,12 @@ class Loader(Stream):
         self.state: LoaderState = self.run.store.state(self.node, LoaderState)
         self.epoch = self.state.epochs
         self.state.epochs += 1
-        self.run.sized |= any(map(callable, (self.transfer, self.collate, self.pin)))
-        is_real = self.run.is_real  # what is real takes its time
-        self.handling = (Handling() if is_real else self.node.arguments["handling"]).ns()
+        self.run.sized |= any(map(callable, (self.transfer, self.collate)))
+        times = vars(self.node.arguments["handling"]).items()
+        scale = 0 if self.run.is_real else 1e9  # what is real takes its time
+        self.handling = SimpleNamespace(
+            **{name: round(seconds * scale) for name, seconds in times}
+        )
 
     async def next(self) -> Element:
         if not self.begun:
@@ -138,11 +140,12 @@ class LoaderWithWorkers(Loader):
     def prepare(self) -> None:
         super().prepare()
         scope, count = self.scope, self.num_workers
-        self.most = count * (2 if self.prefetch_factor is None else self.prefetch_factor)
+        self.most: int = count * (
+            2 if self.prefetch_factor is None else self.prefetch_factor
+        )
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
-        self.pin_stage = scope.name("Pin", PIN)
         self.queue_stage = scope.name("Queue", QUEUE)
         self.ready_stage = scope.name("Ready", READY)
         self.take_stage = scope.name("Take", TAKE)
@@ -157,8 +160,6 @@ class LoaderWithWorkers(Loader):
         self.cycle = cycle(range(count))
         self.sent = 0  # requests
         self.requests: dict[int, Request] = {}  # whose batches were not handed over yet
-        self.load = [0] * count  # how many of them each worker has
-        self.unpinned: deque[Request] = deque()
         self.arrived: deque[Request] = deque()
         self.next_number = self.next_since = (
             0  # of the next in order, and when it became that
@@ -195,11 +196,9 @@ class LoaderWithWorkers(Loader):
                 await worker.begin()
             if self.persistent_workers:
                 self.keep()
-        if self.pin_memory:
-            self.hire(self.pin_all(), self.pin_stage)
         self.batches = self.indices()
         for _ in range(self.most):
-            await self.run.pause(self.send())
+            await self.send()
 
     def keep(self) -> None:
         """Let the workers stay: to the end of a benchmark; in loops as long as the loader."""
@@ -263,11 +262,9 @@ class LoaderWithWorkers(Loader):
             self.record(request)
         del self.requests[request.number]
         self.next_number += request.number == self.next_number
-        self.load[request.worker] -= 1
         if self.handling.take or self.handling.take_busy:
             await self.take(request)
-        if took := self.send():
-            await self.run.pause(took)
+        await self.send()
         element = request.result
         if type(element) is Failure:
             return END if isinstance(element.value, StopIteration) else settle(element)
@@ -290,37 +287,31 @@ class LoaderWithWorkers(Loader):
             if came.is_last:
                 self.active[came.worker] = False
                 if came.result is END:
-                    await self.run.pause(self.send())
+                    await self.send()
                     continue
             came.received = True
             if not self.in_order:
                 return came
         return None
 
-    def send(self) -> int:
-        """Send the next request to the next worker that has not ended.
+    async def send(self) -> None:
+        """Send the next request, if there is one, to the next worker that has not ended."""
+        if (indices := next(self.batches, END)) is END:
+            return
+        for number in islice(self.cycle, self.num_workers):
+            if self.active[number] and (self.in_order or self.may_have_more(number)):
+                sent = self.run.time + self.handling.send
+                request = Request(self.sent, indices, number, sent)
+                self.requests[self.sent] = request
+                self.sent += 1
+                self.workers[number].give(request)
+                await self.run.pause(self.handling.send)
+                return
 
-        Return the nanoseconds that this takes.
-        """
-        try:
-            indices = next(self.batches)
-        except StopIteration:
-            return 0
-        for _ in self.active:
-            number = next(self.cycle)
-            if self.active[number] and (
-                self.in_order or self.load[number] < self.most // sum(self.active)
-            ):
-                break
-        else:
-            return 0
-        took: int = self.handling.send
-        request = Request(self.sent, indices, number, self.run.time + took)
-        self.requests[self.sent] = request
-        self.sent += 1
-        self.load[number] += 1
-        self.workers[number].give(request)
-        return took
+    def may_have_more(self, number: int) -> bool:
+        """Tell whether a worker has less than its share of the requests."""
+        load = sum(request.worker == number for request in self.requests.values())
+        return load < self.most // sum(self.active)
 
     def record(self, request: Request) -> None:
         """Record that a batch leaves, and that it waited if others had to come before."""
@@ -355,18 +346,6 @@ class LoaderWithWorkers(Loader):
                 # And not of a loop that was left
                 if request.has_batch() and request.number in self.requests:
                     self.buffer.enter(request.result)
-            (self.unpinned if self.pin_memory else self.arrived).append(request)
-        if self.news.waiting:
-            self.news.changed()
-
-    async def pin_all(self) -> None:
-        """Pin results as they come, in a thread of the main process."""
-        price = price_of_bytes(self.pin, "pin")
-        while True:
-            await self.run.until(self.news, lambda: self.unpinned, EMPTY)
-            request = self.unpinned.popleft()
-            if request.has_batch():
-                cost = charge(price, request.result)
-                await self.run.work(cost, self.pin_stage, request.result, "native")
             self.arrived.append(request)
+        if self.news.waiting:
             self.news.changed()
