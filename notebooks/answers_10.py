@@ -150,7 +150,7 @@ def around(rank: int, mean: float, spread: float) -> Callable[[int], float]:
 
 def late_steps(found: Any, step: float) -> list[int]:
     """Return who was waited for in each step that took longer than *step*."""
-    ends = [0.0, *(one.end for one in found.steps)]
+    ends = [0.0, *(one.end_ns / 1e9 for one in found.steps)]
     slowest = [one.slowest for one in found.steps]
     pairs = zip(slowest, pairwise(ends), strict=True)
     return [rank for rank, (before, after) in pairs if after - before > step + 1e-6]

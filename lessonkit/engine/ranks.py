@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.engine.element import Element
-from lessonkit.engine.node import walk
 from lessonkit.engine.recorder import LOOP, MEET
 from lessonkit.engine.resume import Digest
 from lessonkit.engine.run import Stopped, Task
@@ -48,10 +47,6 @@ class JointStep(NamedTuple):
     end_ns: int
     slowest: int
 
-    @property
-    def end(self) -> float:
-        return self.end_ns / NS
-
 
 @dataclass(eq=False, repr=False)
 class Ranks:
@@ -70,7 +65,7 @@ class Ranks:
     @property
     def duration(self) -> float:
         """Seconds from the start to the end of the last step."""
-        return self.steps[-1].end if self.steps else 0.0
+        return self.steps[-1].end_ns / NS if self.steps else 0.0
 
     def waits(self, rank: int) -> tuple[float, dict[int, float]]:
         """Split the seconds that *rank* waited: for its own data, and for each other rank, by its number.
@@ -94,8 +89,8 @@ class Ranks:
 class Rank:
     """One machine of several: a run of its own, and the clock in it. It trains by *loop*."""
 
-    has_step = False  # what it waits after: a step, or an epoch
-    is_over = False
+    has_step = False  # it waits after a step; else after an epoch, or it has ended
+    has_ended = False
     waits_since: int | None = None  # for the others
     asked = 0  # when it began to wait for its next element
 
@@ -126,7 +121,7 @@ class Rank:
     def go(self, until: float) -> None:
         """Go on until it waits for the others, or as far as it may alone."""
         if end := self.run.go(self.main, until):
-            self.is_over, self.waits_since = end != ALL_RANKS, self.run.time
+            self.has_ended, self.waits_since = end != ALL_RANKS, self.run.time
 
     def release(self, at: int) -> None:
         """Let it go on *at* this time, which is common."""
@@ -152,7 +147,7 @@ def train_together(
     """Train on the pipelines that *function* makes for *count* ranks, and return what each did.
 
     *loop_over* makes the training loop of a pipeline. *record* may be the only rank to be recorded,
-    and *progress* is told of the first. Raises ValueError if two ranks share a step.
+    and *progress* is told of the first. Raises ValueError for a rank to record that is none.
     """
     numbers, is_one = range(count), type(record) is int
     check.function("dataset", function)
@@ -160,12 +155,16 @@ def train_together(
         raise ValueError(
             f"record={record!r}: must be True, False or one of the {count} ranks"
         )
-    recorded = [number == record if is_one else record for number in numbers]
-    hears = [progress, *[None] * (count - 1)]
     with without_collector():
-        loops = [*map(loop_over, map(function, numbers), recorded, hears)]
-        refuse_what_is_shared(loops)
-        alike = ALL_ALIKE if are_alike(loops) else ""
+        loops = []
+        for number in numbers:
+            recorded = number == record if is_one else record
+            loops.append(
+                loop_over(function(number), recorded, None if number else progress)
+            )
+        digests = (Digest(loop.pipeline.node, loop.machine.cores) for loop in loops)
+        first = next(digests)
+        is_alike = first.is_complete and all(one.text == first.text for one in digests)
         ranks = [Rank(number, loop) for number, loop in enumerate(loops)]
         for rank in ranks:
             rank.run.lines = ranks[0].run.lines  # one storage for all
@@ -179,32 +178,11 @@ def train_together(
             for rank in ranks:
                 rank.end()
     traces = [loop.trace(cancelled=cancelled) for loop in loops]
+    alike = ALL_ALIKE if is_alike and count > 1 else ""
     found = Ranks(traces, steps, [rank.times for rank in ranks], uneven, alike)
     for trace in traces:
         trace.ranks = found
     return found
-
-
-def refuse_what_is_shared(loops: list[Any]) -> None:
-    """Raise ValueError if two ranks have a step in common: a cache would be shared, which no machines do."""
-    owners: dict[Any, int] = {}
-    for rank, loop in enumerate(loops):
-        # The last step that is shared comes first
-        for node in reversed([*walk(loop.pipeline.node)]):
-            if owners.setdefault(node, rank) != rank:
-                both = f"ranks {owners[node]} and {rank} share {node.method}"
-                raise ValueError(
-                    f"{both}: make all of the pipeline within the function of the rank"
-                )
-
-
-def are_alike(loops: list[Any]) -> bool:
-    """Whether the pipelines of several *loops* are known to have the same steps, arguments and functions."""
-    digests = (Digest(loop.pipeline.node, loop.machine.cores) for loop in loops)
-    first = next(digests)
-    if len(loops) == 1 or not first.is_complete:
-        return False
-    return all(digest.text == first.text for digest in digests)
 
 
 @contextmanager
@@ -228,8 +206,8 @@ def take_steps(ranks: list[Rank], steps: list[JointStep]) -> str:
     """
     while True:
         run_until_all_wait(ranks)
-        over = [rank for rank in ranks if not rank.has_step or rank.is_over]
-        if all(rank.is_over for rank in ranks):
+        over = [rank for rank in ranks if not rank.has_step]
+        if all(rank.has_ended for rank in ranks):
             return ""
         if not over:
             slowest = max(ranks, key=lambda rank: rank.waits_since or 0)
