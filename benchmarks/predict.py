@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.measure import limited
 from lessonkit import Dataset, Machine, benchmark
-from lessonkit.analysis import knobs, measure, turned
+from lessonkit.analysis import knobs, measure, with_knob
 
 ELEMENTS = 40  # in a run
 TRAIN = 0.002  # s
@@ -98,7 +98,7 @@ def turned_all(dataset: Dataset, settings: Settings) -> Dataset:
     for name, value in settings.items():
         for number, knob in enumerate(knobs(dataset)):
             if knob.name == name:
-                dataset = turned(dataset, knobs(dataset)[number], value)
+                dataset = with_knob(dataset, knobs(dataset)[number], value)
     return dataset
 
 

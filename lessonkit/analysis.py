@@ -6,7 +6,7 @@ from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
 from lessonkit.improve.advise import advise
-from lessonkit.improve.knobs import curve, knobs, turned
+from lessonkit.improve.knobs import curve, knobs, with_knob
 from lessonkit.job.measure import measure
 from lessonkit.job.recommend import recommend
 from lessonkit.job.stored import load_job, save_job
@@ -26,7 +26,7 @@ __all__ = [
     "probe",
     "recommend",
     "save_job",
-    "turned",
+    "with_knob",
 ]
 
 

@@ -1,8 +1,7 @@
 """Better pipelines, found by rule and by search: `rewrite` changes operators, `autotune` numbers."""
 
 from lessonkit.improve.autotune import autotune
-from lessonkit.improve.rewrite import rewrite
-from lessonkit.improve.rules import RULES
+from lessonkit.improve.rewrite import RULES, rewrite
 
 __all__ = ["RULES", "autotune", "rewrite"]
 

@@ -13,6 +13,7 @@ from lessonkit import (
     benchmark,
     per_sample,
 )
+from lessonkit.explain.data_quality import FREEZES
 from lessonkit.improve.advise import Advice, advise
 
 
@@ -203,14 +204,35 @@ def test_samples_that_come_again_for_each_worker_are_no_gain() -> None:
     )
 
 
-def test_every_change_to_a_loader_runs_and_says_if_it_changes_the_samples() -> None:
-    for seed in range(12):
+def test_every_change_to_a_loader_runs_and_says_if_it_changes_the_elements() -> None:
+    options: dict[str, Any] = {"num_epochs": 3, "keep": True}
+
+    def elements(dataset: Dataset) -> list[list[Any]]:
+        return [epoch.elements for epoch in benchmark(dataset, **options).epochs]
+
+    for seed in range(24):
         loader = loaded(seed)
         if "DataLoader(" not in repr(loader) or "in_order=False" in repr(loader):
             continue
-        samples = benchmark(loader, 1).samples
-        for advice in advise(loader, num_epochs=1) if samples else ():
-            assert advice.effects or benchmark(advice.dataset, 1).samples == samples, (
+        given = elements(loader)
+        for advice in advise(loader, num_epochs=3) if any(given) else ():
+            assert advice.effects or elements(advice.dataset) == given, (
                 seed,
                 advice.change,
             )
+
+
+def test_workers_that_stay_are_said_to_change_what_each_epoch_brings() -> None:
+    random_map = Dataset.range(8).prefetch(1).map(random=True, cost=0.001)
+    for samples, effect in (
+        (Dataset.range(8).shuffle(8, seed=1), "makes a new order in every epoch"),
+        (random_map.cache().prefetch(1), FREEZES),
+        (Dataset.range(8).prefetch(1), None),
+    ):
+        loader = DataLoader(samples, 4, num_workers=2)
+        stays = named(advise(loader), "persistent_workers")
+        assert stays.effects == ((effect,) if effect else ())
+    alone = DataLoader(Dataset.range(8).shuffle(8, seed=1), 4)
+    assert named(advise(alone), "1 workers").effects == (
+        "freezes one order for all epochs",
+    )

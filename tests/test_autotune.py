@@ -60,7 +60,8 @@ def test_two_maps_that_help_only_together_are_turned_together() -> None:
     both = Dataset.range(40).map(cost=0.060, num_parallel_calls=AUTOTUNE)
     both = both.map(cost=0.060, num_parallel_calls=AUTOTUNE, stage="Augment")
     tuned = autotune(both, train=0.001, num_epochs=1)
-    assert [step.knobs for step in tuned.steps if step.accepted][1:] == [("Map", "Augment")]
+    (_, step, *_) = [step for step in tuned.steps if step.accepted]
+    assert step.change == "Map 1 -> 4, Augment 1 -> 4"
     assert found(both, train=0.001, num_epochs=1) == [4, 4]
 
 
@@ -167,12 +168,12 @@ def test_node_that_is_used_twice_is_one_knob() -> None:
 # ---- steps ----
 
 
-def test_steps_tell_what_was_turned_and_what_came_of_it() -> None:
+def test_steps_tell_what_was_changed_and_what_came_of_it() -> None:
     steps = autotune(MAPPED.prefetch(AUTOTUNE), SMALL).steps
     accepted = [step for step in steps if step.accepted]
-    assert [(step.knobs, step.before, step.after) for step in accepted] == [
-        (("Map", "prefetch"), (1, 1), (1, 1)),
-        (("Map",), (1,), (2,)),
+    assert [(step.change, step.setting) for step in accepted] == [
+        ("Map 1, prefetch 1", (1, 1)),
+        ("Map 1 -> 2", (2, 1)),
     ]
     assert (
         str(accepted[0])

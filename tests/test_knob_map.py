@@ -54,12 +54,10 @@ def test_a_try_lights_one_square() -> None:
 def test_the_tuner_walks_as_autotune_does() -> None:
     _, told = Said(shown()).ask({"do": "walk"})
     steps = autotune(two_maps(AUTOTUNE, AUTOTUNE)[0], num_epochs=1).steps
-    here, walked = dict[str, int](), []
+    walked = []
     for step in steps:
-        there = here | dict(zip(step.knobs, step.after, strict=True))
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-        walked.append([[there["decode"] - 1, there["augment"] - 1], step.seconds / 20, why])
-        here = there if step.accepted else here
+        walked.append([[number - 1 for number in step.setting], step.seconds / 20, why])
     assert [
         [where, pytest.approx(seconds), why] for where, seconds, _, why in told["steps"]
     ] == walked

@@ -20,7 +20,7 @@ LAYERS = [
     "code",
     "dataset",
     "loader",
-    "found",
+    "result",
     "explain",
     "improve",
     "loops",

@@ -19,7 +19,7 @@ from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benc
 from lessonkit.analysis import curve, knobs
 from lessonkit.engine.recorder import START
 from lessonkit.engine.trace import WAITS
-from lessonkit.improve.climb import Try
+from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
 from lessonkit.optimize import autotune
 from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
@@ -45,7 +45,7 @@ def texts(shown: Picture) -> list[str]:
     return [text.strip() for text in written + keys]
 
 
-def searched() -> list[Try]:
+def searched() -> list[SearchStep]:
     dataset = (
         ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
     )

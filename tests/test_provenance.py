@@ -194,6 +194,23 @@ def test_an_order_is_the_same_only_where_something_keeps_it() -> None:
     assert words(Dataset.range(2).shuffle(2, seed=1), 2) == ()
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_workers_that_are_started_anew_begin_again_with_a_seed(
+    workers: int, repeats: int
+) -> None:
+    for seed, stay, said in (
+        (1, False, ("the same order in every epoch",)),
+        (1, True, ()),
+        (None, False, ()),
+    ):
+        samples = Dataset.range(8).shuffle(8, seed=seed).repeat(repeats)
+        loader = DataLoader(samples, 2, num_workers=workers, persistent_workers=stay)
+        # Each of several workers gives every sample: epochs blur as well
+        found = [one for one in words(loader, 3) if one != "epochs blur"]
+        assert found == [*said]
+
+
 def test_data_are_judged_also_where_training_takes_no_time() -> None:
     assert words(Dataset.range(8).repeat(2).shuffle(8, seed=1), 1, train=0) == (
         "epochs blur",

@@ -16,7 +16,7 @@ from lessonkit import (
 from lessonkit.analysis import critical_path, limits, memory
 from lessonkit.explain.idle import idle_stretches
 from lessonkit.improve.advise import advise
-from lessonkit.improve.knobs import curve, knobs, turned
+from lessonkit.improve.knobs import curve, knobs, with_knob
 from lessonkit.optimize import autotune
 
 
@@ -167,11 +167,11 @@ def test_a_knob_of_another_pipeline_is_refused() -> None:
         curve(dataset, knobs(dataset.prefetch(1).map())[-1])
 
 
-def test_a_knob_is_turned_only_to_what_its_operator_takes() -> None:
+def test_a_knob_is_with_knob_only_to_what_its_operator_takes() -> None:
     lanes = Dataset.range(4).interleave(Dataset.range, cycle_length=3, num_parallel_calls=2)
     for turn in (
-        lambda: turned(lanes, "num_parallel_calls", 4),
-        lambda: curve(lanes, "num_parallel_calls"),
+        lambda: with_knob(lanes, "num_parallel_calls", 4),
+        lambda: curve(lanes, "num_parallel_calls", [2, 3, 4]),
     ):
         with pytest.raises(
             ValueError, match="num_parallel_calls=4: must be 3 or less, as cycle_length is"
@@ -182,7 +182,18 @@ def test_a_knob_is_turned_only_to_what_its_operator_takes() -> None:
             error,
             match=f"num_workers={value}|buffer_size={value}|num_parallel_calls={value}",
         ):
-            turned(lanes, "num_parallel_calls", value)  # type: ignore[arg-type]
+            with_knob(lanes, "num_parallel_calls", value)  # type: ignore[arg-type]
+
+
+def test_a_curve_without_values_runs_those_that_its_operator_takes() -> None:
+    lanes = Dataset.range(4).interleave(Dataset.range, cycle_length=3, num_parallel_calls=2)
+    for name, values in (
+        ("num_parallel_calls", [1, 2, 3]),
+        ("cycle_length", [*range(2, 9)]),
+    ):
+        assert [value for value, _ in curve(lanes, name).points] == values
+    with pytest.raises(ValueError, match="prefetch_factor: without workers"):
+        curve(DataLoader(Dataset.range(4), 2), "prefetch_factor")
 
 
 def test_a_knob_may_be_called_by_its_name_where_there_is_one_of_it() -> None:
@@ -192,7 +203,7 @@ def test_a_knob_may_be_called_by_its_name_where_there_is_one_of_it() -> None:
         (2, 0.120),
         (4, 0.120),
     )
-    assert repr(turned(loader, "num_workers", 4)).endswith("num_workers=4)")
+    assert repr(with_knob(loader, "num_workers", 4)).endswith("num_workers=4)")
     twice = Dataset.range(3).prefetch(1).prefetch(2)
     with pytest.raises(
         ValueError, match="prefetch's buffer_size=1, prefetch's buffer_size=2"

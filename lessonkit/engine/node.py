@@ -84,11 +84,11 @@ def sites(node: Node) -> Iterator[tuple[int, ...]]:
             todo += [(node, site, True), *reversed(inputs)]
 
 
-def told(root: Node, tell: Callable[[Node, list[Any]], Any]) -> Any:
-    """Return what *tell* says of *root*; for each node it is told what it said of its inputs."""
+def fold(root: Node, combine: Callable[[Node, list[Any]], Any]) -> Any:
+    """Return `combine(root, parts)`, where *parts* are what it returned for the inputs of *root*."""
     known: dict[Node, Any] = {}
     for node in walk(root, known):
-        known[node] = tell(node, [known[part] for part in node.inputs])
+        known[node] = combine(node, [known[part] for part in node.inputs])
     return known[root]
 
 
@@ -114,7 +114,7 @@ def swap(root: Node, old: Node, new: Node) -> Node:
 # Float | None: what the arguments hold has no types here
 def cardinality(node: Node) -> Any:
     """Count the elements that *node* will give: infinity for no end, None if nobody knows."""
-    return told(node, _cardinality)
+    return fold(node, _cardinality)
 
 
 def _cardinality(node: Node, many: list[Any]) -> Any:
@@ -206,7 +206,7 @@ def one_call(loader: Node) -> bool:
 
 def element_type(node: Node) -> type | None:
     """Return what the elements of *node* are, where the description alone can tell."""
-    return told(node, _element_type)  # type: ignore[no-any-return]
+    return fold(node, _element_type)  # type: ignore[no-any-return]
 
 
 def _element_type(node: Node, before: list[type | None]) -> type | None:

@@ -1,9 +1,11 @@
-"""What the order of the operators did to the data: whole epochs, orders and augmentation."""
+"""What the order of the operators does to the data: whole epochs, new orders, new augmentation."""
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
-from lessonkit.engine.node import Node, base_of, walk
+from lessonkit.engine.node import Node, base_of, fold, walk
 from lessonkit.engine.recorder import Identity, Site
 from lessonkit.engine.trace import Trace
 
@@ -31,30 +33,24 @@ class DataQuality:
 
 
 def data_quality(trace: Trace) -> DataQuality:
-    """Say what *trace* shows of the data that the accelerator was given.
+    """Judge what *trace* shows of the data that the accelerator was given.
 
     >>> from lessonkit import Dataset, benchmark
     >>> one, other = Dataset.range(8).shuffle(4).repeat(3), Dataset.range(8).repeat(3).shuffle(4)
     >>> [data_quality(benchmark(data, num_epochs=1)).words for data in (one, other)]
     [(), ('epochs blur',)]
     """
-    nodes = list(walk(trace.dataset.node))
+    root = trace.dataset.node
     epochs = [
         [trace.identities[who] for key in keys for who in trace.members(key)]
         for keys in trace.arrived
     ]
-    mixed = any(map(mixes_passes, nodes))
-    caches = [
-        node
-        for node in nodes
-        if node.method == "cache" and node not in lost_with_workers(nodes)
-    ]
-    frozen = {effect for node in caches for effect in frozen_by_cache(node.inputs[0])}
-    may_be_same = FREEZES_ORDER in frozen or any(map(keeps_order, nodes))
+    samples = [[(who.instance, who.sample) for who in epoch] for epoch in epochs]
+    each_pass = [*chain.from_iterable(map(passes, samples))]
+    frozen, mixed = what_is_frozen(root), any(map(mixes_passes, walk(root)))
     return DataQuality(
         blurred=any(blurs(trace, epoch, mixed) for epoch in epochs),
-        same_order=may_be_same
-        and all_alike([order for epoch in epochs for order in passes(epoch)]),
+        same_order=FREEZES_ORDER in frozen and (alike(each_pass) or alike(samples)),
         same_augmentation=FREEZES in frozen,
     )
 
@@ -65,8 +61,8 @@ def data_quality(trace: Trace) -> DataQuality:
 def blurs(trace: Trace, epoch: list[Identity], mixed: bool) -> bool:
     """Whether a sample of an *epoch* came before one of the pass before it, from sources at one site.
 
-    A cache gives the samples of one pass again and again: there, if something has *mixed* passes, a
-    sample that came more often than a later one tells.
+    A cache gives the samples of one pass again and again: there, if something has *mixed*
+    passes, a sample that came more often than a later one tells.
     """
     first: dict[int, int] = {}
     came = Counter[tuple[int, int]]()
@@ -95,61 +91,65 @@ def mixes_passes(node: Node) -> bool:
 # ---- orders ----
 
 
-def passes(epoch: list[Identity]) -> list[list[tuple[int, int]]]:
-    """Cut what came into passes: a sample that came already begins the next one."""
+def passes(epoch: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Cut an *epoch* into passes: a sample that came already begins the next one."""
     rounds: list[dict[tuple[int, int], None]] = []
-    for who in epoch:
-        sample = (who.instance, who.sample)
+    for sample in epoch:
         if not rounds or sample in rounds[-1]:
             rounds.append({})
         rounds[-1][sample] = None
     return [list(one) for one in rounds]
 
 
-def all_alike(orders: list[list[tuple[int, int]]]) -> bool:
-    """Whether several passes of several samples came in one order; the last may be cut off."""
+def alike(orders: list[list[tuple[int, int]]]) -> bool:
+    """Whether several passes over several samples came in one order; the last may be cut off."""
     several = len(orders) > 1 and len(orders[0]) > 1
     return several and all(order == orders[0][: len(order)] for order in orders)
 
 
-def keeps_order(node: Node) -> bool:
-    """Whether this is a shuffle that gives the same order in every pass."""
-    given = node.arguments
-    return node.method == "shuffle" and (
-        given["buffer_size"] == 1 or not given["reshuffle_each_iteration"]
-    )
+# ---- what stays the same in every epoch ----
 
 
-def lost_with_workers(nodes: list[Node]) -> set[Node]:
-    """Find the caches that each worker of a loader fills anew in every epoch: they freeze nothing.
+def what_is_frozen(root: Node) -> set[str]:
+    """Return which of FREEZES and FREEZES_ORDER a pipeline does.
 
-    What is asked for by number is cached before the workers start. Workers that stay keep
-    what they have, and a `repeat` there goes over a cache within one epoch.
+    A cache freezes what is random before it. Workers that are started anew for each epoch
+    begin again with the seeds of their shuffles, and with empty caches; but a `repeat` in
+    them goes over a cache within one epoch. What is asked for by number is cached before
+    the workers start.
     """
-    lost = set[Node]()
-    for loader in nodes:
-        given = loader.arguments
-        if (
-            given.get("num_workers")
-            and not given["persistent_workers"]
-            and base_of(loader.inputs[0]) is None
-        ):
-            inside = [*walk(loader.inputs[0])]
-            repeats = (node for node in inside if node.method == "repeat")
-            kept = {node for repeat in repeats for node in walk(repeat)}
-            lost |= {node for node in inside if node.method == "cache"} - kept
-    return lost
+    started_anew, repeated = set[Node](), set[Node]()
+    for node in walk(root):
+        given = node.arguments
+        anew = given.get("num_workers") and not given["persistent_workers"]
+        if anew and base_of(node.inputs[0]) is None:
+            inside = {*walk(node.inputs[0])}
+            started_anew |= inside
+            for part in inside:
+                repeated |= {*walk(part, repeated)} if part.method == "repeat" else set()
+
+    def combine(node: Node, parts: list[Any]) -> tuple[set[str], set[str]]:
+        """Return what a cache after *node* would freeze, and what is frozen."""
+        random = set[str]().union(*(of_part for of_part, _ in parts))
+        frozen = set[str]().union(*(of_part for _, of_part in parts))
+        is_anew = node in started_anew
+        if node.method == "cache" and (not is_anew or node in repeated):
+            frozen |= random
+        if node.arguments.get("random"):
+            random.add(FREEZES)
+        if node.method == "shuffle":
+            random.add(FREEZES_ORDER)
+            if keeps_order(node.arguments, is_anew):
+                frozen.add(FREEZES_ORDER)
+        return random, frozen
+
+    frozen: set[str] = fold(root, combine)[1]
+    return frozen
 
 
-def frozen_by_cache(node: Node) -> tuple[str, ...]:
-    """Say what a cache after *node* keeps from changing; what is cached already is frozen."""
-    if node.method == "cache":
-        return ()
-    remarks = (
-        [FREEZES]
-        if node.arguments.get("random")
-        else [FREEZES_ORDER] * (node.method == "shuffle")
+def keeps_order(shuffle: dict[str, Any], is_anew: bool) -> bool:
+    """Whether a *shuffle* gives every epoch one order, if it is started anew for each or not."""
+    keeps = (
+        shuffle["seed"] is not None if is_anew else not shuffle["reshuffle_each_iteration"]
     )
-    for part in node.inputs:
-        remarks += frozen_by_cache(part)
-    return tuple(dict.fromkeys(remarks))
+    return keeps or shuffle["buffer_size"] == 1

@@ -9,13 +9,8 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
-from lessonkit.explain.data_quality import (
-    FREEZES,
-    FREEZES_ORDER,
-    frozen_by_cache,
-    lost_with_workers,
-)
-from lessonkit.improve.knobs import on_the_virtual_clock
+from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, what_is_frozen
+from lessonkit.improve.change import Change, Tried, check_options, try_out
 
 CALLS = (1, 2, 3, 4, 6, 8)
 BATCH_SIZES = (8, 16, 32, 64)
@@ -25,27 +20,26 @@ MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")
 MIXES = "changes the order of the elements"
 REPEATS = "every worker gives every sample, unless the workers share them out"
 ONCE = "every sample comes once, not once for each worker"
+WHOLE = "the functions get whole batches"
+DROPPED = "keeps the samples that drop_remainder drops"
 SIFTS = "the filter sees other values"
-# When the first moves before the second; of a map, only if its function can tell
+# When the first moves before the second; of a map and a filter, only if the map has a function
 EXCHANGED = {
     ("map", "filter"): SIFTS,
     ("filter", "map"): SIFTS,
-    ("map", "cache"): FREEZES,
-    ("cache", "map"): "makes the augmentation new in every epoch",
-    ("shuffle", "cache"): FREEZES_ORDER,
-    ("cache", "shuffle"): "makes a new order in every epoch",
     ("repeat", "shuffle"): "epochs blur",
     ("shuffle", "repeat"): "keeps epochs apart",
     ("repeat", "cache"): "keeps all passes in the cache",
 }
-
-# In words, what takes a place, and what it does to the data
-Proposal = tuple[str, Node, tuple[str, ...]]
+THAWS = {  # what is frozen no more
+    FREEZES: "makes the augmentation new in every epoch",
+    FREEZES_ORDER: "makes a new order in every epoch",
+}
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A change that was run: seconds a sample it takes and saves, bytes and calls it needs."""
+    """A change that was run: the seconds a sample takes and saves, the bytes and calls that it needs."""
 
     change: str
     dataset: Dataset
@@ -76,184 +70,140 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     >>> advise(ArtificialDataset(20).prefetch(1), num_epochs=1)[0]
     cache after ArtificialDataset: saves nothing of 17.000 ms
     """
-    on_the_virtual_clock(options)
+    check_options(options)
     before = benchmark(dataset, **options)
-    now = before.per_sample
-    ranked = []
-    for words, changed, effects in proposals(dataset.node):
+    now, ranked = before.per_sample, list[tuple[Change, Tried]]()
+    for change in changes(dataset.node):
         try:
-            trace = benchmark(Dataset(changed), **options)
-            # Samples that come again for each worker are no gain: then the epochs as a whole count.
-            took = (
-                trace.duration / before.samples if REPEATS in effects else trace.per_sample
-            )
+            tried = try_out(change.node, options)
         except Exception:
             continue
-        calls = sum(map(calls_at_once, walk(changed)))
-        ranked.append(
-            Advice(
-                words, Dataset(changed), effects, took, now - took, trace.max_bytes, calls
-            )
+        if REPEATS in change.effects:  # samples that come again for each worker are no gain
+            tried = tried._replace(per_sample=tried.seconds / before.samples)
+        if tried.samples:
+            ranked.append((change, tried))
+    ranked.sort(key=lambda one: one[1].rank)
+    return [
+        Advice(
+            change=change.words,
+            dataset=Dataset(change.node),
+            effects=change.effects,
+            per_sample=tried.per_sample,
+            saved=now - tried.per_sample,
+            memory=tried.memory,
+            calls=tried.calls,
         )
-    return sorted(
-        ranked,
-        key=lambda advice: (round(advice.per_sample, 9), advice.calls, advice.memory),
-    )
+        for change, tried in ranked
+    ]
 
 
-def calls_at_once(node: Node) -> int:
-    """Count the calls that may go on at once in one operator, beside the training loop."""
-    calls = (
-        node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers") or 0
-    )
-    return max(calls, 1) if calls or node.method == "prefetch" else 0
-
-
-# ---- the changes ----
-
-
-def proposals(root: Node) -> Iterator[Proposal]:
+def changes(root: Node) -> Iterator[Change]:
     """Make all single changes to the pipeline that ends in *root*; some may be worse than nothing."""
     loaders = [node for node in walk(root) if node.method == "DataLoader"]
     # The rest of advice is for operators that share a process
+    kinds = (of_loader,) if loaders else (of_buffers, of_calls, of_order, of_batches)
+    frozen = what_is_frozen(root)
     for node in loaders or walk(root):
-        kinds = (
-            (with_loader,)
-            if loaders
-            else (with_buffer, with_calls, with_move, with_batches)
-        )
         for words, other, effects in chain.from_iterable(kind(node) for kind in kinds):
-            yield words, swap(root, node, other), effects
+            changed = swap(root, node, other)
+            now = what_is_frozen(changed)
+            thawed = (THAWS[effect] for effect in sorted(frozen - now))
+            yield Change(words, changed, (*effects, *sorted(now - frozen), *thawed))
 
 
-def with_loader(node: Node) -> Iterator[Proposal]:
+# ---- the changes to one operator: what takes its place ----
+
+
+def of_loader(node: Node) -> Iterator[Change]:
     """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
-    options, base = node.arguments, base_of(node.inputs[0])
-    for count in (0, *CALLS):
-        if count > options["num_workers"]:
-            again = () if base is not None else (REPEATS,)
-            yield (
-                f"{count} workers",
-                node.replace(num_workers=count),
-                again if count > 1 else (),
-            )
-    if options["num_workers"]:
-        now = 2 if options["prefetch_factor"] is None else options["prefetch_factor"]
+    options, source = node.arguments, node.inputs[0]
+    base, workers = base_of(source), options["num_workers"]
+    for count in CALLS:
+        if count > workers:
+            again = (REPEATS,) if base is None and count > 1 else ()
+            yield Change(f"{count} workers", node.replace(num_workers=count), again)
+    if workers:
         for factor in (1, 2, 4, 8):
-            if factor != now:
-                yield f"prefetch_factor={factor}", node.replace(prefetch_factor=factor), ()
+            if factor != (options["prefetch_factor"] or 2):
+                deeper = node.replace(prefetch_factor=factor)
+                yield Change(f"prefetch_factor={factor}", deeper)
         if not options["persistent_workers"]:
-            yield "persistent_workers", node.replace(persistent_workers=True), ()
+            yield Change("persistent_workers", node.replace(persistent_workers=True))
         if options["in_order"]:
-            yield "in_order=False", node.replace(in_order=False), (MIXES,)
+            yield Change("in_order=False", node.replace(in_order=False), (MIXES,))
     if base is not None and not options["getitems"] and options["batch_size"] is not None:
-        yield (
-            "one call for each batch",
-            node.replace(getitems=True),
-            ("the functions get whole batches",),
-        )
-    last = node.inputs[0]
+        yield Change("one call for each batch", node.replace(getitems=True), (WHOLE,))
     if base is None or base.method != "cache":
-        cached = node.replace(last.then("cache"))
-        effects = () if lost_with_workers([cached]) else frozen_by_cache(last)
-        effects += (ONCE,) * (base is None and options["num_workers"] > 1)
-        yield "cache before the workers", cached, effects
+        once = (ONCE,) * (base is None and workers > 1)
+        yield Change("cache before the workers", node.replace(source.then("cache")), once)
 
 
-def with_buffer(node: Node) -> Iterator[Proposal]:
+def of_buffers(node: Node) -> Iterator[Change]:
     """Put a prefetch or a cache after *node*; make a prefetch that is there deeper."""
     if node.method == "prefetch":
         size = node.arguments["buffer_size"]
         now = 1 if size == AUTOTUNE else size  # which begins with 1
         for deeper in (2 * now, 4 * now, 8 * now) if now else (1, 2, 4, 8):
-            yield (
-                f"prefetch({deeper}) for prefetch({now})",
-                node.replace(buffer_size=deeper),
-                (),
-            )
+            words = f"prefetch({deeper}) for prefetch({now})"
+            yield Change(words, node.replace(buffer_size=deeper))
         return
-    yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
+    yield Change(f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1))
     if node.method != "cache":
-        yield f"cache after {node.method}", node.then("cache"), frozen_by_cache(node)
+        yield Change(f"cache after {node.method}", node.then("cache"))
 
 
-def with_calls(node: Node) -> Iterator[Proposal]:
+def of_calls(node: Node) -> Iterator[Change]:
     """Make more calls at once: in a map, in an interleave, or in an interleave for a flat_map."""
-    before = node.arguments.get("num_parallel_calls")
-    if node.method == "map":
-        for calls in CALLS:
-            if calls > (before or 0):
-                yield f"{calls} calls in map", node.replace(num_parallel_calls=calls), ()
-    elif node.method == "interleave":
-        for cycle in sorted({*CALLS, node.arguments["cycle_length"] or 1}):
-            same = cycle == node.arguments["cycle_length"]
+    given = node.arguments
+    before = given.get("num_parallel_calls") or 0
+    for calls in CALLS:
+        if node.method == "map" and calls > before:
+            yield Change(f"{calls} calls in map", node.replace(num_parallel_calls=calls))
+        elif node.method == "flat_map":
+            lanes = {"cycle_length": calls, "block_length": 1, "num_parallel_calls": calls}
+            files = node.inputs[0].then("interleave", map_func=given["map_func"], **lanes)
+            words = f"interleave with {calls} lanes for flat_map"
+            yield Change(words, files, (MIXES,) if calls > 1 else ())
+    if node.method == "interleave":
+        for cycle in sorted({*CALLS, given["cycle_length"] or 1}):
+            same = cycle == given["cycle_length"]
             wider = node.replace(cycle_length=cycle, num_parallel_calls=cycle)
-            if not same or cycle > (before or 0):
-                yield f"{cycle} lanes in interleave", wider, () if same else (MIXES,)
-    elif node.method == "flat_map":
-        for cycle in CALLS:
-            turns = {"cycle_length": cycle, "block_length": 1, "num_parallel_calls": cycle}
-            files = node.inputs[0].then(
-                "interleave", map_func=node.arguments["map_func"], **turns
-            )
-            yield (
-                f"interleave with {cycle} lanes for flat_map",
-                files,
-                (MIXES,) if cycle > 1 else (),
-            )
+            if not same or cycle > before:
+                yield Change(
+                    f"{cycle} lanes in interleave", wider, () if same else (MIXES,)
+                )
 
 
-def with_move(node: Node) -> Iterator[Proposal]:
+def of_order(node: Node) -> Iterator[Change]:
     """Move *node* before the operator that is its input."""
-    if (
-        node.method not in MOVABLE
-        or not node.inputs
-        or node.inputs[0].method not in MOVABLE
-    ):
-        return
-    above = node.inputs[0]
-    if above.method == node.method:
-        return
-    exchanged = above.replace(node.replace(*above.inputs))
-    yield (
-        f"{node.method} before {above.method}",
-        exchanged,
-        effects_of_exchange(above, node),
-    )
-
-
-def effects_of_exchange(above: Node, node: Node) -> tuple[str, ...]:
-    """Say what it does to the data when *node* moves before *above*."""
+    above = node.inputs[0] if node.inputs else node
     pair = (node.method, above.method)
-    effect = EXCHANGED.get(pair, "")
-    arguments = above.arguments | node.arguments
-    if "map" in pair and not arguments["map_func" if "filter" in pair else "random"]:
-        return ()
-    return (effect,) if effect else ()
+    if above.method == node.method or not {*pair} <= {*MOVABLE}:
+        return
+    effect = EXCHANGED.get(pair)
+    if effect == SIFTS and not (above.arguments | node.arguments)["map_func"]:
+        effect = None
+    exchanged = above.replace(node.replace(*above.inputs))
+    yield Change(f"{pair[0]} before {pair[1]}", exchanged, (effect,) if effect else ())
 
 
-def with_batches(node: Node) -> Iterator[Proposal]:
+def of_batches(node: Node) -> Iterator[Change]:
     """Map whole batches, where a map takes them; or none, where they only cost time."""
     above = node.inputs[0] if node.inputs else node
     if node.method == "batch" and above.method == "map" and above.arguments["batches"]:
-        yield "batch before map", above.replace(node.replace(*above.inputs)), ()
+        yield Change("batch before map", above.replace(node.replace(*above.inputs)))
     if node.method == "map" and node.arguments["batches"] and above.method != "batch":
         for size in BATCH_SIZES:
             batches = node.replace(above.then("batch", batch_size=size))
-            yield f"map of batches of {size}", batches.then("unbatch"), ()
+            yield Change(f"map of batches of {size}", batches.then("unbatch"))
     if node.method == "unbatch":
         between = []
-        while above.method in ("map", "cache", "prefetch"):
+        while above.method in ("cache", "prefetch") or above.arguments.get("batches"):
             between.append(above)
             above = above.inputs[0]
-        takes_both = all(
-            part.method != "map" or part.arguments["batches"] for part in between
-        )
-        if above.method == "batch" and takes_both:
+        if above.method == "batch":
             without = above.inputs[0]
             for part in reversed(between):
                 without = part.replace(without)
-            dropped = ("keeps the samples that drop_remainder drops",) * above.arguments[
-                "drop_remainder"
-            ]
-            yield "no batch and unbatch", without, dropped
+            dropped = (DROPPED,) * above.arguments["drop_remainder"]
+            yield Change("no batch and unbatch", without, dropped)

@@ -1,14 +1,29 @@
-"""Rewriting: rules applied to a description until none of them finds anything more."""
+"""Rewriting: rules applied to a description until none of them finds anything more.
 
-from collections.abc import Iterable
-from typing import NamedTuple
+The docstring of a rule is the sentence that a lesson shows: what it does, and when it
+helps or hurts.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from lessonkit import check
+from lessonkit.check import AUTOTUNE
 from lessonkit.code import expression
 from lessonkit.dataset import Dataset
+from lessonkit.engine.element import call_parts
 from lessonkit.engine.node import Node, rebuilt, walk
-from lessonkit.found import Found
-from lessonkit.improve.rules import RULES
+from lessonkit.result import Result
+
+
+class Rule(NamedTuple):
+    """A rule with the *name* that it has in tf.data; *by_default* if tf.data applies it unasked."""
+
+    name: str
+    sentence: str
+    by_default: bool
+    # What takes the place of a node, if anything does
+    change: Callable[[Node], Node | None]
 
 
 class Applied(NamedTuple):
@@ -23,7 +38,10 @@ class Applied(NamedTuple):
         return f"{self.rule}\n  {self.before}\n  {self.after}"
 
 
-def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
+RULES: dict[str, Rule] = {}  # by name, in the order in which they are tried
+
+
+def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
     """Apply some of the RULES, by name, to *dataset*: the same elements come from other operators.
 
     Without *rules*, those that tf.data has on by default. What no rule touches stays the
@@ -41,16 +59,10 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
     check.instance("dataset", dataset, Dataset)
     if isinstance(rules, str) or not (rules is None or isinstance(rules, Iterable)):
         raise TypeError(f"rules={rules!r}: must be a list of names")
-    names = (
-        None
-        if rules is None
-        else {check.one_of("rules", name, tuple(RULES)) for name in rules}
-    )
-    chosen = [
-        rule
-        for rule in RULES.values()
-        if (rule.by_default if names is None else rule.name in names)
-    ]
+    if rules is None:
+        rules = [rule.name for rule in RULES.values() if rule.by_default]
+    names = {check.one_of("rules", name, tuple(RULES)) for name in rules}
+    chosen = [rule for rule in RULES.values() if rule.name in names]
     applied: list[Applied] = []
     done: dict[Node, Node] = {}
     loaders = (node for node in walk(dataset.node) if node.method == "DataLoader")
@@ -60,15 +72,125 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Found:
         for rule in () if before in kept else chosen:
             changed = rule.change(node)
             if changed is not None:
-                applied.append(
-                    Applied(rule.name, rule.sentence, expression(node), expression(changed))
-                )
+                texts = expression(node), expression(changed)
+                applied.append(Applied(rule.name, rule.sentence, *texts))
                 # Other rules, or this one, may find more
                 return rebuilt(changed, change, done)
         done[node] = node
         return node
 
     node = rebuilt(dataset.node, change, done)
-    return Found(
-        dataset if node is dataset.node else Dataset(node), applied, "no rule applies"
+    changed = dataset if node is dataset.node else Dataset(node)
+    return Result(changed, applied, "no rule applies")
+
+
+# ---- the rules ----
+
+Function = Callable[..., Node | None]
+
+
+def rule(*methods: str, by_default: bool) -> Callable[[Function], Function]:
+    """Make a rule of a function that gets operators with these *methods* in a row, or any one."""
+
+    def register(function: Function) -> Function:
+        def change(node: Node) -> Node | None:
+            row = [*node.inputs[:1], node][-(len(methods) or 1) :]
+            fits = not methods or methods == tuple(part.method for part in row)
+            return function(*row) if fits else None
+
+        sentence = " ".join((function.__doc__ or "").split())
+        RULES[function.__name__] = Rule(function.__name__, sentence, by_default, change)
+        return function
+
+    return register
+
+
+DOES_NOTHING: list[tuple[str, dict[str, Any]]] = [
+    ("skip", {"count": 0}),
+    ("repeat", {"count": 1}),
+    ("prefetch", {"buffer_size": 0}),
+    ("shard", {"num_shards": 1}),
+    ("map", {"map_func": None, "cost": 0, "num_parallel_calls": None, "nbytes": None}),
+]
+
+
+@rule(by_default=True)
+def noop_elimination(node: Node) -> Node | None:
+    """Remove what does nothing.
+
+    That is take(-1), skip(0), repeat(1), prefetch(0), shard(1, 0), and a map without a
+    function and a cost. It never hurts, and helps no more than these cost.
+    """
+    idle = node.method == "take" and node.arguments["count"] < 0
+    for method, values in DOES_NOTHING:
+        idle |= node.method == method and values.items() <= node.arguments.items()
+    return node.inputs[0] if idle else None
+
+
+@rule("map", "map", by_default=False)
+def map_fusion(before: Node, node: Node) -> Node | None:
+    """Make one map of two that have the same parallel calls: one call does the work of both.
+
+    It saves handing elements on, which costs nothing here. It hurts where each map had
+    parallel calls of its own, for then fewer elements are at work at once. Maps stay apart
+    if they hold different things, or if a cost is a function: they have no sum.
+    """
+    first, second = before.arguments, node.arguments
+    alike = ("num_parallel_calls", "deterministic", "kind")
+    costs = first["cost"], second["cost"]
+    if any(first[name] != second[name] for name in alike) or any(map(callable, costs)):
+        return None
+    # What it says is not of the last result
+    if first["nbytes"] is not None and second["nbytes"] is None:
+        return None
+    functions = [given["map_func"] for given in (first, second) if given["map_func"]]
+    return node.replace(
+        *before.inputs,
+        map_func=Both(*functions) if len(functions) == 2 else next(iter(functions), None),
+        cost=sum(costs),
+        stage=" and ".join(dict.fromkeys((first["stage"], second["stage"]))),
+        batches=first["batches"] and second["batches"],
+        random=first["random"] or second["random"],
     )
+
+
+class Both:
+    """The calls of two maps, one after the other; it has a name, and is in no module."""
+
+    def __init__(self, first: Callable[..., Any], second: Callable[..., Any]) -> None:
+        self.first, self.second = first, second
+        names = (getattr(one, "__name__", type(one).__name__) for one in (first, second))
+        self.__name__ = "_and_".join(names)
+        self.__module__ = ""
+
+    def __call__(self, *parts: Any) -> Any:
+        return self.second(*call_parts(self.first(*parts)))
+
+
+@rule("map", by_default=True)
+def map_parallelization(node: Node) -> Node | None:
+    """Give a map without parallel calls as many as AUTOTUNE finds; the order stays.
+
+    It helps a map that holds the others back, and takes memory. A random map stays as it
+    is. So does, in tf.data, every map that keeps a state or calls back into Python; here
+    no rule can see side effects, so leave it out where a function has some.
+    """
+    if node.arguments["num_parallel_calls"] is not None or node.arguments["random"]:
+        return None
+    return node.replace(num_parallel_calls=AUTOTUNE)
+
+
+@rule("map", "batch", by_default=False)
+def map_vectorization(before: Node, node: Node) -> Node | None:
+    """Batch before the map, if the map says that it accepts batches.
+
+    It helps where a call costs much: it is paid once for a batch. It hurts where the work
+    is in the elements: a batch is one call, so it takes the parallel calls away. A cost
+    that is a number is that of a call; one that grows with the batch is `per_sample`.
+    tf.data had this rule and dropped it.
+    """
+    given = before.arguments
+    # The size that it says is not a batch's
+    if not given["batches"] or given["nbytes"] is not None:
+        return None
+    return before.replace(node.replace(*before.inputs), batches=False)

@@ -17,9 +17,9 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.element import END
 from lessonkit.engine.machine import Meter, current, number_in_hand
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
-from lessonkit.found import Found
 from lessonkit.loops.fitting import costing, fit
 from lessonkit.loops.remember import Remembered, pickled
+from lessonkit.result import Result
 from lessonkit.words import milliseconds
 
 # With these arguments nothing goes on at once, and no time is spent that is known already.
@@ -74,7 +74,7 @@ class Measured(NamedTuple):
         return f"{self.step}: {len(self.calls)} calls of {each}, {self.kind}"
 
 
-def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
+def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
     """Find the costs of the real functions of *dataset*, and give the same pipeline with them.
 
     They are called on threads, one at a time, with nothing beside them, until each was
@@ -106,7 +106,7 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Found:
         Measured(place[-1], calls, kind(calls, notes.ticks))
         for place, calls in worth.items()
     ]
-    return Found(
+    return Result(
         Dataset(_changed(dataset.node, notes.priced)),
         steps,
         "no function takes time worth a cost",

@@ -7,7 +7,7 @@ A chart is a scene of plain data: lanes of bars, or of a line and its dots, on o
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lessonkit.improve.climb import Try
+from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
 from lessonkit.pictures.drawing import (
     CARD,
@@ -76,8 +76,8 @@ def plot_curve(curve: Curve) -> Picture:
     return chart("curve", title, words, (values[0], values[-1]), [lane])
 
 
-def plot_search(steps: Sequence[Try]) -> Picture:
-    """Draw what a search tried, one run after another: a step that was taken is filled, and says its turns.
+def plot_search(steps: Sequence[SearchStep]) -> Picture:
+    """Draw what a search tried, one run after another: a step that was taken is filled, and says its change.
 
     >>> from lessonkit import AUTOTUNE, ArtificialDataset
     >>> from lessonkit.optimize import autotune
@@ -94,7 +94,7 @@ def plot_search(steps: Sequence[Try]) -> Picture:
 
     dots = []
     for place, step in enumerate(steps, 1):
-        told = f"{step.turns}: {milliseconds(step.seconds)}"
+        told = f"{step.change}: {milliseconds(step.seconds)}"
         text, verdict = (told, "taken") if step.accepted else ("", "not taken")
         dots.append(dot(place, step.seconds, text, f"{told}, {verdict}"))
         dots[-1]["hollow"] = not step.accepted

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.trace import Trace
-from lessonkit.improve.climb import Search, Setting
-from lessonkit.improve.knobs import Knob
+from lessonkit.improve.autotune import Search, Setting
+from lessonkit.improve.change import Tried, as_tried
 from lessonkit.widgets.controls import controls_of
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
@@ -35,37 +34,33 @@ class HeatMap(Page):
             )
         super().__init__("heat map", {"knobs": [knob.spec() for knob in self.knobs]})
 
-    def run(self, square: Any) -> Trace:
-        """Simulate at a *square*: of each knob the number of a step."""
-        each = zip(self.knobs, square, strict=True)
-        values = {knob.name: knob.value(step) for knob, step in each}
-        return described(self.pipeline, **values).simulate()
+    def run(self, square: Any) -> Tried:
+        """Simulate the pipeline of a *square*: of each knob the number of a step."""
+        pairs = zip(self.knobs, square, strict=True)
+        values = {knob.name: knob.value(step) for knob, step in pairs}
+        tried = as_tried(described(self.pipeline, **values).simulate())
+        if not tried.samples:
+            raise ValueError("no element reached the training loop")
+        return tried
 
     def light(self, square: Any) -> None:
         """Tell the time at a square."""
-        self.tell("walk", {"steps": [square_at(square, self.run(square).per_sample, "")]})
+        self.tell("walk", {"steps": [square_at(square, self.run(square), "")]})
 
     def walk(self) -> None:
         """Tell each step of the search that `autotune` makes, from the first square on."""
 
-        def run(setting: Setting) -> tuple[float, int]:
-            trace = self.run([number - 1 for number in setting])
-            return trace.per_sample, trace.max_bytes
+        def run(setting: Setting) -> Tried:
+            return self.run([number - 1 for number in setting])
 
-        node = self.run([0, 0]).dataset.node
-        knobs = [
-            Knob(node, "num_parallel_calls", 1, len(one.values), one.name)
-            for one in self.knobs
-        ]
-        search = Search(knobs, run, None)
+        sizes = [len(knob.values) for knob in self.knobs]
+        search = Search([knob.name for knob in self.knobs], sizes, run)
         search.found()
-        here, steps = dict[str, int](), []
-        for step in search.tries:
-            there = here | dict(zip(step.knobs, step.after, strict=True))
-            here = there if step.accepted else here
+        steps = []
+        for step in search.steps:
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-            square = [there[knob.label] - 1 for knob in knobs]
-            steps.append(square_at(square, step.seconds, why))
+            square = [number - 1 for number in step.setting]
+            steps.append(square_at(square, step.tried, why))
         self.tell("walk", {"steps": steps})
 
     def in_words(self) -> str:
@@ -75,9 +70,9 @@ class HeatMap(Page):
         return f"A dark map: {across}, {down}. Each square that you light tells its time per sample."
 
 
-def square_at(place: list[int], seconds: float, why: str) -> list[Any]:
-    """Return what the page is told of a square: where, its time, twice, and *why* it was tried."""
-    return [place, seconds, milliseconds(seconds), why]
+def square_at(square: list[int], tried: Tried, why: str) -> list[Any]:
+    """Return a *square* as the page gets it: its time, also in words, and *why* it was tried."""
+    return [square, tried.per_sample, milliseconds(tried.per_sample), why]
 
 
 heat_map = HeatMap  # as users write it

@@ -9,7 +9,7 @@ from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.resume import INSTALLED, OURS
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.widgets.time_limit import Result, TookTooLongError, in_time
+from lessonkit.widgets.time_limit import Returned, TookTooLongError, in_time
 
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
@@ -26,7 +26,7 @@ OF_ALL = (
 )
 
 
-def bounded(what: str, function: Callable[[], Result]) -> Result:
+def bounded(what: str, function: Callable[[], Returned]) -> Returned:
     """Return what *function* returns; stop it if it takes too long.
 
     *what* names it in sentences. Raise TookTooLongError then, and ValueError if it wants to

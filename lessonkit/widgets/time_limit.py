@@ -11,7 +11,7 @@ from functools import cache
 from time import perf_counter, sleep
 from typing import TypeVar
 
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 BETWEEN_LOOKS = 0.05  # s from one look at the clock to the next
 NEXT_TRY = 1.0  # s; Python ignores what is raised while it clears up memory
 # Whether a limit counts. The threads of a real run inherit it from the thread that began the run.
@@ -85,9 +85,9 @@ def start_watch() -> None:
 def in_time(
     seconds: float,
     what: str,
-    function: Callable[[], Result],
+    function: Callable[[], Returned],
     cancelled: threading.Event | None = None,
-) -> Result:
+) -> Returned:
     """Return what *function* returns; stop it after *seconds*, or when *cancelled* is set.
 
     Raise TookTooLongError then, whose sentence begins with *what*. Where no thread can start,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import BatchNumber, Element, Failure
-from lessonkit.engine.node import Node, told
+from lessonkit.engine.node import Node, fold
 from lessonkit.engine.recorder import LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
 
@@ -187,7 +187,7 @@ def open_whole(
     Raises RecursionError if it is too long for that, too: 1,000 operators in a row can run, in some
     versions of Python 400.
     """
-    length = told(node, lambda _, before: 1 + max(before, default=-1))
+    length = fold(node, lambda _, before: 1 + max(before, default=-1))
     if FRAMES * length > MOST_FRAMES:
         raise RecursionError(f"{length} operators in a row: more than Python can nest")
     sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES * length + ROOM))

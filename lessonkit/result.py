@@ -1,4 +1,4 @@
-"""What `rewrite`, `autotune` and `measure` give: a pipeline, and how it was found."""
+"""What `rewrite`, `autotune` and `measure` return."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ from lessonkit.dataset import Dataset
 
 
 @dataclass(frozen=True)
-class Found:
+class Result:
     """A pipeline, the *steps* that led to it, and the *reason* why there are no more."""
 
     dataset: Dataset

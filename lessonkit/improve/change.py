@@ -1,0 +1,57 @@
+"""Another way to write a pipeline, and what comes of running it."""
+
+from typing import Any, NamedTuple
+
+from lessonkit.dataset import Dataset
+from lessonkit.engine.node import Node, walk
+from lessonkit.engine.trace import Trace
+from lessonkit.engine.training import benchmark
+
+
+class Change(NamedTuple):
+    """A change in *words*, the *node* that the pipeline then ends in, and its *effects* on the data."""
+
+    words: str
+    node: Node
+    effects: tuple[str, ...] = ()
+
+
+class Tried(NamedTuple):
+    """What a run took: *seconds* in all, *calls* at once at most, and bytes of *memory* at most."""
+
+    per_sample: float  # seconds; of a run without samples all its seconds
+    calls: int
+    memory: int
+    seconds: float
+    samples: int
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """The order of known, the best first: less time, then fewer calls, then less memory."""
+        return round(self.per_sample, 9), self.calls, self.memory
+
+
+def try_out(node: Node, options: dict[str, Any]) -> Tried:
+    """Run the pipeline that ends in *node* on the virtual clock, with *options* of `benchmark`."""
+    return as_tried(benchmark(Dataset(node), **options))
+
+
+def as_tried(trace: Trace) -> Tried:
+    """Return what the run of *trace* took."""
+    seconds, samples = trace.duration, trace.samples
+    calls = sum(map(calls_at_once, walk(trace.dataset.node)))
+    return Tried(seconds / (samples or 1), calls, trace.max_bytes, seconds, samples)
+
+
+def calls_at_once(node: Node) -> int:
+    """Return how many calls may be under way at once in one operator, beside the training loop."""
+    calls = node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers")
+    return max(calls, 1) if calls else int(node.method == "prefetch")
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Raise TypeError for *options* of `benchmark` that are no choice where many pipelines are run."""
+    for name in ("clock", "record", "ranks"):
+        if name in options:
+            why = "one pipeline" if name == "ranks" else "on the virtual clock"
+            raise TypeError(f"{name}={options[name]!r}: must be left out, this runs {why}")
