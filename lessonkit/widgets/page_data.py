@@ -27,6 +27,24 @@ LIMITS = {
     "epochs": "epoch by epoch",
 }
 
+# Of each kind of bar that is no work: why it waits, the same in short, and whether it has a
+# lane of its own among the calls. "{}" is what it waits for.
+WAITING_BARS = {
+    "idle": ("It waits for {}.", "waits for {}", False),
+    "buffer empty": ("Nothing is ready in {}.", "waits for {}", False),
+    "buffer full": ("There is no place in {}.", "no place in {}", False),
+    "no core": ("Every core is busy.", "waits: no core", False),
+    "interpreter lock held": (
+        "Another call holds the interpreter lock.",
+        "waits: interpreter lock held",
+        False,
+    ),
+    "in the queue": ("Its worker is busy with another batch.", "", True),
+    "out of turn": ("It is ready, and a batch before it is not.", "", True),
+    "storage busy": ("Others read from the storage, too.", "waits: storage busy", False),
+    "start": ("", "starts", False),
+}
+
 
 def page_data(trace: Trace) -> dict[str, Any]:
     """Collect everything that the page shows of *trace*; times in microseconds."""
@@ -48,6 +66,7 @@ def page_data(trace: Trace) -> dict[str, Any]:
             for step in laid.path
         ],
         "epochs": [micros(began) for began in laid.epochs],
+        "waits": waits(laid),
         "parts": parts(laid, trace),
         "buffers": buffers(trace),
         "events": events(trace, laid.names),
@@ -82,6 +101,16 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
         "note": [bar.note for bar in laid.bars],
         "cause": [bar_of.get(span.cause, -1) if span else -1 for span in spans],
         "who": [batches.get(span.element, span.element) if span else () for span in spans],
+    }
+
+
+def waits(laid: Layout) -> dict[str, Any]:
+    """Return what the page says of each kind of bar that is no work."""
+    kinds = {bar.kind for bar in laid.bars} - {"work"}
+    each = ((kind, WAITING_BARS[kind]) for kind in sorted(kinds))
+    return {
+        kind: {"sentence": sentence, "brief": brief, "hasLane": has_lane}
+        for kind, (sentence, brief, has_lane) in each
     }
 
 

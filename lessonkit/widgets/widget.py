@@ -23,8 +23,8 @@ Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files
 # are joined.
-SCRIPTS = "dom words timeline plumbing strip view controls pictures formula placing drawing cover tasks"
-SCRIPTS += " explore heat_map mystery chart installation saved teaching main"
+SCRIPTS = "dom words timeline plumbing strip view controls pictures formula challenge explore"
+SCRIPTS += " placing drawing cover predict heat_map mystery chart installation saved teaching main"
 
 
 class Page(anywidget.AnyWidget):

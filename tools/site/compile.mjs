@@ -1,6 +1,6 @@
-// Runs Pyodide once, imports what a lesson imports, and keeps what was compiled for it:
-//     node compile.mjs FOLDER RESULT
-// FOLDER has the runtime, python_stdlib.zip and packages.zip. Our own package is left out: it changes often, and is small.
+// Runs Pyodide once, imports what a lesson imports, and keeps what was compiled for it:     node
+// compile.mjs FOLDER RESULT FOLDER has the runtime, python_stdlib.zip and packages.zip. Our own
+// package is left out: it changes often, and is small.
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 

@@ -1,15 +1,19 @@
-// A picture in a file of its own. All settings were run when it was written; this answers in place of a kernel.
+// A picture in a file of its own. All settings were run when it was written; this answers in
+// place of a kernel.
 
 async function opened(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(unpacked).json();
 }
 
 const { state, values, answers } = await opened(document.getElementById("answers").textContent);
 const heard = [];
-const keyOf = (chosen) => Object.values(chosen).join();
 
-const answerTo = (chosen) => new TextEncoder().encode(JSON.stringify(answers[keyOf(chosen)]));
+const answerTo = (chosen) => {
+  const answer = answers[Object.values(chosen).join()];
+  return new TextEncoder().encode(JSON.stringify(answer));
+};
 
 const model = {
   get: (name) => ({ role: "explore", state: JSON.stringify(state) })[name],
@@ -23,13 +27,16 @@ const model = {
 const el = document.getElementById("picture");
 lessonkit.render({ model, el });
 
-// A setting has an address, such as #workers=4&prefetch_factor=1. What is named wrong stays as it was.
+// A setting has an address, such as #workers=4&prefetch_factor=1. What is named wrong stays as it
+// was.
 function goTo() {
   for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
     const place = values[name]?.indexOf?.(text) ?? -1;
     const field = place < 0 ? null : el.querySelector(`[data-name="${name}"]`);
-    if (field) Object.assign(field, field.type === "checkbox" ? { checked: place === 1 } : { value: place });
-    field?.dispatchEvent(new Event("change", { bubbles: true }));
+    if (!field) continue;
+    if (field.type === "checkbox") field.checked = place === 1;
+    else field.value = place;
+    field.dispatchEvent(new Event("change", { bubbles: true }));
   }
 }
 goTo();
@@ -37,7 +44,7 @@ addEventListener("hashchange", goTo);
 el.addEventListener("change", () => {
   const told = [...el.querySelectorAll("[data-name]")].map((field) => {
     const { name } = field.dataset;
-    return [name, values[name][field.type === "checkbox" ? Number(field.checked) : Number(field.value)]];
+    return [name, values[name][Number(field.type === "checkbox" ? field.checked : field.value)]];
   });
   try {
     history.replaceState(null, "", `#${new URLSearchParams(told)}`);

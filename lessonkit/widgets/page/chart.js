@@ -1,4 +1,5 @@
-// Pictures that nothing turns: lanes of bars, lines and dots on one axis; and runs on one axis of time.
+// Pictures that nothing turns: lanes of bars, lines and dots on one axis; and runs on one axis of
+// time.
 
 const PADDING = 22; // pixels above a lane's highest mark, for its text
 const BRIEF = 480; // pixels
@@ -10,14 +11,16 @@ class Chart {
     Object.assign(this, { scene: state, at: -1, hatch: unique("hatch") });
     this.drawn = svg("g");
     this.ring = svg("circle", { class: "lk-ring", r: 10 });
-    const given = { role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}`, ...KEYS };
-    this.svg = svg("svg", { class: "lk-timeline lk-chart", ...given }, hatching(this.hatch), this.drawn, this.ring);
-    this.said = spoken("lk-said");
     const point = (event) => this.point(this.nearest(event));
     const on = () => this.to(this.at + 1), back = () => this.to(this.at - 1);
+    const arrows = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back };
     const ends = { Home: () => this.to(0), End: () => this.to(this.items.length) };
-    const onkeydown = keys({ ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, ...ends });
-    attributes(this.svg, { onpointermove: point, onpointerdown: point, onkeydown });
+    const hears = { onpointermove: point, onpointerdown: point };
+    const aria = { role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}` };
+    const given = { class: "lk-timeline lk-chart", ...aria, ...hears, ...KEYS };
+    this.svg = svg("svg", given, hatching(this.hatch), this.drawn, this.ring);
+    this.svg.addEventListener("keydown", keys({ ...arrows, ...ends }));
+    this.said = spoken("lk-said");
     const title = html("div", {}, html("b", {}, state.title), ` ${state.words}`);
     el.append(title, watched(this.svg, (width) => this.draw(width)), this.said);
   }
@@ -46,11 +49,11 @@ class Chart {
 
   axis(x, floor, least, width) {
     const { from, to, seconds } = this.scene, values = rounds(from, to, width / 90, least);
-    const times = seconds && moments(values.map((at) => at * 1e6), to * 1e6).map(([, text]) => text);
-    const texts = times || values.map(number);
+    const micros = values.map((at) => at * 1e6);
+    const texts = seconds ? moments(micros, to * 1e6) : values.map((at) => [at, number(at)]);
     return values.flatMap((at, place) => [
       line(x(at), 0, x(at), floor, { class: "lk-mark" }),
-      label(x(at), floor + 16, texts[place], { class: "lk-quiet" }),
+      label(x(at), floor + 16, texts[place][1], { class: "lk-quiet" }),
     ]);
   }
 
@@ -58,19 +61,21 @@ class Chart {
     const bars = marks[0].kind === "bar", floor = top + height - 4, nodes = [];
     const y = (value) => floor - (value / (most || 1)) * (height - (bars ? 10 : PADDING));
     if (name) {
-      const room = Math.floor((left - 8) / LETTER), shown = name.length > room ? `${name.slice(0, room - 1)}…` : name;
-      nodes.push(label(left - 8, top + height / 2 + 4, shown, { "text-anchor": "end" }));
+      const room = Math.floor((left - 8) / LETTER);
+      nodes.push(label(left - 8, top + height / 2 + 4, cut(name, room), { "text-anchor": "end" }));
       nodes[0].append(svg("title", {}, name));
     }
-    if (!bars) nodes.push(line(x(this.scene.from), floor, x(this.scene.to), floor, { class: "lk-floor" }));
+    const [first, last] = [x(this.scene.from), x(this.scene.to)];
+    if (!bars) nodes.push(line(first, floor, last, floor, { class: "lk-floor" }));
     let free = 0; // from here on there is room for a text; what has none is said where one points
     for (const mark of marks) {
       const points = mark.points.map(([at, value]) => [x(at), y(value)]);
       const [[x0, y0]] = points, end = points.at(-1)[0];
       nodes.push(this.mark(mark, points, floor));
-      if (mark.say) this.items.push({ x: bars ? end : x0, y: bars ? (y0 + floor) / 2 : y0, say: mark.say });
+      const pointed = bars ? { x: end, y: (y0 + floor) / 2 } : { x: x0, y: y0 };
+      if (mark.say) this.items.push({ ...pointed, say: mark.say });
       const text = bars ? this.brief(mark.text) : mark.text, wide = LETTER * (text?.length ?? 0);
-      const at = bars ? end + 6 : Math.max(4, Math.min(x0 - wide / 2, x(this.scene.to) + 30 - wide));
+      const at = bars ? end + 6 : Math.max(4, Math.min(x0 - wide / 2, last + 30 - wide));
       if (!text || at < free) continue;
       const given = { x: at, y: bars ? floor - 6 : y0 - 9, class: mark.marked ? "lk-bold" : "" };
       nodes.push(svg("text", given, text));
@@ -82,13 +87,15 @@ class Chart {
   mark({ kind, hatched, marked, hollow }, points, floor) {
     const [[x, y]] = points, [end] = points.at(-1);
     if (kind === "bar") {
-      const paint = hatched ? { fill: `url(#${this.hatch})`, class: "lk-wait" } : { fill: "var(--lk-accent)" };
-      return svg("rect", { x, y, width: end - x, height: floor - y, rx: 2, ...paint });
+      const fill = hatched ? `url(#${this.hatch})` : "var(--lk-accent)";
+      const box = { x, y, width: end - x, height: floor - y, rx: 2 };
+      return svg("rect", { ...box, fill, class: hatched && "lk-wait" });
     }
     const round = { cx: x, cy: y, r: marked ? 8 : 5, class: hollow ? "lk-hollow" : "lk-dot" };
     if (kind === "dot") return svg("circle", round);
-    const stairs = () => points.map(([px, py], place) => (place ? `H${px}V${py}` : `M${px},${py}`)).join("");
-    return svg("path", { d: kind === "line" ? `M${points.join("L")}` : stairs(), class: "lk-drawn" });
+    const [first, ...steps] = points;
+    const stairs = `M${first}${steps.map(([px, py]) => `H${px}V${py}`).join("")}`;
+    return svg("path", { d: kind === "line" ? `M${points.join("L")}` : stairs, class: "lk-drawn" });
   }
 
   nearest(event) {
@@ -100,16 +107,16 @@ class Chart {
     this.at = at;
     const item = this.items[at];
     this.ring.style.display = item && aloud ? "" : "none";
-    const said = { "aria-valuenow": Math.max(1, at + 1), "aria-valuetext": item?.say ?? this.scene.words };
-    attributes(this.svg, { "aria-valuemin": 1, "aria-valuemax": this.items.length || 1, ...said });
+    const range = { "aria-valuemin": 1, "aria-valuemax": this.items.length || 1 };
+    const text = item?.say ?? this.scene.words;
+    const now = { "aria-valuenow": Math.max(1, at + 1), "aria-valuetext": text };
+    attributes(this.svg, { ...range, ...now });
     if (!item || !aloud) return;
     attributes(this.ring, { cx: item.x, cy: item.y });
     this.said.textContent = item.say;
   }
 
-  to(at) {
-    this.point(Math.max(0, Math.min(this.items.length - 1, at)));
-  }
+  to = (at) => this.point(Math.max(0, Math.min(this.items.length - 1, at)));
 }
 
 class Runs {
@@ -123,7 +130,8 @@ class Runs {
       timeline.held = Math.max(...runs.map(([, , { end }]) => end));
       timeline.show.path = path;
       const frame = watched(timeline.svg, (width) => timeline.draw(scene, width));
-      el.append(html("div", {}, html("b", {}, title), ` ${words}`), frame, said, div("lk-words", scene.summary));
+      const head = html("div", {}, html("b", {}, title), ` ${words}`);
+      el.append(head, frame, said, div("lk-words", scene.summary));
     }
   }
 }

@@ -1,4 +1,5 @@
-// The controls. A value is the number of a step, a choice or a card: what it stands for, the kernel knows.
+// The controls. A value is the number of a step, a choice or a card: what it stands for, the
+// kernel knows.
 
 class Controls {
   constructor(specs, change, reach = () => {}) {
@@ -44,27 +45,29 @@ class Controls {
 
   slider({ name, label, texts }) {
     const heard = this.heard(name, () => Number(input.value));
-    const input = html("input", { type: "range", max: texts.length - 1, "aria-label": label, ...heard });
+    const range = { type: "range", max: texts.length - 1, "aria-label": label };
+    const input = html("input", { ...range, ...heard });
     const output = html("output");
     this.fields[name] = (value) => {
       input.value = value;
       input.setAttribute("aria-valuetext", texts[value]);
       output.textContent = texts[value];
     };
-    return html("label", { class: "lk-control" }, html("span", {}, label), input, output);
+    return labelled(label, input, output);
   }
 
   select({ name, label, texts }) {
     const options = texts.map((text, value) => html("option", { value }, text));
-    const input = html("select", { "aria-label": label, ...this.heard(name, () => Number(input.value)) }, ...options);
+    const heard = this.heard(name, () => Number(input.value));
+    const input = html("select", { "aria-label": label, ...heard }, ...options);
     this.fields[name] = (value) => (input.value = value);
-    return html("label", { class: "lk-control" }, html("span", {}, label), input);
+    return labelled(label, input);
   }
 
   check({ name, label }) {
     const input = html("input", { type: "checkbox", ...this.heard(name, () => input.checked) });
     this.fields[name] = (value) => (input.checked = value);
-    return html("label", { class: "lk-control" }, html("span", {}, label), input);
+    return labelled(label, input);
   }
 
   // Cards in a row, to be dragged, or moved with the arrow keys.

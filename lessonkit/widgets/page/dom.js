@@ -28,9 +28,25 @@ const div = (name, ...children) => html("div", { class: name }, ...children);
 // What changes in it is read aloud.
 const spoken = (name, text = "") => html("div", { class: name, "aria-live": "polite" }, text);
 
-const question = (title, ...text) => html("p", { class: "lk-question" }, html("b", {}, title), ...text);
+function question(title, ...text) {
+  return html("p", { class: "lk-question" }, html("b", {}, title), ...text);
+}
 
-const folded = (title, open, ...children) => html("details", { open }, html("summary", {}, title), ...children);
+function folded(title, open, ...children) {
+  return html("details", { open }, html("summary", {}, title), ...children);
+}
+
+function labelled(text, ...nodes) {
+  return html("label", { class: "lk-control" }, html("span", {}, text), ...nodes);
+}
+
+const isStep = (place) => Number.isInteger(place) && place >= 0;
+
+const cell = (...content) => html("td", {}, ...content);
+
+const head = (scope, text) => html("th", { scope }, text);
+
+const cut = (text, room) => (text.length > room ? `${text.slice(0, room - 1)}…` : text);
 
 const program = (text) => html("pre", { tabindex: 0, ...KEYS }, text);
 
@@ -38,7 +54,9 @@ const label = (x, y, text, given) => svg("text", { x, y, "text-anchor": "middle"
 
 const line = (x1, y1, x2, y2, given) => svg("line", { x1, y1, x2, y2, ...given });
 
-const sized = (node, width, height) => attributes(node, { width, height, viewBox: `0 0 ${width} ${height}` });
+function sized(node, width, height) {
+  return attributes(node, { width, height, viewBox: `0 0 ${width} ${height}` });
+}
 
 // Where in a picture somebody points; the page may be zoomed.
 function inside(node, { clientX, clientY }) {
@@ -47,19 +65,23 @@ function inside(node, { clientX, clientY }) {
   return [(clientX - left) * scale, (clientY - top) * scale];
 }
 
-// JupyterLab takes arrow keys and letters for itself unless the element that has the focus says this.
-const KEYS = { "data-lm-suppress-shortcuts": "true" };
+// JupyterLab takes arrow keys and letters for itself unless the element that has the focus says
+// this.
+const OURS = "data-lm-suppress-shortcuts";
+const KEYS = { [OURS]: "true" };
 
-// That would take Ctrl+S too, so with a Ctrl or Command key held down JupyterLab gets its keys back.
+// That would take Ctrl+S too, so with a Ctrl or Command key held down JupyterLab gets its keys
+// back.
 function giveBack(event) {
   const { target } = event;
-  if (!["Control", "Meta"].includes(event.key) || !target.hasAttribute("data-lm-suppress-shortcuts")) return;
-  target.removeAttribute("data-lm-suppress-shortcuts");
+  if (!["Control", "Meta"].includes(event.key) || !target.hasAttribute(OURS)) return;
+  target.removeAttribute(OURS);
   const keep = () => attributes(target, KEYS);
   for (const end of ["keyup", "blur"]) addEventListener(end, keep, { once: true });
 }
 
-// Shift+Enter in a widget chooses the next cell, but does not run this one again: that would ask everything anew.
+// Shift+Enter in a widget chooses the next cell, but does not run this one again: that would ask
+// everything anew.
 function moveOn(event) {
   if (event.key !== "Enter" || !event.shiftKey) return;
   take(event);
@@ -97,9 +119,11 @@ function time(micros) {
 
 // After a restart of the kernel nobody answers any more, and nothing tells us so.
 const PATIENCE = 5000; // ms; a kernel may be busy with another cell
-const SILENT = "The kernel has not answered yet. Is it busy? If it was restarted or shut down, run this cell again.";
+const SILENT = "The kernel has not answered yet. Is it busy? "
+  + "If it was restarted or shut down, run this cell again.";
 
-// To a kernel that was shut down nothing can be sent. It will not answer either, and that is said in time.
+// To a kernel that was shut down nothing can be sent. It will not answer either, and that is said
+// in time.
 function send(model, question) {
   try {
     model.send(question);
@@ -108,8 +132,8 @@ function send(model, question) {
   }
 }
 
-// Gives a function that asks the kernel; *say* tells what went wrong, and an answer goes to one of *answers*, by
-// what it is about. What no answer speaks of is for somebody else.
+// Gives a function that asks the kernel; *say* tells what went wrong, and an answer goes to one of
+// *answers*, by what it is about. Another view asked for what none of them speaks of.
 function asking(model, say, answers) {
   let patience = 0;
   model.on("msg:custom", (message, buffers) => {
@@ -143,17 +167,22 @@ const keys = (acts) => (event) => {
   take(event);
 };
 
-// How far a learner is outlives the page, which may be loaded again or open twice: the widget's model has it. Gives
-// the function that keeps it; *restore* gets what was kept, or what another page keeps.
+// How far a learner is outlives the page, which may be loaded again or open twice: the widget's
+// model has it. Gives the function that keeps it; *restore* gets what was kept, also by another
+// page.
 function keeping(model, restore) {
   let ours = "";
-  const look = () => ![ours, ""].includes(model.get("kept") ?? "") && restore(JSON.parse(model.get("kept")));
+  const look = () => {
+    const kept = model.get("kept");
+    if (kept && kept !== ours) restore(JSON.parse(kept));
+  };
   model.on("change:kept", look);
   look();
   return (value) => {
     model.set("kept", (ours = JSON.stringify(value)));
     model.save_changes();
-    model.widget_manager?.setDirty?.(); // or JupyterLab would save it only with the next run of a cell
+    // Or JupyterLab would save it only with the next run of a cell.
+    model.widget_manager?.setDirty?.();
   };
 }
 
@@ -163,7 +192,8 @@ function marked(tag, well, ...text) {
   return html(tag, { class: well ? "lk-right" : "lk-wrong" }, well ? "✓ " : "✗ ", ...text);
 }
 
-// A number that nothing else has: widgets share the page, and views their kernel, but each has its own copy of this.
+// A number that nothing else has: widgets share the page, and views their kernel, but each has
+// its own copy of this.
 const uniqueNumber = () => crypto.getRandomValues(new Uint32Array(1))[0];
 
 const unique = (name) => `lk-${name}-${uniqueNumber()}`;
@@ -171,7 +201,8 @@ const unique = (name) => `lk-${name}-${uniqueNumber()}`;
 // Stripes, to fill waits with: `url(#id)`.
 function hatching(id) {
   const lines = svg("path", { d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4" });
-  return svg("defs", {}, svg("pattern", { id, width: 8, height: 8, patternUnits: "userSpaceOnUse" }, lines));
+  const tile = { id, width: 8, height: 8, patternUnits: "userSpaceOnUse" };
+  return svg("defs", {}, svg("pattern", tile, lines));
 }
 
 // Round values of an axis, about *count*, none closer to the next than *least*.
@@ -196,6 +227,7 @@ function moments(values, end) {
 // A frame that says how wide it is, and each time that it is another width.
 function watched(node, draw) {
   const frame = html("div", { class: "lk-frame" }, node);
-  new ResizeObserver(([{ contentRect }]) => contentRect.width && draw(Math.floor(contentRect.width))).observe(frame);
+  const seen = ([{ contentRect: { width } }]) => width && draw(Math.floor(width));
+  new ResizeObserver(seen).observe(frame);
   return frame;
 }

@@ -8,17 +8,20 @@ class Drawing {
   constructor({ knob, values, first, steps, step, unit }, changed) {
     Object.assign(this, { knob, values, first, steps, step, unit, changed });
     this.places = values.slice(1).map(() => -1);
-    [this.grid, this.axis, this.truth] = ["grid", "axis", "true"].map((name) => svg("g", { class: `lk-${name}` }));
+    const layer = (name) => svg("g", { class: `lk-${name}` });
+    [this.grid, this.axis, this.truth] = ["grid", "axis", "true"].map(layer);
     this.line = svg("path", { class: "lk-drawn" });
+    const range = { "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": steps };
     this.points = this.places.map((_, point) => {
-      const range = { "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": steps };
-      const given = { role: "slider", tabindex: 0, "aria-label": `${knob}=${values[point + 1]}`, ...range, ...KEYS };
-      return svg("circle", { r: 7, onkeydown: (event) => this.key(event, point), ...given });
+      const aria = { role: "slider", tabindex: 0, "aria-label": `${knob}=${values[point + 1]}` };
+      const onkeydown = (event) => this.key(event, point);
+      return svg("circle", { r: 7, onkeydown, ...aria, ...range, ...KEYS });
     });
     this.start = svg("circle", { class: "lk-first", r: 7 });
     const drawn = [this.grid, this.axis, this.truth, this.line, this.start, ...this.points];
-    const given = { class: "lk-timeline lk-plot", role: "group", "aria-label": `A curve to draw, against ${knob}` };
-    this.svg = attributes(svg("svg", given, ...drawn), {
+    const aria = { role: "group", "aria-label": `A curve to draw, against ${knob}` };
+    const plot = svg("svg", { class: "lk-timeline lk-plot", ...aria }, ...drawn);
+    this.svg = attributes(plot, {
       onpointerdown: (event) => this.press(event),
       onpointermove: (event) => this.hand && this.move(event),
       onlostpointercapture: () => this.changed((this.hand = false)),
@@ -31,7 +34,7 @@ class Drawing {
 
   set(places) {
     if (!Array.isArray(places) || places.length !== this.places.length || this.hand) return;
-    this.places = places.map((place) => (Number.isInteger(place) && place >= 0 ? Math.min(place, this.steps) : -1));
+    this.places = places.map((place) => (isStep(place) ? Math.min(place, this.steps) : -1));
     this.draw();
   }
 
@@ -43,17 +46,12 @@ class Drawing {
     this.draw();
   }
 
-  x(value) {
-    return FLOOR + (value / (this.values.length - 1)) * (this.width - FLOOR - 2 * RIGHT);
-  }
-
-  y(place) {
-    return PLOT - (place / this.steps) * (PLOT - 20);
-  }
+  x = (value) => FLOOR + (value / (this.values.length - 1)) * (this.width - FLOOR - 2 * RIGHT);
+  y = (place) => PLOT - (place / this.steps) * (PLOT - 20);
 
   path(places) {
-    const there = places.map((place, point) => (place < 0 ? "" : `${this.x(point)},${this.y(place)}`));
-    return there.map((here, point) => here && `${there[point - 1] ? "L" : "M"}${here}`).join("");
+    const at = places.map((place, point) => place >= 0 && `${this.x(point)},${this.y(place)}`);
+    return at.map((here, point) => (here ? `${at[point - 1] ? "L" : "M"}${here}` : "")).join("");
   }
 
   draw(width = this.width) {
@@ -62,7 +60,8 @@ class Drawing {
     sized(this.svg, this.width, PLOT + FLOOR);
     const right = this.width - RIGHT, last = { "text-anchor": "end" };
     const marks = rounds(0, this.steps * this.step, 5).map((value) => value / this.step);
-    this.grid.replaceChildren(...marks.map((mark) => line(FLOOR - 8, this.y(mark), right, this.y(mark))));
+    const across = (mark) => line(FLOOR - 8, this.y(mark), right, this.y(mark));
+    this.grid.replaceChildren(...marks.map(across));
     this.axis.replaceChildren(
       ...this.values.map((value, place) => label(this.x(place), PLOT + 20, value)),
       ...marks.map((mark) => label(FLOOR - 12, this.y(mark) + 4, number(mark * this.step), last)),
@@ -83,13 +82,14 @@ class Drawing {
   drawTruth({ truth, knee }) {
     const x = this.x(knee), bend = knee > 0 && knee < truth.length - 1;
     const words = svg("text", { x: x + 6, y: 32 }, `knee: ${this.knob}=${this.values[knee]}`);
-    const points = truth.map((place, point) => svg("circle", { cx: this.x(point), cy: this.y(place), r: 4 }));
-    this.truth.replaceChildren(svg("path", { d: this.path(truth) }), ...points);
+    const dot = (place, point) => svg("circle", { cx: this.x(point), cy: this.y(place), r: 4 });
+    this.truth.replaceChildren(svg("path", { d: this.path(truth) }), ...truth.map(dot));
     if (bend) this.truth.append(line(x, 20, x, PLOT), words);
   }
 
   where(point) {
-    return this.places[point] < 0 ? "not drawn yet" : `${number(this.places[point] * this.step)} ${this.unit}`.trim();
+    const place = this.places[point];
+    return place < 0 ? "not drawn yet" : `${number(place * this.step)} ${this.unit}`.trim();
   }
 
   put(point, place) {
@@ -115,7 +115,8 @@ class Drawing {
   key(event, point) {
     const beside = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, Enter: 0 }[event.key];
-    const here = this.places[point] < 0 ? Math.round(this.places[point - 1] ?? this.first) : this.places[point];
+    const before = this.places[point - 1] ?? this.first;
+    const here = this.places[point] < 0 ? Math.round(before) : this.places[point];
     if (beside) this.points[point + beside]?.focus();
     else if (by !== undefined) this.put(point, here + by);
     else return;

@@ -24,8 +24,8 @@ class Explore {
     );
     if (state.task) this.task = new Task(state.task);
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
-    const above = [this.task?.node, this.controls.node, this.error, this.formula?.node].filter(Boolean);
-    el.append(...above, ...this.view.nodes, this.panel);
+    const above = [this.task?.node, this.controls.node, this.error, this.formula?.node];
+    el.append(...above.filter(Boolean), ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
     if (!state.alone) this.view.strip.choose = (rank) => this.choose(rank);
     if (state.error) this.refuse(state.error);
@@ -70,7 +70,8 @@ class Explore {
     for (const node of this.view.nodes) node.classList.toggle("lk-stale", text !== "");
   }
 
-  // Of a kernel that may be busy nothing is said yet; one that does not hear a cancel runs nothing any more.
+  // Of a kernel that may be busy nothing is said yet; one that does not hear a cancel runs nothing
+  // any more.
   say(text) {
     this.refuse(text === "…" ? "" : text);
     if (text === SILENT && this.stopping) this.rest(0);
@@ -90,9 +91,7 @@ class Explore {
     this.pictures.want(this.start, true);
   }
 
-  ask(what, more) {
-    this.tell({ do: what, values: this.controls.values, ...more });
-  }
+  ask = (what, more) => this.tell({ do: what, values: this.controls.values, ...more });
 
   run() {
     if (!this.running) {
@@ -107,11 +106,14 @@ class Explore {
 
   // The controls rest while it runs for real: they would disturb it.
   rest(running) {
-    this.running = running; // by this number the kernel speaks of it, for there may be other views of this widget
-    this.pictures.paused = this.controls.node.inert = running !== 0;
-    for (const { node } of this.formula?.edges ?? []) node.inert = running !== 0;
-    this.stopping &&= running !== 0;
-    named(this.runButton, running ? "Cancel the real run" : RUN).textContent = running ? "cancel" : "run for real";
+    // By this number the kernel speaks of it, for there may be other views of this widget.
+    this.running = running;
+    const isRunning = running !== 0;
+    this.pictures.paused = this.controls.node.inert = isRunning;
+    for (const { node } of this.formula?.edges ?? []) node.inert = isRunning;
+    this.stopping &&= isRunning;
+    const [text, title] = isRunning ? ["cancel", "Cancel the real run"] : ["run for real", RUN];
+    named(this.runButton, title).textContent = text;
   }
 
   // A run that ends, or says how far it is, may be of another view.
@@ -128,12 +130,13 @@ class Explore {
   showReal({ scene, rows, total }) {
     this.view.real = scene;
     this.view.draw(this.view.scene);
-    const head = (scope, text) => html("th", { scope }, text), cell = (text) => html("td", {}, text);
-    const titles = ["stage", "predicted", "measured", "prediction"].map((text) => head("col", text));
-    const lines = [...rows, total].map(([stage, ...cells]) => [head("row", stage), ...cells.map(cell)]);
-    const table = [titles, ...lines].map((line) => html("tr", {}, ...line));
+    const titles = ["stage", "predicted", "measured", "prediction"];
+    const first = html("tr", {}, ...titles.map((text) => head("col", text)));
+    const others = [...rows, total].map(([stage, ...texts]) => {
+      return html("tr", {}, head("row", stage), ...texts.map((text) => cell(text)));
+    });
     const words = html("p", {}, "The real run is the thin line below each bar.");
-    this.panel.replaceChildren(words, html("table", {}, ...table));
+    this.panel.replaceChildren(words, html("table", {}, first, ...others));
   }
 
   showCode(programs) {

@@ -1,13 +1,17 @@
-// A formula and the run that it speaks of are one thing: pointing at a term lights its bars, pointing at a bar
-// lights its term, and dragging the end of one bar turns that cost everywhere.
+// A formula and the run that it speaks of are one thing: pointing at a term lights its bars,
+// pointing at a bar lights its term, and dragging the end of one bar turns that cost everywhere.
 
 class Formula {
   constructor({ said, words, fixed, steps }, controls, view) {
     Object.assign(this, { fixed, steps, controls, view, lit: "", chosen: {}, terms: [] });
     [this.value, this.said] = [html("b"), html("span", { "aria-live": "polite" })];
-    const plain = (text) => html("span", {}, text), isTerm = (word) => word in fixed || word in controls.values;
-    const parts = words.map((word, place) => (isTerm(word) ? this.term(word, (place - 1) / 2) : plain(spaced(word))));
-    this.node = div("lk-formula", plain(said), ...parts, plain("="), this.value, this.said);
+    const plain = (text) => html("span", {}, text);
+    const part = (word, index) => {
+      const isTerm = word in fixed || word in controls.values;
+      return isTerm ? this.term(word, (index - 1) / 2) : plain(spaced(word));
+    };
+    const right = [plain("="), this.value, this.said];
+    this.node = div("lk-formula", plain(said), ...words.map(part), ...right);
     attributes(this.node, { role: "group", "aria-label": "Formula" });
     this.edges = Object.keys(steps).map((name) => this.edge(name));
     view.frame.append(...this.edges.map(({ node }) => node));
@@ -16,7 +20,8 @@ class Formula {
 
   lights(name) {
     const light = (lit) => () => this.view.timeline.point(-1, (this.lit = lit));
-    return { onpointerenter: light(name), onpointerleave: light(""), onfocus: light(name), onblur: light(""), ...KEYS };
+    const [on, off] = [light(name), light("")];
+    return { onpointerenter: on, onpointerleave: off, onfocus: on, onblur: off, ...KEYS };
   }
 
   term(name, place) {
@@ -33,8 +38,10 @@ class Formula {
   // The end of one bar: a slider for the keyboard, and a handle for the hand.
   edge(name) {
     const turn = (rest) => () => this.controls.turn(name, Number(input.value), rest);
-    const range = { type: "range", max: this.steps[name].length - 1, "aria-label": `Length of a bar: ${spaced(name)}` };
-    const input = html("input", { ...range, oninput: turn(false), onchange: turn(true), ...this.lights(name) });
+    const label = { "aria-label": `Length of a bar: ${spaced(name)}` };
+    const range = { type: "range", max: this.steps[name].length - 1, ...label };
+    const hears = { oninput: turn(false), onchange: turn(true), ...this.lights(name) };
+    const input = html("input", { ...range, ...hears });
     const { timeline } = this.view, along = (event) => inside(timeline.svg, event)[0];
     const onpointerdown = (event) => {
       event.preventDefault();
@@ -49,8 +56,10 @@ class Formula {
       this.controls.turn(name, this.controls.values[name], true);
     };
     const onpointermove = (event) => this.hand && this.drag(along(event));
-    const node = attributes(div("lk-edge", input), { onpointerdown, onpointermove, onlostpointercapture });
-    return { name, node: attributes(node, { title: `Drag to change ${spaced(name)}` }), input };
+    const given = { onpointerdown, onpointermove, onlostpointercapture };
+    const title = `Drag to change ${spaced(name)}`;
+    const node = attributes(div("lk-edge", input), { ...given, title });
+    return { name, node, input };
   }
 
   // The picture follows the hand in each frame; the kernel is asked as by a slider, once a step.
@@ -59,7 +68,8 @@ class Formula {
     const bar = this.bar(name, this.scene), { start, length } = this.scene.bars;
     if (bar < 0) return; // a run without such bars came while the hand was down
     const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
-    this.hand.cost = Math.max(steps[0], Math.min(steps.at(-1), length[bar] + moved / repeats(this.scene, bar)));
+    const cost = length[bar] + moved / repeats(this.scene, bar);
+    this.hand.cost = Math.max(steps[0], Math.min(steps.at(-1), cost));
     const near = nearest(steps, (cost) => Math.abs(cost - this.hand.cost));
     if (near !== this.controls.values[name]) this.controls.turn(name, near, false);
     this.view.draw(this.show(this.scene));
@@ -69,11 +79,14 @@ class Formula {
   show(scene) {
     this.scene = scene;
     const { value, holds, said, beaten } = scene.formula;
-    for (const { node, place } of this.terms) node.title = beaten.includes(place) ? "has no say here" : "";
+    for (const { node, place } of this.terms) {
+      node.title = beaten.includes(place) ? "has no say here" : "";
+    }
     const isExact = said === "as the run"; // a bound that only holds is no hit
     const text = ` ${isExact ? "✓" : holds ? "≤" : "✗"} ${said}`;
     this.value.textContent = value;
-    if (this.said.textContent !== text) this.said.textContent = text; // or it would be read out again
+    // Set only if it is another, or it would be read out again.
+    if (this.said.textContent !== text) this.said.textContent = text;
     this.said.className = isExact ? "lk-right" : holds ? "" : "lk-wrong";
     const { name, cost } = this.hand ?? {};
     return cost === undefined ? scene : stretched(scene, this.bars(name, scene), cost);
@@ -94,11 +107,14 @@ class Formula {
   follow(pointed) {
     const { values, specs } = this.controls, { timeline } = this.view;
     const texts = { ...this.fixed };
-    for (const { name, texts: all } of specs) texts[name] = all[values[name]] ?? String(values[name]);
+    for (const { name, texts: all } of specs) {
+      texts[name] = all[values[name]] ?? String(values[name]);
+    }
     for (const { name, node } of this.terms) {
       const said = [spaced(name), texts[name], node.title].filter(Boolean).join(", ");
       attributes(node, { "aria-label": said }).lastChild.textContent = texts[name];
-      node.classList.toggle("lk-lit", pointed < 0 ? name === this.lit : this.bars(name).includes(pointed));
+      const isLit = pointed < 0 ? name === this.lit : this.bars(name).includes(pointed);
+      node.classList.toggle("lk-lit", isLit);
     }
     for (const { name, node, input } of this.edges) {
       const here = this.bars(name).indexOf(pointed);
@@ -112,9 +128,7 @@ class Formula {
   }
 }
 
-function spaced(name) {
-  return name.replaceAll("_", " ");
-}
+const spaced = (name) => name.replaceAll("_", " ");
 
 // How many bars of its row, itself among them, had to wait for one another.
 function repeats({ bars }, bar) {
@@ -123,14 +137,16 @@ function repeats({ bars }, bar) {
   return count;
 }
 
-// A run in which some bars take another time, and each keeps its distance from what it waited for: exact as long as
-// that stays the same.
+// A run in which some bars take another time, and each keeps its distance from what it waited for:
+// exact as long as that stays the same.
 function stretched(scene, changed, cost) {
   const { start, length, cause } = scene.bars, starts = [...start], lengths = [...length];
   for (const bar of changed) lengths[bar] = cost;
   for (const bar of start.map((_, bar) => bar).sort((a, b) => start[a] - start[b])) {
     const before = cause[bar];
-    if (before >= 0) starts[bar] += starts[before] + lengths[before] - start[before] - length[before];
+    if (before < 0) continue;
+    const gap = start[bar] - start[before] - length[before];
+    starts[bar] = starts[before] + lengths[before] + gap;
   }
   const moved = (bar) => [starts[bar], starts[bar] + lengths[bar], bar];
   const path = scene.path.map((step) => (step[2] < 0 ? step : moved(step[2])));

@@ -11,17 +11,20 @@ class HeatMap {
     const square = (x, y) => {
       const label = `${across.label} ${across.texts[x]}, ${down.label} ${down.texts[y]}`;
       const light = () => ask({ do: "light", square: [x, y] });
-      const node = button("", `${label}: dark`, light, { class: "lk-square", tabindex: x || y ? -1 : 0 });
-      return Object.assign(node, { label, x, y });
+      const given = { class: "lk-square", tabindex: x || y ? -1 : 0 };
+      return Object.assign(button("", `${label}: dark`, light, given), { label, x, y });
     };
     this.squares = across.texts.map((_, x) => down.texts.map((_, y) => square(x, y)));
-    const head = (scope, text) => html("th", { scope }, text), cell = (content) => html("td", {}, content);
-    const rows = down.texts.map((text, y) => [head("row", text), ...this.squares.map((column) => cell(column[y]))]);
-    rows.unshift([cell(`${down.label} ↑ ${across.label} →`), ...across.texts.map((text) => head("col", text))]);
-    const table = rows.reverse().map((row) => html("tr", {}, ...row));
-    const given = { role: "grid", "aria-label": "Time per sample", onkeydown: (event) => this.key(event) };
-    const walk = button("watch the tuner", "Let the tuner walk over the map", () => ask({ do: "walk" }));
-    const map = div("lk-map", html("table", given, ...table));
+    const columns = across.texts.map((text) => head("col", text));
+    const last = html("tr", {}, cell(`${down.label} ↑ ${across.label} →`), ...columns);
+    const rows = down.texts.map((text, y) => {
+      return html("tr", {}, head("row", text), ...this.squares.map((column) => cell(column[y])));
+    });
+    const onkeydown = (event) => this.key(event);
+    const given = { role: "grid", "aria-label": "Time per sample", onkeydown };
+    const watch = () => ask({ do: "walk" });
+    const walk = button("watch the tuner", "Let the tuner walk over the map", watch);
+    const map = div("lk-map", html("table", given, ...rows.reverse(), last));
     el.append(div("lk-card-of", map, this.said, div("lk-tools", walk)));
     this.keep = keeping(model, (steps) => steps.forEach((step) => this.light(step)));
   }
@@ -55,7 +58,8 @@ class HeatMap {
     const least = Math.min(...times), range = Math.max(...times) - least || 1;
     for (const [other, [, time]] of this.lit) {
       other.classList.toggle("lk-here", other === square);
-      other.style.background = `color-mix(in srgb, #c08a3e ${(100 * (time - least)) / range}%, #ffe08a)`;
+      const share = (100 * (time - least)) / range;
+      other.style.background = `color-mix(in srgb, #c08a3e ${share}%, #ffe08a)`;
     }
     this.said.textContent = `${title}. ${why}`;
   }

@@ -1,6 +1,7 @@
 // The install check: what the kernel found, and whether the page and the kernel hear each other.
 
-const LOST = "Run this cell again. If this stays, the page has lost its kernel: restart it in the menu Kernel.";
+const LOST = "Run this cell again. "
+  + "If this stays, the page has lost its kernel: restart it in the menu Kernel.";
 
 class Installation {
   constructor(model, el) {
@@ -13,12 +14,14 @@ class Installation {
     model.on("msg:custom", ({ about }) => {
       if (about !== "greeting" || !talk.isConnected) return;
       talk.remove();
-      this.add("page and kernel", `hear each other within ${number(performance.now() - began)} ms`, true);
+      const took = number(performance.now() - began);
+      this.add("page and kernel", `hear each other within ${took} ms`, true);
     });
     send(model, { do: "greet" });
   }
 
   add(what, found, good, advice) {
-    return this.list.appendChild(marked("li", good, `${what}: ${found}`, good ? "" : `. ${advice}`));
+    const text = good ? `${what}: ${found}` : `${what}: ${found}. ${advice}`;
+    return this.list.appendChild(marked("li", good, text));
   }
 }

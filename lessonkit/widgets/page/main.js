@@ -1,7 +1,8 @@
 // What anywidget calls for each widget, and for each place that shows it.
 
-const ROLES = { explore: Explore, predict: Predict, challenge: Challenge, outcome: Outcome, "heat map": HeatMap };
-Object.assign(ROLES, { installation: Installation, mystery: Mystery, chart: Chart, runs: Runs });
+const QUESTIONS = { predict: Predict, challenge: Challenge, outcome: Outcome, mystery: Mystery };
+const PICTURES = { explore: Explore, "heat map": HeatMap, chart: Chart, runs: Runs };
+const ROLES = { ...QUESTIONS, ...PICTURES, installation: Installation };
 
 export default {
   initialize({ model }) {

@@ -5,14 +5,16 @@ class Mystery {
     const { told, ...state } = JSON.parse(model.get("state"));
     const cards = told.map((numbers, loader) => this.card(model, state, numbers, loader));
     el.append(...cards.map(({ node }) => node));
-    this.keep = keeping(model, (kept) => cards.forEach(({ restore }, loader) => restore(kept[loader])));
+    const restore = (kept) => cards.forEach((card, loader) => card.restore(kept[loader]));
+    this.keep = keeping(model, restore);
     this.kept = () => cards.map(({ kept }) => kept);
   }
 
   card(model, { number, measures, choices, height }, told, loader) {
     const name = `Loader ${loader + 1} of number ${number} `;
     const bought = html("div"), said = spoken("lk-verdict");
-    const kept = {}; // what was told, by the measurement that was bought; and the last verdict, with the answer
+    // What was told, by the measurement that was bought; and the last verdict, with the answer.
+    const kept = {};
     const restore = (answers) => Object.keys(kept).length || Object.values(answers).forEach(hear);
     const answered = ({ loader: of, ...answer }) => {
       if (of !== loader) return;
@@ -22,7 +24,8 @@ class Mystery {
     const ask = asking(model, saying(said), { told: answered });
     const controls = new Controls(choices, () => {}), view = new View(height);
     const buys = measures.map((text, which) => {
-      return button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, () => ask({ do: "measure", loader, which }));
+      const buy = () => ask({ do: "measure", loader, which });
+      return button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, buy);
     });
     const decide = () => ask({ do: "commit", loader, ...controls.values });
     const commit = button("commit", `Commit to this answer for loader ${loader + 1}`, decide);

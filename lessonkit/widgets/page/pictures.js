@@ -1,13 +1,13 @@
 // Gets the pictures for values from the kernel: one question at a time, and the newest values win.
-// What came once is kept, and while nobody moves, neighbours are fetched ahead, as a prefetch would;
-// who moves then does not wait for that answer before asking.
+// What came once is kept, and while nobody moves, neighbours are fetched ahead, as a prefetch
+// would; a hand that moves then does not wait for that answer before asking.
 
 const SLOW = 150; // ms; simulations that take longer wait until the control comes to rest
 const QUICK = 60; // ms; of pictures that take longer only the next two are fetched ahead,
-const SLOWEST = 1500; // ms; and none that take longer than that: a hand that comes meanwhile would wait
+const SLOWEST = 1500; // ms; and none of those that take longer: a hand would wait for them
 const KEPT = 300; // pictures
 const REST = 250; // ms
-const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead: who taps a key is quicker
+const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead: a key is quicker
 
 class Pictures {
   // *view* has `show` for a picture, and `refuse` for what went wrong.
@@ -15,7 +15,7 @@ class Pictures {
     Object.assign(this, { model, view, took: 0, last: 0 });
     this.rank = 0; // whose timeline is wanted, where there are several
     this.kept = new Map(); // by values, and rank
-    this.asked = new Map(); // what the kernel is busy with, by number: one that is wanted, one ahead
+    this.asked = new Map(); // what the kernel is busy with, by number: one wanted, one ahead
     this.wanted = null; // the newest values, if they are not asked for yet
     this.newest = this.drawn = ""; // the values that were wanted last, and those that are seen
     this.next = uniqueNumber(); // another view of this widget hears the answers too
@@ -24,9 +24,7 @@ class Pictures {
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
   }
 
-  keyOf(values) {
-    return JSON.stringify(values) + (this.rank || "");
-  }
+  keyOf = (values) => JSON.stringify(values) + (this.rank || "");
 
   want(values, rest, near = []) {
     this.wanted = values;
@@ -101,7 +99,8 @@ class Pictures {
     if (!answer.error) this.keep(key, answer);
     // What was an error ahead of need is asked for again only if it is wanted.
     else if (ahead) this.ahead = this.ahead.filter((one) => this.keyOf(one) !== key);
-    // Drawn also while newer values wait, for a hand that moves is to see something; but never after them.
+    // Drawn also while newer values wait, for a hand that moves is to see something; but never
+    // after them.
     if (!ahead && this.drawn !== this.newest) {
       if (answer.error) this.view.refuse(answer.error);
       else this.draw(key, answer);
@@ -112,4 +111,6 @@ class Pictures {
   }
 }
 
-const unpack = (buffers) => (buffers?.length ? JSON.parse(new TextDecoder().decode(buffers[0])) : {});
+function unpack(buffers) {
+  return buffers?.length ? JSON.parse(new TextDecoder().decode(buffers[0])) : {};
+}

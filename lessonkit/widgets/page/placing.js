@@ -1,7 +1,9 @@
-// Bars that a learner puts on the axis of a run. They wait in a tray below it, and snap to its steps.
+// Bars that a learner puts on the axis of a run. They wait in a tray below it, and snap to its
+// steps.
 
 const LANE = 32;
-const HOW = "Drag each to where it belongs, or press Enter on it: arrow keys move it, with Shift five steps at a time; "
+const HOW = "Drag each to where it belongs, or press Enter on it: arrow keys move it, "
+  + "with Shift five steps at a time; "
   + "Enter puts it down, Escape takes it back, Delete puts it away.";
 
 // What is said of a bar, and of where it is.
@@ -14,14 +16,18 @@ const TOLD = {
 
 class Placing extends Timeline {
   constructor({ rows, bars, given, step, steps }, changed) {
-    super({ height: TOP + BOTTOM + GAP * rows.length + LANE * rows.reduce((sum, row) => sum + row[1], 0) });
+    const lanes = rows.reduce((sum, [, count]) => sum + count, 0);
+    super({ height: TOP + BOTTOM + GAP * rows.length + LANE * lanes });
     this.scene = { rows, epochs: [], end: step * steps };
-    Object.assign(this, { given, step, changed, picked: -1, placed: [] }); // placed: where they were, once corrected
+    // `placed`: where the learner had put them, once they are corrected.
+    Object.assign(this, { given, step, changed, picked: -1, placed: [] });
     this.places = bars.map(() => -1); // in steps; -1 in the tray
     this.lanes = bars.map(() => 0);
     this.bars = bars.map(([row, words, length, name], bar) => {
-      const rect = svg("rect", { rx: 3, fill: rows[row][2], height: LANE - 2 });
-      const text = label(0, LANE / 2 + 3, words || name, { class: rows[row][3] === "#ffffff" && "lk-white" });
+      const [, , fill, ink] = rows[row];
+      const rect = svg("rect", { rx: 3, fill, height: LANE - 2 });
+      const white = { class: ink === "#ffffff" && "lk-white" };
+      const text = label(0, LANE / 2 + 3, words || name, white);
       const onblur = () => this.picked === bar && !this.grip && this.drop();
       const node = svg("g", { role: "button", tabindex: 0, onblur, ...KEYS }, rect, text);
       return { row, length, name, node, rect, text };
@@ -29,15 +35,16 @@ class Placing extends Timeline {
     this.tray = label(LEFT - 10, 0, "to place", { "text-anchor": "end" });
     this.shadow = svg("rect", { class: "lk-shadow", rx: 3, style: "display: none" });
     this.theirs = svg("g", { class: "lk-theirs" });
-    const { grid, names, ghosts, axis } = this.layer;
-    this.svg.replaceChildren(grid, names, ghosts, axis, this.tray, this.shadow, this.theirs, this.layer.bars);
-    this.layer.bars.append(...this.bars.map(({ node }) => node));
+    const { grid, names, ghosts, axis, bars: front } = this.layer;
+    this.svg.replaceChildren(grid, names, ghosts, axis, this.tray, this.shadow, this.theirs, front);
+    front.append(...this.bars.map(({ node }) => node));
     attributes(this.svg, { role: "group", "aria-label": "Bars to place in time" });
     this.svg.removeAttribute("tabindex");
     // Or the page would follow the finger.
-    this.layer.bars.addEventListener("touchstart", (event) => event.preventDefault());
+    front.addEventListener("touchstart", (event) => event.preventDefault());
     this.said = spoken("lk-said", `${bars.length} bars to place. ${HOW}`);
-    this.node = div("lk-placing", watched(this.svg, (width) => this.draw(this.scene, width)), this.said);
+    const frame = watched(this.svg, (width) => this.draw(this.scene, width));
+    this.node = div("lk-placing", frame, this.said);
   }
 
   point() {} // of these bars nothing is told yet
@@ -45,7 +52,7 @@ class Placing extends Timeline {
 
   set(places) {
     if (!Array.isArray(places) || places.length !== this.bars.length || this.picked >= 0) return;
-    this.places = places.map((place, bar) => (Number.isInteger(place) && place >= 0 ? this.clamp(bar, place) : -1));
+    this.places = places.map((place, bar) => (isStep(place) ? this.clamp(bar, place) : -1));
     this.arrange();
   }
 
@@ -90,7 +97,8 @@ class Placing extends Timeline {
     const { name, length, node, rect, text } = this.bars[bar];
     attributes(rect, { width });
     const size = Math.min(11.5, (1.6 * width) / text.textContent.length); // pixels, of a letter
-    attributes(text, { x: width / 2, style: `font-size: ${size}px; visibility: ${size < 7 ? "hidden" : "visible"}` });
+    const visibility = size < 7 ? "hidden" : "visible";
+    attributes(text, { x: width / 2, style: `font-size: ${size}px; visibility: ${visibility}` });
     node.style.transform = `translate(${x}px, ${y}px)`;
     const said = `${name}, ${time(length * this.step)}, ${this.where(bar)}`;
     attributes(node, { "aria-pressed": String(bar === this.picked), "aria-label": said });
@@ -109,13 +117,16 @@ class Placing extends Timeline {
     return { ...this.boxAt(0, 0, before * this.step, length * this.step), y: this.bottom + 1 };
   }
 
-  // A bar takes the first lane that is free, and the one that is held no other's; with none, it lies on another bar.
+  // A bar takes the first lane that is free, and the one that is held takes none from another;
+  // where there is none, a bar lies on another one.
   findLane(bar) {
-    const { row, length } = this.bars[bar], at = this.places;
-    const meets = (other) => at[other] < at[bar] + length && at[bar] < at[other] + this.bars[other].length;
-    const before = (other) => other !== bar && other !== this.picked && (other < bar || bar === this.picked);
-    const takes = (other) => at[other] >= 0 && this.bars[other].row === row && before(other) && meets(other);
-    const taken = this.lanes.filter((_, other) => takes(other));
+    const { row, length } = this.bars[bar], at = this.places, isHeld = bar === this.picked;
+    const taken = this.lanes.filter((_, other) => {
+      const { row: itsRow, length: itsLength } = this.bars[other];
+      const isBefore = other !== bar && other !== this.picked && (other < bar || isHeld);
+      const meets = at[other] < at[bar] + length && at[bar] < at[other] + itsLength;
+      return at[other] >= 0 && itsRow === row && isBefore && meets;
+    });
     const lanes = Array.from({ length: this.scene.rows[row][1] }, (_, lane) => lane);
     this.lanes[bar] = lanes.find((lane) => !taken.includes(lane)) ?? 0;
   }
@@ -129,7 +140,8 @@ class Placing extends Timeline {
   // ---- picking up, moving, putting down ----
 
   clamp(bar, place) {
-    return Math.max(0, Math.min(place, Math.round(this.scene.end / this.step) - this.bars[bar].length));
+    const last = Math.round(this.scene.end / this.step) - this.bars[bar].length;
+    return Math.max(0, Math.min(place, last));
   }
 
   put(place, told = TOLD.moved) {
@@ -152,9 +164,10 @@ class Placing extends Timeline {
     const bar = this.bars.findIndex(({ node }) => node === event.target), here = this.places[bar];
     const held = bar >= 0 && bar === this.picked;
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] * (event.shiftKey ? 5 : 1);
-    const back = { Enter: here, " ": here, Escape: this.before, Delete: -1, Backspace: -1 }[event.key];
+    const back = { Enter: here, " ": here, Escape: this.before, Delete: -1, Backspace: -1 };
+    const to = back[event.key];
     if (held && by) this.put(this.clamp(bar, here + by));
-    else if (held && back !== undefined) this.drop(back);
+    else if (held && to !== undefined) this.drop(to);
     else if (bar >= 0 && (event.key === "Enter" || event.key === " ")) {
       [this.picked, this.before] = [bar, here];
       this.put(Math.max(0, this.before), TOLD.held);
@@ -178,7 +191,8 @@ class Placing extends Timeline {
   move(event) {
     if (!this.grip) return;
     const [x, y] = inside(this.svg, event), [dx, dy] = this.grip;
-    this.put(y < this.bottom ? this.clamp(this.picked, Math.round(this.timeAt(x - dx) / this.step)) : -1);
+    const place = Math.round(this.timeAt(x - dx) / this.step);
+    this.put(y < this.bottom ? this.clamp(this.picked, place) : -1);
     const box = this.box(this.picked);
     attributes(this.shadow, box).style.display = "";
     this.drawBar(this.picked, { ...box, x: x - dx, y: y - dy });
@@ -187,10 +201,11 @@ class Placing extends Timeline {
   release(event) {
     if (!this.grip) return;
     const [x, y] = inside(this.svg, event), { node } = this.bars[this.picked];
-    const out = event.type === "pointercancel" || x < 0 || y < 0 || x > this.width || y > this.bottom + LANE;
-    this.layer.bars.append(...this.bars.map((bar) => bar.node)); // the order in which Tab goes through them
+    const isInside = x >= 0 && y >= 0 && x <= this.width && y <= this.bottom + LANE;
+    // In the order in which Tab goes through them.
+    this.layer.bars.append(...this.bars.map((bar) => bar.node));
     node.focus({ preventScroll: true });
-    if (out) this.drop(this.before, TOLD.back);
-    else this.drop();
+    if (isInside && event.type !== "pointercancel") this.drop();
+    else this.drop(this.before, TOLD.back);
   }
 }

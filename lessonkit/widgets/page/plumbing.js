@@ -2,15 +2,12 @@
 
 const SLOTS = 8; // a larger buffer shows how full it is
 const CALLS = 6; // of a stage with more only those at work are drawn, as many as fit
-const HELD = ["in the queue", "out of turn"]; // they wait, and have a place of their own
-const BRIEFLY = { idle: (note) => `waits for ${note}`, "buffer full": (note) => `no place in ${note}` };
-BRIEFLY["buffer empty"] = BRIEFLY.idle;
 const READY = 3; // of more beside the calls only the number is said
 
 class Plumbing {
   constructor() {
-    const given = { role: "group", tabindex: 0, "aria-label": "The pipeline at the time of the playhead" };
-    this.node = attributes(div("lk-plumbing"), { ...given, ...KEYS });
+    const aria = { role: "group", "aria-label": "The pipeline at the time of the playhead" };
+    this.node = attributes(div("lk-plumbing"), { ...aria, tabindex: 0, ...KEYS });
     this.parts = [];
   }
 
@@ -35,7 +32,8 @@ class Plumbing {
       }
       if (buffer >= 0) {
         const [, capacity, most] = scene.buffers[buffer];
-        const shown = works ? 0 : Math.min(SLOTS, capacity ?? Math.max(1, most)); // a box says it in words
+        // A box says it in words.
+        const shown = works ? 0 : Math.min(SLOTS, capacity ?? Math.max(1, most));
         part.slots = Array.from({ length: shown }, () => html("i", { class: "lk-slot" }));
         part.held = html("span");
         if (works) box.children[1].append(part.held);
@@ -44,21 +42,22 @@ class Plumbing {
       return part;
     });
     const arrow = () => html("span", { class: "lk-arrow", "aria-hidden": "true" });
-    this.node.replaceChildren(...this.parts.flatMap(({ box }, index) => (index ? [arrow(), box] : [box])));
+    const boxes = this.parts.flatMap(({ box }) => [arrow(), box]);
+    this.node.replaceChildren(...boxes.slice(1));
   }
 
   at(micros) {
-    const { bars, rows } = this.scene;
+    const { bars, rows, waits } = this.scene;
     const working = rows.map(() => []), waiting = rows.map(() => null);
     for (let bar = 0; bar < bars.row.length; bar++) {
       if (bars.start[bar] > micros || bars.start[bar] + bars.length[bar] <= micros) continue;
-      if (bars.kind[bar] && !HELD.includes(bars.kind[bar])) waiting[bars.row[bar]] = bar;
+      if (bars.kind[bar] && !waits[bars.kind[bar]].hasLane) waiting[bars.row[bar]] = bar;
       else working[bars.row[bar]].push(bar);
     }
     const held = this.held(micros);
     for (const part of this.parts) {
-      const waits = part.rows.map((row) => waiting[row]);
-      if (part.works) this.work(part, part.rows.flatMap((row) => working[row]), waits, micros);
+      const waiters = part.rows.map((row) => waiting[row]);
+      if (part.works) this.work(part, part.rows.flatMap((row) => working[row]), waiters, micros);
       if (part.buffer >= 0) this.hold(part, held[part.buffer]);
     }
   }
@@ -67,7 +66,8 @@ class Plumbing {
     const { bars, rows } = this.scene;
     const calls = [];
     for (const bar of busy) {
-      let place = part.calls > CALLS ? 0 : bars.lane[bar]; // a call keeps its place, as in the timeline
+      // A call keeps its place, as in the timeline.
+      let place = part.calls > CALLS ? 0 : bars.lane[bar];
       while (calls[place] !== undefined) place++;
       calls[place] = bar;
     }
@@ -75,23 +75,27 @@ class Plumbing {
       const bar = calls[place];
       const [fill, text] = chip.children;
       chip.classList.toggle("lk-full", bar !== undefined);
-      text.textContent = bar === undefined ? "" : bars.label[bar] || rows[bars.row[bar]][0];
-      fill.style.width = bar === undefined ? 0 : `${(100 * (micros - bars.start[bar])) / bars.length[bar]}%`;
-      if (bar !== undefined) fill.style.background = rows[bars.row[bar]][2];
+      text.textContent = "";
+      fill.style.width = 0;
+      if (bar === undefined) return;
+      const [stage, , colour] = rows[bars.row[bar]];
+      text.textContent = bars.label[bar] || stage;
+      fill.style.width = `${(100 * (micros - bars.start[bar])) / bars.length[bar]}%`;
+      fill.style.background = colour;
     });
     part.said.textContent = this.words(part, busy, waits.find((bar) => bar !== null), micros);
     part.said.title = part.said.textContent; // a small box cuts it
   }
 
   words(part, busy, wait, micros) {
-    const { bars, rows } = this.scene;
-    if (busy.length) {
-      const [stage] = rows[bars.row[busy[0]]];
+    const { bars, rows, waits } = this.scene, [bar] = busy;
+    if (bar !== undefined) {
+      const [stage] = rows[bars.row[bar]];
       if (part.calls > 1) return `${stage}: ${busy.length} of ${part.calls} at work`;
-      return `${stage}: ${number((micros - bars.start[busy[0]]) / 1000)} of ${time(bars.length[busy[0]])}`;
+      return `${stage}: ${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
     }
     if (wait === undefined) return "nothing to do";
-    return (BRIEFLY[bars.kind[wait]] ?? (() => `waits: ${bars.kind[wait]}`))(bars.note[wait]);
+    return waits[bars.kind[wait]].brief.replace("{}", () => bars.note[wait]);
   }
 
   hold(part, labels) {
@@ -100,7 +104,8 @@ class Plumbing {
       slot.textContent = labels[place] ?? "";
       slot.classList.toggle("lk-full", place < labels.length);
     });
-    const count = labels.length, ready = count > READY ? `${count} ready` : `ready ${labels.join(" ")}`;
+    const count = labels.length;
+    const ready = count > READY ? `${count} ready` : `ready ${labels.join(" ")}`;
     if (part.works) part.held.textContent = count ? ready : "";
     else part.held.textContent = capacity === null ? `${count} kept` : `${count} of ${capacity}`;
   }

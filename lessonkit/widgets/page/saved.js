@@ -1,5 +1,6 @@
-// JupyterLab saves the state of a widget only while its kernel is there. A lesson that was opened again has none,
-// and the next save, which comes by itself, would leave error messages in place of its pictures.
+// JupyterLab saves the state of a widget only while its kernel is there. A lesson that was opened
+// again has none, and the next save, which comes by itself, would leave error messages in place of
+// its pictures.
 
 function keepSaved(manager) {
   const collect = manager?.get_state_sync; // only JupyterLab's has it

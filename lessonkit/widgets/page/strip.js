@@ -1,4 +1,5 @@
-// What several ranks did: a row for each, in the time of the run. On a canvas, for there may be 150,000 stretches.
+// What several ranks did: a row for each, in the time of the run. On a canvas, for there may be
+// 150,000 stretches.
 
 const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1, UNDER = 16; // pixels
 
@@ -6,7 +7,8 @@ class Strip {
   choose = null; // called with the rank whose timeline is wanted, where somebody can answer
 
   constructor() {
-    this.canvas = html("canvas", { role: "img", onclick: (event) => this.choose?.(this.rankAt(event.offsetY)) });
+    const onclick = (event) => this.choose?.(this.rankAt(event.offsetY));
+    this.canvas = html("canvas", { role: "img", onclick });
     this.rank = html("select", { onchange: () => this.choose(Number(this.rank.value)), ...KEYS });
     this.picker = html("label", { class: "lk-rank" }, "timeline below: ", this.rank);
     this.keys = div("lk-keys");
@@ -29,16 +31,19 @@ class Strip {
     }
     this.rank.value = shown;
     const sharp = window.devicePixelRatio || 1, high = row * ranks, gap = row > 4 ? 1 : 0;
-    attributes(this.canvas, { width: width * sharp, height: (high + UNDER) * sharp, "aria-label": words });
+    attributes(this.canvas, { width: width * sharp, height: (high + UNDER) * sharp });
+    this.canvas.setAttribute("aria-label", words);
     this.canvas.style.cssText = `width: ${width}px; height: ${high + UNDER}px`;
     const pen = this.canvas.getContext("2d"), ink = getComputedStyle(this.node).color;
     const x = (micros) => LEFT + (micros / Math.max(1, end)) * (width - LEFT - RIGHT);
     pen.scale(sharp, sharp);
-    // Works, waits for its own data, waits for others; one colour after another, for to change it takes time.
-    const parts = [(of, step) => [of[3 * step + 1], of[3 * step + 2]], (of, step) => [of[3 * step], of[3 * step + 1]],
-      (of, step) => [of[3 * step + 2], ends[step]]];
-    parts.forEach((part, place) => {
-      pen.fillStyle = colours[place][1];
+    // Works, waits for its own data, waits for others; one colour after another, for to change it
+    // takes time.
+    const works = (of, step) => [of[3 * step + 1], of[3 * step + 2]];
+    const waitsForData = (of, step) => [of[3 * step], of[3 * step + 1]];
+    const waitsForOthers = (of, step) => [of[3 * step + 2], ends[step]];
+    [works, waitsForData, waitsForOthers].forEach((part, index) => {
+      pen.fillStyle = colours[index][1];
       turns.forEach((of, rank) => ends.forEach((_, step) => {
         const [from, to] = part(of, step);
         if (to > from) pen.fillRect(x(from), rank * row, Math.max(0.5, x(to) - x(from)), row - gap);
@@ -49,7 +54,8 @@ class Strip {
     pen.textAlign = "right";
     pen.font = "12px system-ui, sans-serif";
     pen.fillText("waited for", LEFT - 10, high + UNDER - 4);
-    let free = LEFT; // under each step the rank that it waited for, where there is room for its number
+    // Under each step the rank that it waited for, where there is room for its number.
+    let free = LEFT;
     for (const [rank, at] of late) {
       const from = x(at) - pen.measureText(rank).width;
       if (from < free) continue;
@@ -58,7 +64,8 @@ class Strip {
     }
     const named = row < 12 ? [] : Array.from({ length: ranks }, (_, rank) => rank);
     for (const rank of named) pen.fillText(`rank ${rank}`, LEFT - 10, (rank + 0.7) * row);
-    const key = ([text, colour]) => html("span", {}, html("i", { style: `background: ${colour}` }), text);
+    const square = (colour) => html("i", { style: `background: ${colour}` });
+    const key = ([text, colour]) => html("span", {}, square(colour), text);
     pen.fillText("▸", LEFT - 2, (shown + 0.5) * row + 4); // whose timeline is below
     this.keys.replaceChildren(...[...colours, ["was waited for", ink]].map(key));
     this.said.textContent = words;

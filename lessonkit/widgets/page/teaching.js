@@ -3,7 +3,8 @@
 const HEADING = ".jp-RenderedMarkdown :is(h1, h2, h3, h4, h5, h6)";
 const titleOf = (heading) => heading?.textContent.replace(/¶$/, "").trim() ?? "";
 
-// An editor folds the sections of *Further* by itself; a page without one, as Voilà's, has them open before a class.
+// An editor folds the sections of *Further* by itself; a page without one, as Voilà's, has them
+// open before a class.
 function foldFurther() {
   if (document.querySelector(".jp-collapseHeadingButton")) return;
   const all = [...document.querySelectorAll(".jp-Cell")];
@@ -14,13 +15,15 @@ function foldFurther() {
     if (further < 0 || place < further || level(cell) !== 3) return;
     const after = cells.findIndex((other, at) => at > place && level(other) <= 3);
     const inside = cells.slice(place + 1, after < 0 ? undefined : after);
+    const { heading } = cell, title = `Show or hide ${titleOf(heading)}`;
+    const others = [...heading.parentNode.children].filter((child) => child !== heading);
     const fold = (folded) => {
       for (const { node } of inside) node.classList.toggle("lk-folded", folded);
-      for (const child of cell.heading.parentNode.children) if (child !== cell.heading) child.hidden = folded;
+      for (const child of others) child.hidden = folded;
       attributes(show, { "aria-expanded": String(!folded) }).textContent = folded ? "show" : "hide";
     };
-    const show = button("show", `Show or hide ${titleOf(cell.heading)}`, () => fold(show.textContent === "hide"));
-    cell.heading.append(" ", html("span", { class: "lk lk-fold" }, show));
+    const show = button("show", title, () => fold(show.textContent === "hide"));
+    heading.append(" ", html("span", { class: "lk lk-fold" }, show));
     fold(true);
   });
 }
@@ -28,15 +31,17 @@ function foldFurther() {
 class Teaching {
   constructor() {
     this.at = 0;
-    this.large = this.toggle("large type", () => document.body.classList.toggle("lk-class-large", this.is(this.large)));
-    this.alone = this.toggle("one section at a time", () => this.show(this.is(this.alone) ? this.first() : 0));
+    const enlarge = () => document.body.classList.toggle("lk-class-large", this.is(this.large));
+    const isolate = () => this.show(this.is(this.alone) ? this.first() : 0);
+    this.large = this.toggle("large type", enlarge);
+    this.alone = this.toggle("one section at a time", isolate);
     this.before = button("◀", "The section before", () => this.show(this.at - 1));
     this.after = button("▶", "The section after", () => this.show(this.at + 1));
     this.title = html("span", { "aria-live": "polite" });
-    const moves = html("span", { hidden: true }, this.before, this.after, this.title);
-    this.moves = moves;
-    const summary = html("summary", { title: "For a class: large type, one section at a time" }, "Aa");
-    this.node = html("details", { class: "lk lk-class" }, summary, this.large, this.alone, moves);
+    this.moves = html("span", { hidden: true }, this.before, this.after, this.title);
+    const title = "For a class: large type, one section at a time";
+    const switches = [html("summary", { title }, "Aa"), this.large, this.alone, this.moves];
+    this.node = html("details", { class: "lk lk-class" }, ...switches);
   }
 
   // Every widget asks for it when it is drawn; a page has one, and a picture by itself needs none.
@@ -59,7 +64,8 @@ class Teaching {
 
   // Several may be open.
   notebook() {
-    return [...document.querySelectorAll(".jp-Notebook")].find((node) => node.offsetParent) ?? document.body;
+    const open = [...document.querySelectorAll(".jp-Notebook")];
+    return open.find((node) => node.offsetParent) ?? document.body;
   }
 
   // A section begins at a heading of the first or the second level.
@@ -76,7 +82,8 @@ class Teaching {
   // The one that is at the top of the screen.
   first() {
     const top = Math.max(0, this.notebook().getBoundingClientRect().top) + 20;
-    return Math.max(0, this.sections().findIndex(({ cells }) => cells.at(-1).getBoundingClientRect().bottom > top));
+    const isSeen = ({ cells }) => cells.at(-1).getBoundingClientRect().bottom > top;
+    return Math.max(0, this.sections().findIndex(isSeen));
   }
 
   show(at) {

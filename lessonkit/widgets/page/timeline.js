@@ -1,12 +1,18 @@
-// The timeline: a row for each stage, a lane for each call, a bar for each piece of work or waiting.
+// The timeline: a row for each stage, a lane for each call, a bar for each piece of work or
+// waiting.
 
 const LEFT = 92, RIGHT = 16, TOP = 36, BOTTOM = 26, GAP = 9, TRACK = 64;
 const FINEST = 10; // microseconds between two marks: their numbers have no more digits
 const NARROWEST = 240; // pixels, with something to see beside the names
 const ROW = 16; // a row's name needs so much
-const LEGIBLE = 15, TALLEST = 480; // pixels: of a lane whose bars are labelled, and of a picture that grows for that
+const LEGIBLE = 15; // pixels: of a lane whose bars are labelled
+const TALLEST = 480; // pixels: of a picture that grows for that
 const OF_WAITS = 0.4; // of a lane: so high is one in which nobody works
 const BAND = 5; // pixels: of the pinned run, under each row
+const HEARD = { // events, and the methods that act on them
+  pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release",
+  pointerleave: "away", keydown: "key",
+};
 
 class Timeline {
   constructor({ onTime, onBar, height }) {
@@ -20,12 +26,13 @@ class Timeline {
       this.layer[name] = svg("g", { class: `lk-${name}` });
     }
     const handle = svg("path", { d: "M-6,-18 h12 v9 l-6,6 l-6,-6 z" });
-    this.head = svg("g", { class: "lk-head" }, handle, svg("line", { y1: -6 }), svg("text", { x: 10, y: -8 }));
+    const text = svg("text", { x: 10, y: -8 });
+    this.head = svg("g", { class: "lk-head" }, handle, svg("line", { y1: -6 }), text);
     this.ring = svg("rect", { class: "lk-ring", rx: 3 });
-    const given = { class: "lk-timeline", role: "slider", tabindex: 0, "aria-label": "Time in the run", ...KEYS };
-    this.svg = svg("svg", given, hatching(this.hatch), ...Object.values(this.layer), this.ring, this.head);
-    const hears = { pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release" };
-    for (const [event, act] of Object.entries({ ...hears, pointerleave: "away", keydown: "key" })) {
+    const aria = { role: "slider", tabindex: 0, "aria-label": "Time in the run" };
+    const layers = [hatching(this.hatch), ...Object.values(this.layer), this.ring, this.head];
+    this.svg = svg("svg", { class: "lk-timeline", ...aria, ...KEYS }, ...layers);
+    for (const [event, act] of Object.entries(HEARD)) {
       this.svg.addEventListener(event, (about) => this[act]?.(about));
     }
   }
@@ -33,22 +40,23 @@ class Timeline {
   // ---- from time and place to pixels, and back ----
 
   get end() {
-    return this.held ?? Math.max(1, this.scene.end, this.other?.end ?? 0); // held still under a hand
+    // Held still under a hand.
+    return this.held ?? Math.max(1, this.scene.end, this.other?.end ?? 0);
   }
 
-  x(micros) {
-    return LEFT + (micros / this.end) * (this.width - LEFT - RIGHT);
-  }
+  x = (micros) => LEFT + (micros / this.end) * (this.width - LEFT - RIGHT);
 
   timeAt(x) {
     return Math.max(0, Math.min(this.end, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end));
   }
 
-  // The rows share the height: it stays the same, whatever there is to show, if names and labels have room.
+  // The rows share the height: it stays the same, whatever there is to show, if names and labels
+  // have room.
   measure() {
     const { rows, bars } = this.scene;
     const works = new Set(bars?.row.filter((_, bar) => !bars.kind[bar]));
-    this.shares = rows.map((_, row) => (!bars || works.has(row) ? 1 : OF_WAITS)); // of a lane's height
+    // Of a lane's height.
+    this.shares = rows.map((_, row) => (!bars || works.has(row) ? 1 : OF_WAITS));
     const lanes = rows.reduce((sum, [, count], row) => sum + count * this.shares[row], 0);
     const gap = GAP + (this.isPinned ? BAND : 0), fixed = TOP + BOTTOM + gap * rows.length;
     const legible = Math.min(TALLEST, fixed + LEGIBLE * lanes);
@@ -64,9 +72,7 @@ class Timeline {
   }
 
   // How high a lane of a row is.
-  high(row) {
-    return this.lane * this.shares[row];
-  }
+  high = (row) => this.lane * this.shares[row];
 
   box(bar) {
     const { row, lane, start, length } = this.scene.bars;
@@ -104,15 +110,17 @@ class Timeline {
     this.layer.names.replaceChildren(
       ...this.scene.rows.flatMap(([stage, lanes], row) => {
         const high = this.high(row), y = this.tops[row] + (lanes * high) / 2 + 4;
-        const short = stage.length > 10 ? `${stage.slice(0, 9)}…` : stage;
+        const short = cut(stage, 10), last = { "text-anchor": "end" };
         // A lane of workers is always the same one, so each has its number.
         const numbered = lanes > 1 && high >= 11 && /^Worker( \d+)?$/.test(stage);
         const numbers = Array.from({ length: numbered ? lanes : 0 }, (_, lane) => {
-          return label(LEFT - 10, this.tops[row] + (lane + 0.5) * high + 4, lane, { "text-anchor": "end" });
+          return label(LEFT - 10, this.tops[row] + (lane + 0.5) * high + 4, lane, last);
         });
-        // In these marks a name that is written from right to left does not turn around what is beside it.
-        const text = lanes > 1 && this.shares[row] === 1 && !numbered ? `\u2068${short}\u2069 ×${lanes}` : short;
-        const node = label(LEFT - (numbered ? 30 : 10), y, text, { "text-anchor": "end" });
+        // In these marks a name that is written from right to left does not turn around what is
+        // beside it.
+        const isCounted = lanes > 1 && this.shares[row] === 1 && !numbered;
+        const text = isCounted ? `\u2068${short}\u2069 ×${lanes}` : short;
+        const node = label(LEFT - (numbered ? 30 : 10), y, text, last);
         node.append(svg("title", {}, stage));
         return [node, ...numbers];
       }),
@@ -144,24 +152,33 @@ class Timeline {
       this.bars.push({ rect: svg("rect", { rx: 2.5 }), text, said: {} });
       this.layer.bars.append(this.bars.at(-1).rect, text);
     }
-    for (const { rect, text } of this.bars.splice(count)) [rect, text].forEach((node) => node.remove());
+    for (const { rect, text } of this.bars.splice(count)) {
+      rect.remove();
+      text.remove();
+    }
     for (const [bar, { rect, text, said }] of this.bars.entries()) {
       const box = this.box(bar), { x, y, width, height } = box;
       const [stage, , colour, ink] = rows[bars.row[bar]];
       const wait = bars.kind[bar] !== "";
       const idle = bars.kind[bar] === "idle" && bars.note[bar];
       const words = idle ? `waits for ${idle.split(",")[0]}` : bars.label[bar];
-      const fits = words && height >= 11 && width >= 7 * words.length + (wait ? 24 : 4) ? words : "";
+      const isRoom = height >= 11 && width >= 7 * words.length + (wait ? 24 : 4);
+      const shown = isRoom ? words : "";
       tell(rect, said, { ...box, fill: wait ? `url(#${this.hatch})` : colour });
-      tell(rect, said, { "data-start": bars.start[bar], "data-length": bars.length[bar], "data-stage": stage });
-      if (tell(rect, said, { class: wait ? "lk-bar lk-wait" : "lk-bar" })) this.bars[bar].lit = false;
-      if (said.label !== fits) text.textContent = said.label = fits;
+      const [from, long] = [bars.start[bar], bars.length[bar]];
+      tell(rect, said, { "data-start": from, "data-length": long, "data-stage": stage });
+      const name = wait ? "lk-bar lk-wait" : "lk-bar";
+      if (tell(rect, said, { class: name })) this.bars[bar].lit = false;
+      if (said.label !== shown) text.textContent = said.label = shown;
+      if (!shown) continue;
       const paint = wait ? "lk-why" : ink === "#ffffff" ? "lk-white" : "";
-      if (fits) tell(text, (said.text ??= {}), { x: x + width / 2, y: y + height / 2 + 4, class: paint });
+      const middle = { x: x + width / 2, y: y + height / 2 + 4 };
+      tell(text, (said.text ??= {}), { ...middle, class: paint });
     }
   }
 
-  // The other run, one shape for each stage: a real one thin below the same bars, a pinned one a band under the row.
+  // The other run, one shape for each stage: a real one thin below the same bars, a pinned one a
+  // band under the row.
   drawGhosts() {
     if (!this.other) return this.layer.ghosts.replaceChildren();
     const { bars, rows: theirs } = this.other;
@@ -170,10 +187,9 @@ class Timeline {
     for (let bar = 0; bar < bars.row.length; bar++) {
       const row = rows[bars.row[bar]];
       if (row < 0 || bars.kind[bar]) continue;
-      const lane = Math.min(bars.lane[bar], this.scene.rows[row][1] - 1);
-      const x = this.x(bars.start[bar]);
-      const width = Math.max(1, this.x(bars.start[bar] + bars.length[bar]) - x - 1);
       const lanes = this.scene.rows[row][1], each = this.high(row);
+      const lane = Math.min(bars.lane[bar], lanes - 1), x = this.x(bars.start[bar]);
+      const width = Math.max(1, this.x(bars.start[bar] + bars.length[bar]) - x - 1);
       const y = this.tops[row] + (this.isPinned ? lanes * each + 1 : (lane + 0.74) * each);
       const thick = this.isPinned ? BAND : each * 0.2;
       const [left, top, wide, high] = [x, y, width, thick].map((size) => size.toFixed(1));
@@ -190,7 +206,8 @@ class Timeline {
     const outlined = this.show.path ? this.scene.path.filter(([, , bar]) => bar >= 0) : [];
     this.layer.path.replaceChildren(...outlined.map(([start, end, bar]) => {
       const { y, height } = this.box(bar), x = this.x(start);
-      return svg("rect", { x, y: y - 1.5, width: Math.max(1, this.x(end) - x), height: height + 3, rx: 3 });
+      const width = Math.max(1, this.x(end) - x);
+      return svg("rect", { x, y: y - 1.5, width, height: height + 3, rx: 3 });
     }));
   }
 
@@ -203,7 +220,9 @@ class Timeline {
     const most = levels.reduce((top, level) => Math.max(top, level), 0);
     const floor = this.floor + BOTTOM + TRACK - 8;
     const y = (level) => floor - (level / Math.max(1, most)) * (TRACK - 20);
-    const stairs = levels.map((level, event) => `H${this.x(times[event]).toFixed(1)}V${y(level).toFixed(1)}`);
+    const stairs = levels.map((level, event) => {
+      return `H${this.x(times[event]).toFixed(1)}V${y(level).toFixed(1)}`;
+    });
     const top = bytes.length ? size(most) : `${most} held`;
     return this.layer.track.replaceChildren(
       svg("path", { d: `M${LEFT},${floor}${stairs.join("")}H${this.x(this.scene.end)}V${floor}Z` }),
@@ -256,7 +275,8 @@ class Timeline {
     this.svg.classList.toggle("lk-dim", lit !== null && lit.size > 1);
     for (const [place, bar] of this.bars.entries()) {
       const light = lit !== null && lit.has(place);
-      if (bar.lit !== light) for (const node of [bar.rect, bar.text]) node.classList.toggle("lk-lit", light);
+      if (bar.lit === light) continue;
+      for (const node of [bar.rect, bar.text]) node.classList.toggle("lk-lit", light);
       bar.lit = light;
     }
   }

@@ -1,4 +1,5 @@
-// The live view of one run: figures, plumbing, timeline, a sentence, and the buttons that belong to time.
+// The live view of one run: figures, plumbing, timeline, a sentence, and the buttons that belong
+// to time.
 
 const SLOWER = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 const WHOLE = 6; // s; about so long playing takes by default
@@ -10,12 +11,13 @@ class View {
     this.figures = div("lk-figures");
     this.said = spoken("lk-said");
     this.plumbing = new Plumbing();
-    this.timeline = new Timeline({ height, onTime: (at) => this.at(at), onBar: (bar) => this.point(bar) });
+    const onBar = (bar) => this.point(bar);
+    this.timeline = new Timeline({ height, onTime: this.at, onBar });
     this.playButton = button("play", "Play", () => this.play());
-    const choose = () => (this.chosen = true); // from then on it is not ours to set
+    const onchange = () => (this.chosen = true); // from then on it is not ours to set
     const speeds = SLOWER.map((times) => html("option", { value: times }, `${times}× slower`));
-    const slower = { "aria-label": "How many times slower than the run", onchange: choose, ...KEYS };
-    this.slower = html("select", slower, ...speeds);
+    const aria = { "aria-label": "How many times slower than the run" };
+    this.slower = html("select", { ...aria, onchange, ...KEYS }, ...speeds);
     const first = button("|◀", "To the start", () => this.timeline.seek(0));
     const back = button("◀|", "One step back", () => this.timeline.step(-1));
     const on = button("|▶", "One step on", () => this.timeline.step(1));
@@ -28,7 +30,8 @@ class View {
       this.strip.draw(this.scene.strip, this.timeline.width, this.scene.end);
     });
     this.strip = new Strip();
-    this.nodes = [this.figures, this.strip.node, this.plumbing.node, this.frame, this.said, this.words, this.tools];
+    const pictures = [this.strip.node, this.plumbing.node, this.frame];
+    this.nodes = [this.figures, ...pictures, this.said, this.words, this.tools];
   }
 
   toggle(name) {
@@ -77,15 +80,14 @@ class View {
 
   drawFigures() {
     const { scene, pinned } = this, shown = [...scene.figures];
-    const factor = pinned && pinned.summary !== scene.summary && scene.perSample && pinned.perSample / scene.perSample;
+    const isOther = pinned && pinned.summary !== scene.summary && scene.perSample;
+    const factor = isOther ? pinned.perSample / scene.perSample : 0;
     if (factor) shown.splice(1, 0, [`${factor.toFixed(2)}×`, "the pinned speed"]);
     const figure = ([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what));
     this.figures.replaceChildren(...shown.map(figure));
   }
 
-  at(micros) {
-    this.plumbing.at(Math.min(micros, this.scene.end));
-  }
+  at = (micros) => this.plumbing.at(Math.min(micros, this.scene.end));
 
   point(bar) {
     this.say(bar);
@@ -93,13 +95,15 @@ class View {
   }
 
   say(bar) {
-    if (bar < 0) {
-      const { note, data } = this.scene;
-      const thin = this.real ? "Thin bars: the real run. " : this.pinned ? "Under each row: the pinned run. " : "";
-      return this.said.replaceChildren(`${note} ${thin}`, html("b", {}, data && `What the model sees: ${data}.`));
+    if (bar >= 0) {
+      const [subject, rest] = sentence(this.scene, bar);
+      return this.said.replaceChildren(html("b", {}, subject), ` ${rest}`);
     }
-    const [subject, rest] = sentence(this.scene, bar);
-    return this.said.replaceChildren(html("b", {}, subject), ` ${rest}`);
+    const { note, data } = this.scene;
+    const pinned = this.pinned ? "Under each row: the pinned run. " : "";
+    const other = this.real ? "Thin bars: the real run. " : pinned;
+    const seen = html("b", {}, data && `What the model sees: ${data}.`);
+    return this.said.replaceChildren(`${note} ${other}`, seen);
   }
 
   play() {
@@ -110,10 +114,11 @@ class View {
     named(this.playButton, "Pause").textContent = "pause";
     let before = performance.now();
     const frame = (now) => {
-      if (!this.playing || !timeline.svg.isConnected || timeline.time >= timeline.end) return this.stop();
-      if (!still) timeline.seek(timeline.time + ((now - before) * 1000) / Number(this.slower.value));
-      else if (now - before > STILL) timeline.step(1);
-      if (!still || now - before > STILL) before = now;
+      const isAtEnd = timeline.time >= timeline.end, passed = now - before;
+      if (!this.playing || !timeline.svg.isConnected || isAtEnd) return this.stop();
+      if (!still) timeline.seek(timeline.time + (passed * 1000) / Number(this.slower.value));
+      else if (passed > STILL) timeline.step(1);
+      if (!still || passed > STILL) before = now;
       return (this.playing = requestAnimationFrame(frame));
     };
     return (this.playing = requestAnimationFrame(frame));

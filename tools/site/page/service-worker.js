@@ -1,5 +1,6 @@
-// Keeps what never changes for the next visit, and of the rest what came last for when there is no network: so all
-// lessons open offline after one visit. What else is asked for is JupyterLite's own worker's.
+// Keeps what never changes for the next visit, and of the rest what came last for when there is no
+// network: so all lessons open offline after one visit. What else is asked for is JupyterLite's own
+// worker's.
 
 // Other sites may have the same origin: each has caches of its own, by its folder.
 const OURS = `lessons ${new URL(".", location.href).pathname} `;

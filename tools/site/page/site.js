@@ -7,7 +7,8 @@ const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
 const TRIED = `lessons tried ${here.pathname}`; // another site may have the same origin
 const OFTEN = 10000; // ms from one save to the next
-const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function"; // or there is no Python
+// Or there is no Python.
+const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
 const BIG = ["pyodide.asm.wasm.packed", "python_stdlib.zip.packed", "packages.zip.packed"];
 
 // ---- the line ----
@@ -38,20 +39,23 @@ function say(text, done) {
 
 // ---- how a lesson begins ----
 
-// Its text up to the first question is here at once, and read while the lesson itself still loads; then that takes its
-// place, at the same heading. A learner's own copy is not shown so: it may begin otherwise.
+// Its text up to the first question is here at once, and read while the lesson itself still loads;
+// then that takes its place, at the same heading. A learner's own copy is not shown so: it may
+// begin otherwise.
 async function showOpening() {
   const answer = await fetch(new URL(`openings/${path.replace(".ipynb", ".html")}`, here));
   const text = answer.ok ? await answer.text() : "";
   if (!text || (await hasChanges()) || isOpen()) return;
-  const opening = Object.assign(document.createElement("main"), { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
+  const opening = document.createElement("main");
+  Object.assign(opening, { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
   line.after(opening);
   while (!isOpen()) {
     opening.style.top = `${line.offsetHeight}px`;
     await soon(50);
   }
   const headings = [...opening.querySelectorAll("h2")];
-  const read = headings.findLast((heading) => heading.offsetTop <= opening.scrollTop + opening.clientHeight / 2);
+  const middle = opening.scrollTop + opening.clientHeight / 2;
+  const read = headings.findLast((heading) => heading.offsetTop <= middle);
   try {
     if (opening.scrollTop && read) await goToSection(read.id, () => opening.remove());
   } finally {
@@ -79,7 +83,8 @@ function digest(notebook) {
   return `${a >>> 0}-${b >>> 0}`;
 }
 
-const asked = path && fetch(new URL(`files/${path}`, here), { cache: "no-cache" }).catch(() => null);
+const address = new URL(`files/${path}`, here);
+const asked = path && fetch(address, { cache: "no-cache" }).catch(() => null);
 
 async function published() {
   const answer = await asked;
@@ -90,7 +95,8 @@ const mine = path.replace(/(\.\w+)$/, " (mine)$1");
 const key = `lessons ${here.pathname}${path}`;
 let lesson = null, older = false, keeps = true;
 let second = ""; // what a second tab of a lesson says, again after each try to save
-const OPEN = "This lesson is open in another tab, and only that one is kept: what you do here is lost.";
+const OPEN = "This lesson is open in another tab, and only that one is kept: "
+  + "what you do here is lost.";
 const CLOSED = "The other tab is closed. Load this page again to go on from what it kept.";
 
 // Before the page opens the lesson: a saved copy without changes gives way to a newer version.
@@ -114,7 +120,9 @@ async function choose() {
       recall(key, now);
       location.reload();
     });
-  } else if (files.has(mine)) line.append(link("My earlier copy", `?path=${encodeURIComponent(mine)}`));
+  } else if (files.has(mine)) {
+    line.append(link("My earlier copy", `?path=${encodeURIComponent(mine)}`));
+  }
 }
 
 function recall(name, value) {
@@ -133,12 +141,14 @@ export const ready = choose().catch((error) => console.warn(error));
 // ---- Python ----
 
 let started = "", heard = performance.now();
-new PerformanceObserver((seen) => { // what belongs to Python and the page: icons and lists come as long as it is open
-  if (seen.getEntries().some(({ name }) => /\/(build|extensions|python-\w+)\//.test(name))) heard = performance.now();
+// What belongs to Python and the page: icons and lists come as long as it is open.
+const isPart = ({ name }) => /\/(build|extensions|python-\w+)\//.test(name);
+new PerformanceObserver((seen) => {
+  if (seen.getEntries().some(isPart)) heard = performance.now();
 }).observe({ type: "resource" });
 
-// Asked for at once, so that they are here when the page has come so far as to want them. How large they are the build
-// says: a server that compresses would count other bytes.
+// Asked for at once, so that they are here when the page has come so far as to want them. How large
+// they are the build says: a server that compresses would count other bytes.
 async function fetchPython() {
   await ready;
   const { python, bytes } = document.getElementById("lessons-script").dataset;
@@ -157,7 +167,8 @@ async function fetchPython() {
   }));
 }
 
-// On a slow line the page and Python may come for minutes; it is late when nothing has come for long.
+// On a slow line the page and Python may come for minutes; it is late when nothing has come for
+// long.
 async function watch() {
   while (started !== "done") {
     await soon(1000);
@@ -165,6 +176,9 @@ async function watch() {
   }
   return undefined;
 }
+
+const OFFLINE = "There is no network, and not all of this lesson is kept here: "
+  + "open it once while there is one.";
 
 async function keptCaches() {
   try {
@@ -174,10 +188,10 @@ async function keptCaches() {
   }
 }
 
-// A file that is kept here may be damaged, and would stay so: drop what is kept of Python, never a learner's work,
-// and try once more.
+// A file that is kept here may be damaged, and would stay so: drop what is kept of Python, never a
+// learner's work, and try once more.
 async function giveUp() {
-  if (!navigator.onLine) return say("There is no network, and not all of this lesson is kept here: open it once while there is one.", true);
+  if (!navigator.onLine) return say(OFFLINE, true);
   const isOurs = (name) => name.startsWith(`lessons ${here.pathname} `); // as in the worker
   const names = (await keptCaches()).filter(isOurs);
   const again = async () => {
@@ -187,7 +201,8 @@ async function giveUp() {
   const before = recall(TRIED);
   recall(TRIED, String(Date.now()));
   const isNew = !before || Date.now() - Number(before) > 10 * LATE;
-  const copy = (await saved())?.get(path)?.content ?? lesson, open = panel()?.context.model.toJSON();
+  const copy = (await saved())?.get(path)?.content ?? lesson;
+  const open = panel()?.context.model.toJSON();
   const isSaved = !open || digest(open) === digest(copy); // to open a lesson counts as a change
   if (names.length && isNew && isSaved) return again();
   say("Python has not started. If it fails again, try another browser.", true);
@@ -210,7 +225,8 @@ const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function start() {
   if (!ABLE) {
-    return say("This browser cannot run Python, because it is too old or has no WebAssembly. Text and stored pictures are here.", true);
+    const why = "because it is too old or has no WebAssembly";
+    return say(`This browser cannot run Python, ${why}. Text and stored pictures are here.`, true);
   }
   if ((await asked)?.status === 404 && !(await saved())?.has(path)) {
     return say("There is no lesson of this name: choose one from the list of all lessons.", true);
@@ -221,39 +237,49 @@ async function start() {
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;
   saveInTurn(panel().context);
-  // Drawings of a published lesson are shown before they are run; a file of somebody else's is not trusted.
+  // Drawings of a published lesson are shown before they are run; a file of somebody else's is not
+  // trusted.
   if ((await asked)?.ok) for (const { model } of panel().content.widgets) model.trusted = true;
   const { kernel } = panel().sessionContext.session;
-  // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new kernel has none.
+  // JupyterLite's kernel never answers this question, and saved widgets would wait for it: a new
+  // kernel has none.
   kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
   drawSaved().catch((error) => console.warn(error));
-  if (location.hash) goToSection(decodeURIComponent(location.hash.slice(1))).catch((error) => console.warn(error));
+  const section = decodeURIComponent(location.hash.slice(1));
+  if (section) goToSection(section).catch((error) => console.warn(error));
   await kernel.info;
   kernel.statusChanged.connect((_, status) => {
+    const isStarting = words.textContent.startsWith("Python starts");
     if (status === "restarting") say("Python starts again …");
-    else if (status === "idle" && words.textContent.startsWith("Python starts")) say("Python is ready again: run the cells.");
+    else if (status === "idle" && isStarting) say("Python is ready again: run the cells.");
   });
   await runFirst().catch(() => 0); // the learner has run them already
   started = "done";
   recall(TRIED, "");
-  const kept = keeps ? "Your work is kept in this browser." : "This browser keeps nothing here: download your work before you leave.";
-  if (second) return say(second, true);
-  say(older ? "This is your copy of an earlier version of this lesson." : `Python is ready. ${kept}`, true);
-  return undefined;
+  const nothing = "This browser keeps nothing here: download your work before you leave.";
+  const ready = `Python is ready. ${keeps ? "Your work is kept in this browser." : nothing}`;
+  const now = older ? "This is your copy of an earlier version of this lesson." : ready;
+  return say(second || now, true);
 }
 
-// A link from the first page names a section by its heading, as JupyterLab does; most of them are folded. Pictures
-// above it are drawn later and move it: it is held in sight until Python is there, or the reader moves.
+// A link from the first page names a section by its heading, as JupyterLab does; most of them are
+// folded. Pictures above it are drawn later and move it: it is held in sight until Python is there,
+// or the reader moves.
 async function goToSection(wanted, shown = () => 0) {
   while (!panel()?.content?.widgets?.length) await soon(50);
   const { content } = panel();
-  const heading = ({ model }) => /^#+ (.+)/.exec(model.sharedModel.getSource())?.[1].replaceAll(" ", "-");
-  const place = content.widgets.findIndex((cell) => cell.model.type === "markdown" && heading(cell) === wanted);
+  const isWanted = ({ model }) => {
+    const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
+    return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
+  };
+  const place = content.widgets.findIndex(isWanted);
   if (place < 0) return;
   content.widgets[place].headingCollapsed = false;
   content.activeCellIndex = place;
   let isRead = false;
-  for (const moved of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(moved, () => (isRead = true));
+  for (const moved of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    addEventListener(moved, () => (isRead = true));
+  }
   await content.scrollToItem(place, "start");
   shown();
   for (let late = 0; !isRead && late < 10; late += started === "done") {
@@ -262,13 +288,19 @@ async function goToSection(wanted, shown = () => 0) {
   }
 }
 
-// The widgets that were saved with a lesson need no Python to be seen; JupyterLab would wait for it.
+// The widgets that were saved with a lesson need no Python to be seen; JupyterLab would wait for
+// it.
 async function drawSaved() {
   const { content, context } = panel();
   for (let tries = 0; context.model.getMetadata("widgets") && tries < 100; tries++) {
     const renderer = inside(content).find((one) => one._manager?.promise);
-    if (renderer) return (await renderer._manager.promise).restoreWidgets(context.model, { loadKernel: false, loadNotebook: true });
-    await soon(100);
+    if (!renderer) {
+      await soon(100);
+      continue;
+    }
+    const manager = await renderer._manager.promise;
+    const fromNotebook = { loadKernel: false, loadNotebook: true };
+    return manager.restoreWidgets(context.model, fromNotebook);
   }
   return undefined;
 }
@@ -297,13 +329,16 @@ function saveInTurn(context) {
   context.save = () => (last = last.catch(() => 0).then(save));
 }
 
-// Not before Python is there: until then JupyterLab has not read the widgets that were saved, and would save none.
+// Not before Python is there: until then JupyterLab has not read the widgets that were saved, and
+// would save none.
 function save() {
   const { context } = panel() ?? {};
   if (started === "done" && !second && context?.model.dirty) context.save();
 }
 setInterval(save, OFTEN);
-document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") save();
+});
 
 if (ABLE) button("Run all cells", () => jupyterapp.commands.execute("notebook:run-all-cells"));
 button("Download all my work", async () => {
@@ -314,21 +349,25 @@ button("Download all my work", async () => {
   else say("There is nothing yet: run or change a cell first.");
 });
 
-// What came before the worker was there it keeps afterwards: on a slow line it would be in Python's way.
+// What came before the worker was there it keeps afterwards: on a slow line it would be in Python's
+// way.
 if (path) start().then(keepAll).catch((error) => console.warn(error));
 
 async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
-  const lessons = (await list.json()).content.map(({ path }) => new URL(`files/${path}`, here).href);
-  const pages = [location.href.split("?")[0], here.href, new URL("workers.html", here).href, new URL(`${document.getElementById("lessons-script").dataset.python}/more.zip`, here).href];
+  const { python } = document.getElementById("lessons-script").dataset;
+  const files = (await list.json()).content.map(({ path }) => `files/${path}`);
+  const ours = [...files, "", "workers.html", `${python}/more.zip`];
+  const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);
-  active?.postMessage([...others, ...pages, ...lessons]);
+  active?.postMessage([...others, location.href.split("?")[0], ...addresses]);
 }
 
 // ---- one tab for each lesson ----
 
-// Two would overwrite each other: the second keeps nothing, and says so. Where pages are not secure nobody can tell.
+// Two would overwrite each other: the second keeps nothing, and says so. Where pages are not secure
+// nobody can tell.
 async function claim() {
   // A browser may keep a page that was left, to show it again, and with it what it holds.
   const left = new Promise((leave) => addEventListener("pagehide", leave));

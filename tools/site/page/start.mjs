@@ -1,10 +1,12 @@
-// In the place of Pyodide's own start: the kernel calls this, and finds all packages in one archive.
+// In the place of Pyodide's own start: the kernel calls this, and finds all packages in one
+// archive.
 
 const here = new URL(".", import.meta.url).href;
 const site = new URL("..", here).pathname; // where site.js is
 const told = new BroadcastChannel(`lessons ${site}`);
 
-// The largest files are packed for the way, whatever the server does; what asks for them gets them as they were.
+// The largest files are packed for the way, whatever the server does; what asks for them gets them
+// as they were.
 const BIG = ["pyodide.asm.wasm", "python_stdlib.zip", "packages.zip"].map((name) => here + name);
 const plain = globalThis.fetch;
 
@@ -12,7 +14,8 @@ async function unpacking(asked, ...options) {
   const address = String(asked?.url ?? asked);
   if (!BIG.includes(address)) return plain(asked, ...options);
   const { ok, status, body } = await plain(`${address}.packed`);
-  const headers = { "content-type": address.endsWith(".wasm") ? "application/wasm" : "application/zip" };
+  const type = address.endsWith(".wasm") ? "application/wasm" : "application/zip";
+  const headers = { "content-type": type };
   if (!ok) return new Response(null, { status, headers });
   const { readable, writable } = new DecompressionStream("gzip");
   body.pipeTo(writable).catch(fail); // what reads the other end may wait for ever
@@ -34,7 +37,8 @@ export const loadPyodide = (options) => start(options).catch((error) => {
 
 async function start(options) {
   // The page has said that there will be no Python.
-  if (typeof WebAssembly !== "object" || typeof DecompressionStream !== "function") await new Promise(() => 0);
+  const isAble = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
+  if (!isAble) await new Promise(() => 0);
   told.postMessage("Starting Python");
   globalThis.fetch = unpacking;
   const packages = fetch(`${here}packages.zip`).then((answer) => answer.arrayBuffer());

@@ -1,4 +1,5 @@
-// What a learner has saved, in this browser's own storage, where JupyterLite puts it; and all of it as one file.
+// What a learner has saved, in this browser's own storage, where JupyterLite puts it; and all of it
+// as one file.
 
 const here = new URL(".", import.meta.url);
 const NAME = `JupyterLite Storage - ${here.pathname}`;
@@ -14,7 +15,10 @@ function open() {
 }
 
 function done(request) {
-  return new Promise((resolve, reject) => Object.assign(request, { onsuccess: () => resolve(request.result), onerror: () => reject(request.error) }));
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
 }
 
 // Returns the saved files by path; null if the browser keeps nothing.
@@ -35,22 +39,29 @@ export async function saved() {
 export async function keep(changes) {
   const storage = await open();
   const files = storage.transaction("files", "readwrite").objectStore("files");
-  await Promise.all(changes.map(([path, file]) => done(file ? files.put(file, path) : files.delete(path))));
+  const make = ([path, file]) => done(file ? files.put(file, path) : files.delete(path));
+  await Promise.all(changes.map(make));
   storage.close();
 }
 
-// Returns all saved files as names and bytes; where nothing is saved at all, the lesson that is *open*.
+// Returns all saved files as names and bytes; where nothing is saved at all, the lesson that is
+// *open*.
 export async function allWork(...open) {
   const files = [...((await saved())?.values() ?? open)].filter(({ type }) => type !== "directory");
   return files.map(({ path, content, format }) => {
     const text = typeof content === "string" ? content : JSON.stringify(content, null, 1);
-    const bytes = format === "base64" ? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)) : new TextEncoder().encode(text);
+    const unpacked = () => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const bytes = format === "base64" ? unpacked() : new TextEncoder().encode(text);
     return [path, bytes];
   });
 }
 
 const CRC = Array.from({ length: 256 }, (_, number) => {
-  for (let bit = 0; bit < 8; bit++) number = number & 1 ? (number >>> 1) ^ 0xedb88320 : number >>> 1;
+  for (let bit = 0; bit < 8; bit++) {
+    const isOdd = number & 1;
+    number >>>= 1;
+    if (isOdd) number ^= 0xedb88320;
+  }
   return number;
 });
 
@@ -61,24 +72,31 @@ export function zip(files, name) {
   for (const [path, bytes] of files) {
     const title = new TextEncoder().encode(path);
     const crc = ~bytes.reduce((sum, byte) => CRC[(sum ^ byte) & 255] ^ (sum >>> 8), -1);
-    const about = [20, 0x800, 0, 0, 0x21]; // version, names in UTF-8, not compressed, and a date that is always the same
+    // Version, names in UTF-8, not compressed, and a date that is always the same.
+    const about = [20, 0x800, 0, 0, 0x21];
     const head = record(0x04034b50, about, [crc, bytes.length, bytes.length], [title.length, 0]);
     parts.push(head, title, bytes);
-    list.push(record(0x02014b50, [20, ...about], [crc, bytes.length, bytes.length], [title.length, 0, 0, 0, 0], [0, offset]), title);
+    const sizes = [crc, bytes.length, bytes.length], names = [title.length, 0, 0, 0, 0];
+    list.push(record(0x02014b50, [20, ...about], sizes, names, [0, offset]), title);
     offset += head.length + title.length + bytes.length;
   }
   const size = list.reduce((sum, part) => sum + part.length, 0);
   const end = record(0x06054b50, [0, 0, files.length, files.length], [size, offset], [0]);
-  const address = URL.createObjectURL(new Blob([...parts, ...list, end], { type: "application/zip" }));
+  const file = new Blob([...parts, ...list, end], { type: "application/zip" });
+  const address = URL.createObjectURL(file);
   Object.assign(document.createElement("a"), { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-// Numbers of a zip's header: a mark of four bytes, then by turns groups of two and of four bytes each.
+// Numbers of a zip's header: a mark of four bytes, then by turns groups of two and of four bytes
+// each.
 function record(mark, ...groups) {
   const bytes = [mark, mark >>> 8, mark >>> 16, mark >>> 24];
   groups.forEach((group, turn) => {
-    for (const value of group) bytes.push(value, value >>> 8, ...(turn % 2 ? [value >>> 16, value >>> 24] : []));
+    for (const value of group) {
+      bytes.push(value, value >>> 8);
+      if (turn % 2) bytes.push(value >>> 16, value >>> 24);
+    }
   });
   return Uint8Array.from(bytes);
 }

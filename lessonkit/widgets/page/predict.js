@@ -1,27 +1,33 @@
-// `predict` and `challenge`: questions that are answered by a run.
+// `predict`: a question that a run answers. Its type is told by what the kernel sends.
 
 class Predict {
   constructor(model, el) {
-    const { question: text, unit, choices, place, draw, sure, limit, height } = JSON.parse(model.get("state"));
-    const group = unique("answer");
-    if (place) this.answer = new Placing(place, () => this.keep());
-    else if (draw) this.answer = new Drawing(draw, () => this.keep());
-    else this.answer = choices.length ? this.radios(choices, `${group}-a`, "Your answer") : this.field(unit, limit);
-    this.sure = this.radios(sure, `${group}-s`, "How sure are you?");
+    const state = JSON.parse(model.get("state")), group = unique("answer");
+    this.answer = this.answering(state, `${group}-a`);
+    this.sure = this.radios(state.sure, `${group}-s`, "How sure are you?");
     const commit = button("commit", "Commit to this answer", () => this.commit());
-    const reveal = () => this.ask({ do: "reveal" });
-    this.tools = div("lk-tools", commit, button("show me anyway", "Show the run without an answer", reveal));
+    const ask = () => this.ask({ do: "reveal" });
+    const reveal = button("show me anyway", "Show the run without an answer", ask);
+    this.tools = div("lk-tools", commit, reveal);
     this.said = spoken("lk-verdict");
     this.tries = div("lk-tries");
     this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
-    Object.assign(this, { model, el, height });
-    const asked = [question("Predict ", text), this.answer.node, this.sure.node];
+    Object.assign(this, { model, el, height: state.height });
+    const asked = [question("Predict ", state.question), this.answer.node, this.sure.node];
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.tries);
     el.append(this.card);
     this.card.addEventListener("change", () => this.keep());
     this.ask = asking(model, saying(this.said), { verdict: (verdict) => this.hear(verdict) });
     this.save = keeping(model, (kept) => this.restore(kept));
     this.settle();
+  }
+
+  // Each type of question has its own way to answer: a node, `get` and `set` for what is said,
+  // and perhaps `correct`, which shows the truth over it.
+  answering({ place, draw, choices, unit, limit }, name) {
+    if (place) return new Placing(place, () => this.keep());
+    if (draw) return new Drawing(draw, () => this.keep());
+    return choices.length ? this.radios(choices, name, "Your answer") : this.field(unit, limit);
   }
 
   // A view is made before it has its place in the page.
@@ -49,16 +55,18 @@ class Predict {
     const inputs = texts.map((_, value) => html("input", { type: "radio", name, value, ...KEYS }));
     const labels = texts.map((text, value) => html("label", {}, inputs[value], ` ${text}`));
     const sentences = texts.some((text) => text.length > 20) ? " lk-sentences" : "";
-    const node = html("fieldset", { class: `lk-choices${sentences}` }, html("legend", {}, title), ...labels);
+    const legend = html("legend", {}, title);
+    const node = html("fieldset", { class: `lk-choices${sentences}` }, legend, ...labels);
     const set = (value) => inputs.forEach((input, place) => (input.checked = place === value));
     return { node, set, get: () => inputs.findIndex((input) => input.checked) };
   }
 
   field(unit, limit) {
-    const name = `Your answer${unit && ` in ${unit}`}`, onkeydown = ({ key }) => key === "Enter" && this.commit();
-    const input = html("input", { type: "number", step: "any", "aria-label": name, onkeydown, ...KEYS });
+    const aria = { "aria-label": `Your answer${unit && ` in ${unit}`}` };
+    const onkeydown = ({ key }) => key === "Enter" && this.commit();
+    const input = html("input", { type: "number", step: "any", ...aria, onkeydown, ...KEYS });
     const after = html("span", {}, `${unit} `, html("small", {}, limit));
-    const node = html("label", { class: "lk-control" }, html("span", {}, "Your answer"), input, after);
+    const node = labelled("Your answer", input, after);
     const set = (value) => (input.value = Number.isFinite(value) && value >= 0 ? value : "");
     return { node, set, get: () => (input.value === "" ? -1 : Number(input.value)) };
   }
@@ -69,9 +77,9 @@ class Predict {
       this.said.textContent = said < 0 ? "Say what you expect first." : "Say how sure you are.";
       return;
     }
-    const all = JSON.stringify([said, sure]);
-    if (all !== this.committed) this.ask({ do: "commit", said, sure }); // the same again is not one more try
+    const all = JSON.stringify([said, sure]), isNew = all !== this.committed;
     this.committed = all;
+    if (isNew) this.ask({ do: "commit", said, sure }); // the same again is not one more try
   }
 
   hear(verdict) {
@@ -96,47 +104,5 @@ class Predict {
     }
     this.view ??= new View(this.height);
     this.view.showIn(this.el, scene, pinned);
-  }
-}
-
-// What is asked for, how it stands, and what helps.
-class Task {
-  constructor({ text, goals, hints, solution }) {
-    this.goals = html("ul", { class: "lk-goals" }, ...goals.map((goal) => html("li", {}, goal)));
-    this.said = spoken("lk-verdict");
-    const shown = html("div");
-    const left = [...hints];
-    const hint = button(`hint (${left.length})`, "Show the next hint", () => {
-      shown.append(html("p", {}, left.shift()));
-      hint.textContent = `hint (${left.length})`;
-      hint.disabled = !left.length;
-    });
-    const help = [
-      ...(hints.length ? [hint, shown] : []),
-      ...(solution ? [folded("a solution", false, program(solution))] : []),
-    ];
-    this.node = div("lk-card-of", question("Challenge ", text), this.goals, this.said, div("lk-help", ...help));
-  }
-
-  judge({ passed, goals, message }) {
-    this.said.replaceChildren(verdict(passed, message));
-    this.goals.replaceChildren(...goals.map(([met, said]) => marked("li", met, said)));
-  }
-}
-
-class Challenge {
-  constructor(model, el) {
-    el.append(new Task(JSON.parse(model.get("state")).task).node);
-  }
-}
-
-class Outcome {
-  constructor(model, el) {
-    const { verdict, scene, height } = JSON.parse(model.get("state"));
-    const task = new Task({ text: "", goals: [], hints: [], solution: "" });
-    task.judge(verdict);
-    el.append(div("lk-card-of", task.said, task.goals));
-    if (!scene) return;
-    new View(height).showIn(el, scene);
   }
 }
