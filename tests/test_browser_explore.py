@@ -250,11 +250,11 @@ def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(alone: Any
     assert alone.evaluate(HICCUP) == [True, True, True, True, True, False]
 
 
-def test_each_language_shows_its_program_or_why_there_is_none(alone: Any) -> None:
-    programs = {"lessonkit": {"text": "from lessonkit"}, "torch": {"error": "It has none."}}
+def test_each_language_shows_its_program(alone: Any) -> None:
+    programs = {"lessonkit": "from lessonkit", "torch": "import torch"}
     assert alone.evaluate(PROGRAMS, programs) == [
         [True, "lessonkitcopyfrom lessonkit"],
-        [True, "torchIt has none."],
+        [False, "torchcopyimport torch"],
     ]
 
 

@@ -70,7 +70,7 @@ def test_a_file_has_the_run_of_every_setting(tmp_path: Path) -> None:
 def test_a_switch_has_both_its_values(tmp_path: Path) -> None:
     shown(persistent=False).save(str(tmp_path / "switch.html"))
     found = content(tmp_path / "switch.html")
-    assert list(found["answers"]) == ["false", "true"]
+    assert list(found["answers"]) == ["0", "1"]
     assert found["values"] == {"persistent": ["False", "True"]}
 
 

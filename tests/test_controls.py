@@ -26,7 +26,7 @@ def test_the_abbreviations_are_those_of_interact() -> None:
     assert control("a", ["x", "y"]).values == ("x", "y")
     assert control("a", {"one": 1, "two": 2}).texts == ("one", "two")
     assert control("a", [("one", 1), ("two", 2)]).values == (1, 2)
-    assert control("a", True).start is True
+    assert control("a", True).start == 1
 
 
 def test_a_slider_has_a_unit_and_a_label() -> None:
@@ -44,7 +44,7 @@ def test_a_control_starts_at_the_default_of_the_function() -> None:
     made = controls_of(
         pipeline, {"calls": (1, 8), "order": ["a", "b"], "on": False, "other": (1, 3)}
     )
-    assert [one.start for one in made] == [2, 1, True, 0]
+    assert [one.start for one in made] == [2, 1, 1, 0]
 
 
 def test_a_slider_without_a_default_starts_in_the_middle() -> None:
@@ -182,7 +182,7 @@ def test_a_default_that_no_slider_reaches_is_refused(default: Any) -> None:
 
 def test_a_switch_says_what_its_default_may_be() -> None:
     with pytest.raises(
-        ValueError, match="the default of the function is none of True, False"
+        ValueError, match="the default of the function is none of False, True"
     ):
         controls_of(lambda a=ONES: None, {"a": True})
 

@@ -277,8 +277,6 @@ def test_its_numbers_are_what_a_run_gives(name: str) -> None:
 
 def everything(control: Control) -> list[Any]:
     """Every value of a control as the page says it; of cards a few orders."""
-    if control.kind == "flag":
-        return [False, True]
     if control.kind == "order":
         cards = list(range(len(control.values)))
         turned = [cards[place:] + cards[:place] for place in cards]

@@ -9,7 +9,9 @@ from tools.site import pages
 
 WIDEST = 100  # characters
 PAGES = [Path(str(HERE)), pages.HERE / "page"]
-SCRIPTED = [path for folder in PAGES for path in folder.glob("*.*s")]  # JavaScript and styles
+SCRIPTED = [
+    path for folder in PAGES for path in folder.glob("*.*s")
+]  # JavaScript and styles
 
 
 @pytest.mark.parametrize("path", SCRIPTED, ids=lambda path: path.name)

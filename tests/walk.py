@@ -173,7 +173,7 @@ def turn(shown: Any, control: Control) -> Any:
     if control.kind == "order":
         to: Any = [control.start[1], control.start[0], *control.start[2:]]
     elif control.kind == "flag":
-        to = not control.start
+        to = 1 - control.start
     else:
         to = control.start + (1 if control.start + 1 < len(control.values) else -1)
     move(shown, control, to)

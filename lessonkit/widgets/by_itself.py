@@ -25,23 +25,22 @@ def page_by_itself(explore: Any) -> str:
     The page says of a setting that raises, or takes too long, what the live view would say.
     """
     controls = list(explore.controls.values())
-    numbers = []
     for one in controls:
         if one.kind == "order":
             raise ValueError(
                 f"{one.name}: cards cannot be saved, for they have too many orders"
             )
-        numbers.append(one.values if one.kind == "flag" else range(len(one.values)))
-    if (count := prod(map(len, numbers))) > MOST_SETTINGS:
-        widest = max(controls, key=lambda control: len(control.values))
+    sizes = [len(one.values) for one in controls]
+    if (count := prod(sizes)) > MOST_SETTINGS:
+        widest = controls[sizes.index(max(sizes))]
         most = f"{count:,} settings are more than {MOST_SETTINGS}"
         raise ValueError(
             f"{most}: give {widest.name}, which has {len(widest.values)}, fewer values"
         )
     state = json.loads(explore.state) | {"alone": True}
     answers = {}
-    for chosen in product(*numbers):
-        key = ",".join(str(number).lower() for number in chosen)
+    for chosen in product(*map(range, sizes)):
+        key = ",".join(map(str, chosen))
         setting = dict(zip(explore.controls, chosen, strict=True))
         try:
             answers[key] = explore.picture(explore.values(setting))[1]

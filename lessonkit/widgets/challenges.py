@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.explorer import VIEW_HEIGHT, Explore
-from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.sandbox import described, sentence_of
 from lessonkit.widgets.task import Attempt, ChallengeTask, Goal, failed
 from lessonkit.widgets.widget import Page
@@ -36,7 +36,7 @@ class Challenge(Page):
 class Outcome(Page):
     """What came of an attempt: which goals it meets, and its run."""
 
-    def __init__(self, verdict: dict[str, Any], trace: Trace | None) -> None:
+    def __init__(self, verdict: Json, trace: Trace | None) -> None:
         self.verdict = verdict
         scene = page_data(trace) if trace else None
         state = {"verdict": verdict, "scene": scene, "height": VIEW_HEIGHT}

@@ -10,6 +10,7 @@ from lessonkit import check
 from lessonkit.widgets.sandbox import shortened
 from lessonkit.words import milliseconds
 
+Values = dict[str, Any]  # by the names of controls
 MOST_VALUES = 1000
 DIGITS = 9
 MOST_NAMED = 10  # values in an error
@@ -30,9 +31,9 @@ class Control:
     kind: str  # range, choice, flag or order
     values: tuple[Any, ...]
     texts: tuple[str, ...]
-    start: Any  # a number; of a flag True or False; of cards their numbers in order
+    start: Any  # a number; of cards their numbers in order
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Values:
         """Return what the page has to know."""
         facts = {name: getattr(self, name) for name in ("name", "label", "kind", "texts")}
         return facts | {"value": self.start}
@@ -40,10 +41,7 @@ class Control:
     def value(self, sent: Any) -> Any:
         """Return what a number that the page *sent* stands for; raise RefusedError if it is none."""
         numbers = range(len(self.values))
-        if self.kind == "flag":
-            if isinstance(sent, bool):
-                return sent
-        elif self.kind != "order":
+        if self.kind != "order":
             if type(sent) is int and sent in numbers:
                 return self.values[sent]
         elif isinstance(sent, list) and all(type(card) is int for card in sent):
@@ -53,15 +51,15 @@ class Control:
 
     def number(self, value: Any) -> Any:
         """Return the number of *value*, on a slider of the nearest; raise an error if it has none."""
-        if self.kind == "flag":
-            return bool(value)
-        if self.kind == "order":
-            cards = [index_of(card, self.values) for card in value]
-            self.value(cards)  # which must be all of them
-            return cards
-        if self.kind == "choice":
-            return index_of(value, self.values)
-        return min(range(len(self.values)), key=lambda step: abs(self.values[step] - value))
+        if self.kind == "range":
+            return min(
+                range(len(self.values)), key=lambda step: abs(self.values[step] - value)
+            )
+        if self.kind != "order":
+            return index_of(bool(value) if self.kind == "flag" else value, self.values)
+        cards = [index_of(card, self.values) for card in value]
+        self.value(cards)  # which must be all of them
+        return cards
 
 
 def index_of(value: Any, values: tuple[Any, ...]) -> int:
@@ -118,7 +116,7 @@ class Cards(dict[str, Callable[..., Any]]):
 cards = Cards  # as users write it
 
 
-def controls_of(pipeline: Callable[..., Any], wanted: dict[str, Any]) -> list[Control]:
+def controls_of(pipeline: Callable[..., Any], wanted: Values) -> list[Control]:
     """Make the controls *wanted* of a pipeline function, each starting at the function's own default.
 
     Raise TypeError if the function has no such argument, ValueError if its default is none
@@ -138,7 +136,7 @@ def started(fresh: Control, default: Any) -> Control:
     try:
         return replace(fresh, start=fresh.number(default))
     except Exception:  # whatever comes of comparing what a learner made
-        allowed = ", ".join(fresh.texts[:MOST_NAMED]) or "True, False"
+        allowed = ", ".join(fresh.texts[:MOST_NAMED])
         given = shortened(repr(default))
         raise ValueError(
             f"{fresh.name}={given}: the default of the function is none of {allowed}"
@@ -160,7 +158,7 @@ def control(name: str, given: Any) -> Control:
         order = list(range(len(given)))
         return Control(name, label, "order", tuple(given.values()), tuple(given), order)
     if isinstance(given, bool):
-        return Control(name, label, "flag", (False, True), (), given)
+        return Control(name, label, "flag", (False, True), ("False", "True"), int(given))
     if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
         whole = all(isinstance(end, Integral) for end in given)
         step = given[2] if len(given) == 3 else 1 if whole else (given[1] - given[0]) / 10

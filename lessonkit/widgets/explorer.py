@@ -15,9 +15,9 @@ from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.widgets.by_itself import page_by_itself
-from lessonkit.widgets.controls import RefusedError, controls_of
+from lessonkit.widgets.controls import RefusedError, Values, controls_of
 from lessonkit.widgets.formula import Formula
-from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.sandbox import bounded, described, sentence_of
 from lessonkit.widgets.task import Attempt, ChallengeTask
 from lessonkit.widgets.time_limit import in_time
@@ -59,7 +59,7 @@ class Explore(Page):
         task: ChallengeTask | None = None,
         /,
         *,
-        pinned: dict[str, Any] | None = None,
+        pinned: Values | None = None,
         formula: str = "",
         **controls: Any,
     ) -> None:
@@ -73,7 +73,7 @@ class Explore(Page):
         self.cancelled = threading.Event()  # of the last real run
         self.start = self.values({name: one.start for name, one in self.controls.items()})
         self.formula = Formula(formula, pipeline, self.start) if formula else None
-        state: dict[str, Any] = {
+        state: Json = {
             "height": VIEW_HEIGHT,
             "scene": None,
             "pinned": None,
@@ -144,15 +144,13 @@ class Explore(Page):
 
     # ---- how it is answered ----
 
-    def values(self, numbers: Any) -> dict[str, Any]:
+    def values(self, numbers: Any) -> Values:
         """Return what the page's *numbers* stand for; raise RefusedError if they are not all there."""
         if not isinstance(numbers, dict) or set(numbers) != set(self.controls):
             raise RefusedError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
-    def picture(
-        self, values: dict[str, Any], rank: int = 0
-    ) -> tuple[Trace, dict[str, Any]]:
+    def picture(self, values: Values, rank: int = 0) -> tuple[Trace, Json]:
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
 
         def run() -> Trace:
@@ -178,7 +176,7 @@ class Explore(Page):
                 text = f"{count} elements after {milliseconds(elapsed)}"
                 self.tell("progress", text=text, id=id)
 
-        def measured(predicted: Trace, real: Trace) -> dict[str, Any]:
+        def measured(predicted: Trace, real: Trace) -> Json:
             return {"scene": page_data(real), **side_by_side(predicted, real)}
 
         try:
@@ -202,13 +200,13 @@ class Explore(Page):
         numbers = {name: one.start for name, one in self.controls.items()}
         return ": ".join(filter(None, [self.setting_in_words(numbers), self.shown]))
 
-    def setting_in_words(self, numbers: dict[str, Any]) -> str:
+    def setting_in_words(self, numbers: Values) -> str:
         """Say where the sliders and choices are, of which *numbers* has the steps."""
         turned = [one for one in self.controls.values() if one.kind in ("range", "choice")]
         return ", ".join(f"{one.label} {one.texts[numbers[one.name]]}" for one in turned)
 
 
-def side_by_side(predicted: Trace, real: Trace) -> dict[str, Any]:
+def side_by_side(predicted: Trace, real: Trace) -> Json:
     """Put each stage in words, as *predicted* and as measured."""
     both, rows = compare(predicted, real), []
     for row in (*both.stages, both.total):

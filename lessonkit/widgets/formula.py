@@ -11,7 +11,8 @@ from typing import Any
 from unicodedata import normalize
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.controls import Control, is_number, worded
+from lessonkit.widgets.controls import Control, Values, is_number, worded
+from lessonkit.widgets.page_data import Json
 from lessonkit.words import milliseconds
 
 SIGNS: dict[type, Callable[..., Any]]
@@ -30,9 +31,7 @@ class Formula:
     ValueError if it is something else, or has no value for those at the *start*.
     """
 
-    def __init__(
-        self, text: str, pipeline: Callable[..., Any], start: dict[str, Any]
-    ) -> None:
+    def __init__(self, text: str, pipeline: Callable[..., Any], start: Values) -> None:
         left = LEFT_SIDE.match(text)
         self.measure, self.sign = left.groups() if left else ("total", "==")
         # Python reads names in this form.
@@ -45,7 +44,7 @@ class Formula:
         self.fixed = {one.name: one.default for one in parameters if is_number(one.default)}
         self.value(start)
 
-    def spec(self, controls: dict[str, Control]) -> dict[str, Any]:
+    def spec(self, controls: dict[str, Control]) -> Json:
         """Return what the page has to know.
 
         It is what stands on the left, the words and names in turns, the numbers that stay, and
@@ -61,7 +60,7 @@ class Formula:
         left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
         return {"said": left, "words": words, "fixed": fixed, "steps": steps}
 
-    def value(self, numbers: dict[str, Any], part: ast.expr | None = None) -> float:
+    def value(self, numbers: Values, part: ast.expr | None = None) -> float:
         """Return the value for *numbers*, or that of a *part*; raise ValueError if it has none."""
         numbers = self.fixed | numbers
 
@@ -81,7 +80,7 @@ class Formula:
 
         return float(of(part or self.body))
 
-    def beaten(self, numbers: dict[str, Any]) -> list[int]:
+    def beaten(self, numbers: Values) -> list[int]:
         """List the names, counted from the left, that have no say: in a max others are larger."""
         parts, of = list(ast.walk(self.body)), partial(self.value, numbers)
         names = [part for part in parts if isinstance(part, ast.Name)]
@@ -93,7 +92,7 @@ class Formula:
         inside = [part for one in lost for part in ast.walk(one)]
         return [names.index(part) for part in inside if isinstance(part, ast.Name)]
 
-    def judge(self, trace: Trace, values: dict[str, Any]) -> dict[str, Any]:
+    def judge(self, trace: Trace, values: Values) -> Json:
         """Say its value for these *values*, what the run took, and whether it holds."""
         try:
             value, beaten = self.value(values), self.beaten(values)

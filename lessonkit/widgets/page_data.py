@@ -15,6 +15,7 @@ from lessonkit.pictures.layout import Layout, Row, ink_on, layout
 from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
+Json = dict[str, Any]  # an object as the page gets it
 MOST_BARS = 5000  # that a page draws well, and anybody can see
 LIMITS = {
     "accelerator": "its own work",
@@ -46,7 +47,7 @@ WAITING_BARS = {
 }
 
 
-def page_data(trace: Trace) -> dict[str, Any]:
+def page_data(trace: Trace) -> Json:
     """Collect everything that the page shows of *trace*; times in microseconds."""
     laid = layout(trace)
     decided = note = decides(laid)
@@ -104,7 +105,7 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
     }
 
 
-def waits(laid: Layout) -> dict[str, Any]:
+def waits(laid: Layout) -> Json:
     """Return what the page says of each kind of bar that is no work."""
     kinds = {bar.kind for bar in laid.bars} - {"work"}
     each = ((kind, WAITING_BARS[kind]) for kind in sorted(kinds))

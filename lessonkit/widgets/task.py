@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lessonkit.engine.trace import Trace
+from lessonkit.widgets.page_data import Json
 
 CLOSE = 1e-9  # what floating point may add to a number, or take from it
 
@@ -84,13 +85,13 @@ class ChallengeTask:
     hints: tuple[str, ...] = ()
     solution: str = ""
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Json:
         """Return what the page has to know."""
         goals = [goal.asked() for goal in self.goals]
         helps = {"hints": self.hints, "solution": self.solution}
         return {"text": self.text, "goals": goals} | helps
 
-    def judge(self, attempt: Attempt) -> dict[str, Any]:
+    def judge(self, attempt: Attempt) -> Json:
         """Judge goal by goal; the message names the first that was missed."""
         if not attempt.trace.samples:  # it would take no time, and meet most goals
             return failed("Not yet: no element reached the training loop.")
@@ -101,6 +102,6 @@ class ChallengeTask:
         return {"passed": True, "goals": judged, "message": "Passed: every goal is met."}
 
 
-def failed(message: str, goals: list[Judged] | None = None) -> dict[str, Any]:
+def failed(message: str, goals: list[Judged] | None = None) -> Json:
     """Return the verdict on an attempt that does not pass."""
     return {"passed": False, "goals": goals or [], "message": message}

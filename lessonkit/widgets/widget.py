@@ -16,15 +16,19 @@ from lessonkit.pictures.drawing import Picture
 from lessonkit.pictures.strip import plot_ranks
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets.controls import RefusedError
-from lessonkit.widgets.page_data import packed, page_data
+from lessonkit.widgets.page_data import Json, packed, page_data
 from lessonkit.widgets.sandbox import sentence_of
 
 Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files
 # are joined.
-SCRIPTS = "dom words timeline plumbing strip view controls pictures formula challenge explore"
-SCRIPTS += " placing drawing cover predict heat_map mystery chart installation saved teaching main"
+SCRIPTS = (
+    "dom words timeline plumbing strip view controls pictures formula challenge explore"
+)
+SCRIPTS += (
+    " placing drawing cover predict heat_map mystery chart installation saved teaching main"
+)
 
 
 class Page(anywidget.AnyWidget):
@@ -45,7 +49,7 @@ class Page(anywidget.AnyWidget):
     runs: dict[str, Trace]  # what the kept picture shows
 
     def __init__(
-        self, role: str, state: dict[str, Any], runs: dict[str, Trace] | None = None
+        self, role: str, state: Json, runs: dict[str, Trace] | None = None
     ) -> None:
         self.runs = runs or {}
         super().__init__(role=role, state=packed(state))
@@ -137,7 +141,7 @@ class Installation(Page):
 
     questions = ("greet",)
 
-    def __init__(self, findings: list[dict[str, Any]]) -> None:
+    def __init__(self, findings: list[Json]) -> None:
         super().__init__("installation", {"findings": findings})
 
     def greet(self) -> None:

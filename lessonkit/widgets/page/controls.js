@@ -31,7 +31,6 @@ class Controls {
   near(name) {
     const { kind, texts } = this.specs.find((spec) => spec.name === name);
     if (kind === "order") return [];
-    if (kind === "flag") return [!this.values[name]];
     const steps = texts.map((_, step) => step).filter((step) => step !== this.values[name]);
     return steps.sort((a, b) => Math.abs(a - this.values[name]) - Math.abs(b - this.values[name]));
   }
@@ -65,8 +64,9 @@ class Controls {
   }
 
   check({ name, label }) {
-    const input = html("input", { type: "checkbox", ...this.heard(name, () => input.checked) });
-    this.fields[name] = (value) => (input.checked = value);
+    const heard = this.heard(name, () => Number(input.checked));
+    const input = html("input", { type: "checkbox", ...heard });
+    this.fields[name] = (value) => (input.checked = value === 1);
     return labelled(label, input);
   }
 

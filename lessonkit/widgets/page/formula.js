@@ -107,9 +107,7 @@ class Formula {
   follow(pointed) {
     const { values, specs } = this.controls, { timeline } = this.view;
     const texts = { ...this.fixed };
-    for (const { name, texts: all } of specs) {
-      texts[name] = all[values[name]] ?? String(values[name]);
-    }
+    for (const { name, texts: all } of specs) texts[name] = all[values[name]];
     for (const { name, node } of this.terms) {
       const said = [spaced(name), texts[name], node.title].filter(Boolean).join(", ");
       attributes(node, { "aria-label": said }).lastChild.textContent = texts[name];

@@ -6,7 +6,7 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.improve.knobs import KNEE
-from lessonkit.widgets.page_data import limit_of
+from lessonkit.widgets.page_data import Json, limit_of
 from lessonkit.widgets.questions.question import SCALES, Marks, Steps, Wrong
 from lessonkit.words import number, percent
 
@@ -47,23 +47,19 @@ class Drawing(Marks):
                     f"draw: {curve} must have a number for each of {len(values)} values"
                 )
         self.unit, self.step = unit, HEADROOM * max(map(max, curves)) / STEPS or 1.0
-        (first, *self.right), *others = (
-            [value / self.step for value in curve] for curve in curves
-        )
-        self.order = range(len(self.right))
-        self.wrong = [
-            (steps[1:], text) for steps, (_, text) in zip(others, wrong, strict=True)
-        ]
+        known = [[value / self.step for value in curve] for curve in curves]
+        first = known[0][0]
         times = [trace.per_sample for trace in traces if trace.samples]
         limits = [limit_of(trace) for trace in traces[1:]] if right == times else []
         self.least = [(seconds / self.step, what) for seconds, what in limits]
-        self.knee = knee_of([first, *self.right])
+        self.knee = knee_of(known[0])
         self.names = [f"{knob}={value}" for value in values[1:]]
-        self.last = [STEPS] * len(self.right)
+        self.order, self.last = range(len(self.names)), [STEPS] * len(self.names)
         spec = {"knob": knob, "values": [str(value) for value in values], "first": first}
         spec |= {"steps": STEPS, "step": self.step * SCALES.get(unit, 1), "unit": unit}
         shown = [traces[0], traces[self.knee]] if self.knee else [traces[0]]
-        super().__init__(traces=shown, spec={"draw": spec}, **more)
+        steps = [curve[1:] for curve in known]
+        super().__init__(steps, wrong, traces=shown, spec={"draw": spec}, **more)
 
     def near(self, said: int, right: float) -> bool:
         return abs(said - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
@@ -86,7 +82,7 @@ class Drawing(Marks):
                 return f"{least_said}: the limit is {what}."
         return ""
 
-    def revealed(self, begin: str) -> dict[str, Any]:
+    def revealed(self, begin: str) -> Json:
         """Say also where the curve has its knee, if one can see it."""
         if 0 < self.knee < len(self.right):
             begin = f"{begin} From {self.names[self.knee - 1]} on, nothing changes.".strip()

@@ -52,11 +52,8 @@ class Placing(Marks):
             raise ValueError(
                 f"place: {steps} steps of {self.shown(1)} are too many to choose from"
             )
-        self.right, *others = ([time / self.step for time in column] for column in known)
-        self.order = self.right
-        self.wrong = [
-            (places, text) for places, (_, text) in zip(others, wrong, strict=True)
-        ]
+        columns = [[time / self.step for time in column] for column in known]
+        self.order = columns[0]
         self.lengths = [(bar.end - bar.start) // self.step for bar in self.bars]
         self.last = [steps - length for length in self.lengths]
         each = zip(self.bars, self.lengths, self.names, strict=True)
@@ -70,7 +67,7 @@ class Placing(Marks):
             "step": micros(self.step),
             "steps": steps,
         }
-        super().__init__(traces=[trace], spec={"place": spec}, **more)
+        super().__init__(columns, wrong, traces=[trace], spec={"place": spec}, **more)
 
     def shown(self, step: float) -> str:
         return milliseconds(step * self.step / 1e9)

@@ -10,7 +10,7 @@ from typing import Any
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import RefusedError, chosen, is_number
 from lessonkit.widgets.explorer import VIEW_HEIGHT
-from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.widget import Page
 from lessonkit.words import number, percent
 
@@ -27,7 +27,7 @@ MISTAKEN: dict[str, dict[str, float]] = {
 # For each known misconception the answer that it leads to, and the sentence about it
 Wrong = Sequence[tuple[Any, str]]
 # Whether an answer is right, the answer in the learner's words, and what the page is told
-Judgement = tuple[bool, str, dict[str, Any]]
+Judgement = tuple[bool, str, Json]
 # Where each mark is in a known answer, in steps of the axis; inf where it has no such mark
 Steps = Sequence[float]
 
@@ -43,7 +43,7 @@ class Question(Page):
     questions = ("commit", "reveal")
 
     def __init__(
-        self, question: str, why: str, traces: Sequence[Trace], spec: dict[str, Any]
+        self, question: str, why: str, traces: Sequence[Trace], spec: Json
     ) -> None:
         self.question, self.why, self.traces = question, why, list(traces)
         # What was said, how sure, and whether it was right
@@ -65,7 +65,7 @@ class Question(Page):
         """Show the run without an answer."""
         self.tell("verdict", self.revealed(""), right=True, tries=[])
 
-    def revealed(self, begin: str) -> dict[str, Any]:
+    def revealed(self, begin: str) -> Json:
         """Return the reason, after *begin*, and the run; of several, the last over the first."""
         pinned = page_data(self.traces[0]) if len(self.traces) > 1 else None
         text = f"{begin} {self.why}".strip()
@@ -128,7 +128,7 @@ class Predict(Question):
                     why = f"Is that in {name}? The answer is wanted in {self.unit}."
         return f"Not {self.shown(value)}. {why}".strip()
 
-    def revealed(self, begin: str) -> dict[str, Any]:
+    def revealed(self, begin: str) -> Json:
         return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())
 
     def in_words(self) -> str:
@@ -138,8 +138,8 @@ class Predict(Question):
 class Marks(Question):
     """A question whose answer is a step of an axis for each mark.
 
-    *wrong* has for each known misconception the steps that it leads to, and the sentence that
-    explains it. Marks that have the same name are told apart by their order alone.
+    In *known* are the right answer and those of the misconceptions, which *wrong* explains.
+    Marks that have the same name are told apart by their order alone.
     """
 
     wrong_said: str  # a template: the mark that is wrong, and where it is
@@ -147,9 +147,13 @@ class Marks(Question):
     counted: str  # a template: how many marks are right, and how many there are
     names: list[str]
     last: list[int]  # the last step at which a mark may be
-    right: Steps
     order: Steps  # of the marks that are wrong, the one that has least here is spoken of
-    wrong: list[tuple[Steps, str]]
+
+    def __init__(self, known: Sequence[Steps], wrong: Wrong, **more: Any) -> None:
+        self.right, *others = known
+        each = zip(others, wrong, strict=True)
+        self.wrong = [(steps, text) for steps, (_, text) in each]
+        super().__init__(**more)
 
     def judge(self, said: Any) -> Judgement:
         said = self.accepted(said)
@@ -204,5 +208,5 @@ class Marks(Question):
         """Say what no run can do, if the marks are *at* these steps; or ""."""
         raise NotImplementedError
 
-    def revealed(self, begin: str) -> dict[str, Any]:
+    def revealed(self, begin: str) -> Json:
         return super().revealed(begin) | {"truth": self.right}
