@@ -8,7 +8,7 @@ from typing import Any
 import lessonkit.engine.workers  # noqa: F401 - the operator of that name
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.costs import Cost, Handling, per_sample, straggler
+from lessonkit.engine.costs import Cost, Handling, Priced
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 
 BATCHES = (
@@ -150,9 +150,11 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     }
     if reasons := [reason for reason, is_so in refused.items() if is_so]:
         raise ValueError(reasons[0])
-    for name in ("collate", "transfer"):
-        if isinstance(options[name], (per_sample, straggler)):
-            what = "must be a number of seconds, or a function of the bytes of a batch"
+    for name in ("collate", "transfer", "start"):
+        costs = options["start"] if name == "start" else (options[name],)
+        if any(isinstance(cost, Priced) for cost in costs):
+            of = "an epoch and a worker" if name == "start" else "the bytes of a batch"
+            what = f"must be a number of seconds, or a function of {of}"
             raise TypeError(f"{name}={options[name]!r}: {what}")
     check.instance("handling", options["handling"], Handling)
     return options

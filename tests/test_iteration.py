@@ -326,13 +326,6 @@ def test_closing_ends_helpers_generators_and_files() -> None:
     iterator.close()
 
 
-def test_helpers_whom_nobody_asks_give_their_threads_back_and_can_be_asked_again() -> None:
-    iterator = iter(Dataset.range(100).map(lambda x: x, num_parallel_calls=3).prefetch(2))
-    assert next(iterator) == 0
-    assert eventually(lambda: helpers() == 0)
-    assert list(iterator) == list(range(1, 100))
-
-
 def test_an_iterator_in_a_cycle_is_collected_with_its_helpers() -> None:
     class Holder:
         def __init__(self) -> None:

@@ -1,7 +1,6 @@
 """What a trace says, exactly, on the virtual clock."""
 
 import gc
-import pickle
 import tracemalloc
 from itertools import pairwise
 
@@ -288,11 +287,3 @@ def test_the_times_of_a_stage_are_those_of_its_work_or_of_its_waits() -> None:
     assert (trace.times("Open"), trace.times("Train")) == ([30_000_000], [10_000_000] * 2)
     assert trace.times("Train", waits=True) == [45_000_000, 5_000_000]
     assert trace.times("nobody") == []
-
-
-def test_what_a_copy_has_lost_it_does_not_have() -> None:
-    copied = pickle.loads(pickle.dumps(benchmark(ArtificialDataset(2))))
-    assert not hasattr(copied, "dataset")
-    assert getattr(copied, "options", None) is None
-    with pytest.raises(ValueError, match="copied or pickled without its pipeline"):
-        copied.dataset  # noqa: B018 - to look at it is enough

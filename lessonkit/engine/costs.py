@@ -4,45 +4,47 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.engine.element import Element, as_int
 
-Cost = float | Callable[[Any], float]
-Price = int | Callable[[Element], int]
 
-
-class Priced:
-    """A cost of this package, which knows more of an element than its value."""
-
-    def price(self, element: Element) -> int:
-        """Return the nanoseconds that *element* costs."""
-        raise NotImplementedError
-
-
-class Reading(int):
-    """Nanoseconds that a storage decides: so many if nobody else reads from it."""
+class StorageRead(NamedTuple):
+    """The price of *nbytes* from a *storage*, which all who read from it decide."""
 
     storage: Any
     nbytes: float
 
 
+Cost = float | Callable[[Any], float]
+# Whole nanoseconds, a read, or a function of the element that gives one of them
+Price = int | StorageRead | Callable[[Element], int | StorageRead]
+
+
+class Priced:
+    """A cost of this package, which knows more of an element than its value."""
+
+    def price(self, element: Element) -> int | StorageRead:
+        """Return what *element* costs."""
+        raise NotImplementedError
+
+
 def price(cost: Cost, name: str, hint: str = "") -> Price:
-    """Return *cost* in nanoseconds: a number, or a function of the element that refuses it as *name*."""
+    """Return *cost* in nanoseconds: a number, or a function of the element, refused as *name*."""
     if isinstance(cost, Priced):
         return cost.price
     if not callable(cost):
         return check.nanoseconds(name, cost)
 
-    def told(element: Element) -> int:
+    def checked(element: Element) -> int:
         seconds = cost(element.value)
         # Most are: the name of a wrong one takes long
         if type(seconds) is float and 0 <= seconds < inf:
             return round(seconds * 1e9)
         return check.nanoseconds(check.Of(name, element.value, hint), seconds)
 
-    return told
+    return checked
 
 
 def price_of_bytes(cost: Cost, name: str) -> Price:
@@ -52,11 +54,6 @@ def price_of_bytes(cost: Cost, name: str) -> Price:
     return lambda element: check.nanoseconds(
         check.Of(name, element.value), cost(element.nbytes)
     )
-
-
-def charge(price: Price, element: Element) -> int:
-    """Return the nanoseconds of *price* that *element* costs."""
-    return price(element) if callable(price) else price
 
 
 @dataclass(frozen=True)

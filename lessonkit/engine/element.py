@@ -47,6 +47,7 @@ def as_int(number: Any) -> int:
     return number if type(number) is int else zlib.crc32(repr(number).encode())
 
 
+NOTHING = Element(None)  # for what is done for no element
 END = Element("the end")  # what `next` gives when there is nothing more
 
 

@@ -50,8 +50,8 @@ class Fluid(ABC):
         """Let *amount* flow for the current task of *run*, as one of the class *kind*."""
         if self.alarm is None:
             self.run = run
-            self.alarm = self.run.start(self.ring(), Name(self.place))
-        self.go_on(run.time)
+            self.alarm = self.run.start(self.wake_finished(), Name(self.place))
+        self.advance(run.time)
         self.count += 1
         portion = [self.served[kind] + amount, self.count, run.current]
         heappush(self.heaps[kind], portion)
@@ -61,20 +61,21 @@ class Fluid(ABC):
             while portion[2]:
                 yield None
         finally:
-            if portion[2]:  # it was cancelled
-                self.go_on(run.time)
+            if portion[2]:  # it was cancelled: others have more from now on
+                self.advance(run.time)
                 self.leave(kind, portion)
+                self.run.wake_at(run.time, self.alarm)
 
     def leave(self, kind: Any, portion: list[Any]) -> None:
         self.flowing[kind] -= 1
         portion[2] = None
 
     @types.coroutine
-    def ring(self) -> Any:
+    def wake_finished(self) -> Any:
         """Let those go on that have got all, whenever one may have."""
         while True:
             now = self.run.time
-            self.go_on(now)
+            self.advance(now)
             for kind, heap in self.heaps.items():
                 got = self.served[kind] + NOTHING_LEFT
                 while heap and (heap[0][2] is None or heap[0][0] <= got):
@@ -98,14 +99,14 @@ class Fluid(ABC):
                 self.armed = first
                 yield first
 
-    def go_on(self, now: int) -> None:
+    def advance(self, now: int) -> None:
         """Serve all up to *now*."""
         if passed := now - self.since:
             for kind, rate in self.rates().items():
                 self.served[kind] += passed * rate
             self.since = now
 
-    def took(
+    def record(
         self,
         run: Any,
         began: int,
@@ -115,12 +116,12 @@ class Fluid(ABC):
         kind: str,
         last: int,
     ) -> None:
-        """Take down work since *began*, made possible by *last*; its end is what it takes *alone*."""
+        """Record work since *began*, made possible by *last*; its end is what it takes *alone*."""
         lost = max(0, run.time - began - alone)
         run.current.last = last
         if lost:  # the wait is on the way to the work, in a critical path
-            run.took(stage, self.reason, began, began + lost, element, self.place)
-        run.took(stage, kind, began + lost, run.time, element)
+            run.record_span(stage, self.reason, began, began + lost, element, self.place)
+        run.record_span(stage, kind, began + lost, run.time, element)
 
 
 class SharedCores(Fluid):
@@ -135,11 +136,13 @@ class SharedCores(Fluid):
         super().__init__(run)
         self.cores, self.sharing = machine.cores, sharing
 
-    async def spend(self, duration: int, stage: Name, element: Element, kind: str) -> None:
+    async def compute(
+        self, duration: int, stage: Name, element: Element, kind: str
+    ) -> None:
         """Do *duration* nanoseconds of work; what the others take of it is a wait for a core in a trace."""
         run, began, last = self.run, self.run.time, self.run.current.last
         await self.flow(run, duration, stage.role == TRAIN)
-        self.took(run, began, duration, stage, element, kind, last)
+        self.record(run, began, duration, stage, element, kind, last)
 
     def rates(self) -> dict[Any, float]:
         sharing, steps, others = self.sharing, self.flowing[True], self.flowing[False]

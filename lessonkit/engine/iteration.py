@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.machine import Machine, This
+from lessonkit.engine.machine import CurrentProcess, Machine
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators import Scope, open_whole
 from lessonkit.engine.process import shared
@@ -69,12 +69,12 @@ class _Pass:
         self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
-        self.pid = This.pid
+        self.pid = CurrentProcess.pid
 
     def lock(self) -> threading.Lock:
         """Return the lock of the run; in a forked process a new one, since a helper may have held it then."""
-        if self.pid != This.pid:
-            self.pid, self.run.lock = This.pid, threading.Lock()
+        if self.pid != CurrentProcess.pid:
+            self.pid, self.run.lock = CurrentProcess.pid, threading.Lock()
         return self.run.lock
 
     def next(self) -> Any:

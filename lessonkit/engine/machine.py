@@ -42,8 +42,8 @@ class Machine:
         object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))
 
 
-class Meter(list[tuple[int, str | None, str]]):
-    """The worker for functions that cannot be suspended: collects the work that they say they do."""
+class WorkLog(list[tuple[Any, str | None, str]]):
+    """Collects the work that a function says, where it cannot be suspended to do it."""
 
     def __init__(self, process: Any = None, element: Any = None) -> None:
         self.process = process  # in which the function runs
@@ -54,17 +54,17 @@ class Meter(list[tuple[int, str | None, str]]):
         self.append(piece)
 
 
-class Teller:
-    """The worker for functions that only tell something: they spend no time."""
+class NoWorkAllowed:
+    """Refuses the work of a function that only tells something: it spends no time."""
 
     def work(self, *piece: Any) -> None:
-        """Refuse it."""
+        """Raise ValueError."""
         raise ValueError(
             "a function of cost, nbytes or progress called work(): it can only return a number"
         )
 
 
-TELLER = Teller()
+NO_WORK = NoWorkAllowed()
 
 
 class _Current(threading.local):
@@ -80,15 +80,15 @@ def number_in_hand() -> Any:
     return current.worker.element.number if current.worker is not None else 0
 
 
-class This:
-    """The process that this is: so nobody has to ask the system for each element."""
+class CurrentProcess:
+    """Knows the process that this is, so that the system is not asked for each element."""
 
     pid = os.getpid()
 
 
 def begin_anew() -> None:
     """Note that this process was forked: one that a function forks is outside the pipeline."""
-    current.worker, This.pid = None, os.getpid()
+    current.worker, CurrentProcess.pid = None, os.getpid()
 
 
 if hasattr(os, "register_at_fork"):

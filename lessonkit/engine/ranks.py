@@ -128,7 +128,7 @@ class Rank:
         since, self.waits_since = self.waits_since or 0, None
         self.run.current = self.main
         if at > since:
-            self.run.took(self.others, "wait", since, at, Element(None))
+            self.run.record_span(self.others, "wait", since, at, Element(None))
         self.run.wake_at(at, self.main)
 
     def end(self) -> None:
@@ -167,7 +167,7 @@ def train_together(
         is_alike = first.is_complete and all(one.text == first.text for one in digests)
         ranks = [Rank(number, loop) for number, loop in enumerate(loops)]
         for rank in ranks:
-            rank.run.lines = ranks[0].run.lines  # one storage for all
+            rank.run.storages = ranks[0].run.storages  # one storage for all
         steps: list[JointStep] = []
         uneven, cancelled = "", False
         try:

@@ -18,9 +18,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import nullcontext
 from typing import Any
 
-from lessonkit.engine.costs import Price, Reading
-from lessonkit.engine.element import Bytes, Element, nbytes_of, stack
-from lessonkit.engine.machine import TELLER, Machine, Meter
+from lessonkit import check
+from lessonkit.engine.costs import Price, StorageRead
+from lessonkit.engine.element import NOTHING, Bytes, Element, nbytes_of, stack
+from lessonkit.engine.machine import NO_WORK, Machine, WorkLog
 from lessonkit.engine.process import Process, Store, WorkerInfo
 from lessonkit.engine.recorder import Name, Place, Recorder, Site
 
@@ -123,7 +124,7 @@ class Run(ABC):
     task_type: type[Any] = Task
     takes_turns = False  # some helpers have no thread of their own
     # `SharedCores`, if the cores of this run's machine are shared in slices
-    shared: Any = None
+    shared_cores: Any = None
     is_real = False
 
     def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
@@ -136,7 +137,8 @@ class Run(ABC):
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
         self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
         self.taken: set[str] = set()
-        self.lines: dict[Any, Any] = {}  # of storages
+        self.storages: dict[Any, Any] = {}  # their streams
+        self.shares_storages = True  # a real worker process does not
         self.cores = Resource(self, "cores", machine.cores, "no core")
         self.process = self.new_process(store)  # the main one
 
@@ -177,107 +179,113 @@ class Run(ABC):
                 gate.name,
             )
 
-    def work(
-        self, duration: int, stage: Name, element: Element, kind: str
+    def spend(
+        self,
+        cost: Price,
+        stage: Name | None = None,
+        element: Element = NOTHING,
+        kind: str = "wait",
     ) -> Awaitable[None]:
-        """Spend *duration* nanoseconds on *element*, after a wait for what this kind of work holds.
+        """Spend *cost* on *element*, after a wait for what this *kind* of work holds.
 
-        `"wait"` holds nothing, `"native"` a core, `"python"` the interpreter lock and a core.
+        A cost is a number of nanoseconds, a function of the element that gives one, or a read
+        of a storage; 0 is no wait at all. `"wait"` holds nothing, `"native"` a core, `"python"`
+        the interpreter lock and a core. In a trace it is work of *stage*; None leaves no span.
+        Raises ValueError for a time that is negative or endless.
         """
-        if type(duration) is Reading:
-            stage.storage = duration.storage
-            line = self.line_of(duration.storage)
-            return line.read(self, duration.nbytes, stage, element)  # type: ignore[no-any-return]
-        if kind == "wait" or not duration:
-            return self.spend(duration, stage, element)
-        return self.hold(duration, stage, element, kind)
+        if type(cost) is int and cost >= 0 and kind == "wait":  # most are so
+            return self.elapse(cost, stage, element, kind)
+        return self.spend_held(cost, stage, element, kind)
 
-    def pay(
-        self, price: Price, stage: Name, element: Element, kind: str
-    ) -> Awaitable[None]:
-        """Spend what *element* costs by its *price*, as `work` of this *kind*."""
-        if type(price) is int and kind == "wait":  # most are so
-            return self.spend(price, stage, element)
-        return self.work(self.charge(price, element), stage, element, kind)
-
-    async def hold(self, duration: int, stage: Name, element: Element, kind: str) -> None:
-        """Wait for a core, or for lock and core, and spend it then; or spend it on shared cores."""
+    async def spend_held(
+        self, cost: Price, stage: Name | None, element: Element, kind: str
+    ) -> None:
+        """Spend *cost* as `spend` does, once it holds what it needs."""
+        price: Any = self.ask(cost, element) if callable(cost) else cost
+        if isinstance(price, StorageRead):
+            await self.streams_of(price.storage).read(self, price.nbytes, stage, element)
+            return
+        check.duration(stage or "a pause", price / 1e9)
+        if kind == "wait" or not price:
+            await self.elapse(price, stage, element, "wait")
+            return
+        # The lock first, so that nothing waits for it with a core in hand
         lock = nullcontext() if kind == "native" else self.current.process.interpreter
-        async with lock:  # first: nobody waits for it with a core in hand
-            if self.shared is not None:
-                await self.shared.spend(duration, stage, element, kind)
+        async with lock:
+            if self.shared_cores is not None:
+                await self.shared_cores.compute(price, stage, element, kind)
             else:
                 async with self.cores:
-                    await self.spend(duration, stage, element, kind)
+                    await self.elapse(price, stage, element, kind)
 
     async def apply(
         self,
         function: Callable[..., Any],
         element: Element,
         stage: Name,
-        cost: int = 0,
+        cost: Price = 0,
         kind: str = "wait",
     ) -> Any:
         """Call a learner's *function* with the value of *element*, of a tuple with its parts.
 
-        Its value is returned, or its error raised, when its time has passed: on the real clock its
-        own, on both the work that it says, in whose name it says it or else in that of *stage*, and
-        then *cost* nanoseconds of *kind*. A StopIteration comes out as RuntimeError.
+        Returns its value, or raises its error, when its time has passed: its own on the real
+        clock, on both clocks the work that it says, under the stage that it names or else
+        under *stage*, and then *cost* of *kind*. A StopIteration comes out as RuntimeError.
         """
-        meter = Meter(self.current.process, element)
-        # Others go first: the function may compute for long
-        if not self.current.has_thread:
+        log = WorkLog(self.current.process, element)
+        if callable(cost):  # before the function, which may change the element
+            cost = self.ask(cost, element)
+        if not self.current.has_thread:  # other tasks go first: it may compute for long
             await self.stand_back()
         try:
-            return self.call(function, stage, element, meter)
+            return self.call(function, stage, element, log)
         finally:
             if cost:
-                meter.append((cost, stage, kind))
-            for duration, own_stage, own_kind in meter:
-                await self.work(duration, self.within(stage, own_stage), element, own_kind)
-
-    @types.coroutine
-    def pause(self, duration: int) -> Waits:
-        """Let *duration* nanoseconds pass, of which a trace knows nothing."""
-        if duration:
-            yield self.now + duration
+                log.append((cost, stage, kind))
+            for duration, own_stage, own_kind in log:
+                await self.spend(duration, self.within(stage, own_stage), element, own_kind)
 
     @types.coroutine
     def stand_back(self) -> Waits:
-        """Let those go on that are due before."""
+        """Let the tasks go on that are due before."""
         yield self.now
 
-    def line_of(self, storage: Any) -> Any:
+    def streams_of(self, storage: Any) -> Any:
         """Return the streams of *storage* in this run, or in all ranks of it."""
-        if storage not in self.lines:
-            self.lines[storage] = storage.line(self)
-        return self.lines[storage]
+        if not self.shares_storages:
+            raise ValueError(
+                f"{storage!r}: worker processes do not share it on the real clock, "
+                "so clock must be 'virtual', or num_workers 0"
+            )
+        if storage not in self.storages:
+            self.storages[storage] = storage.streams_in(self)
+        return self.storages[storage]
 
-    def charge(self, price: Price, element: Element) -> int:
-        """Return the nanoseconds of *price* that *element* costs; a cost that is a function may raise."""
-        return self.outside(TELLER, price, element) if callable(price) else price
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a *function* that only tells something: it spends no time, and may raise."""
+        return self.call_without_lock(NO_WORK, function, *arguments)
 
     def measure(self, value: Any, nbytes: Bytes, before: int) -> int:
         """Return the bytes of *value*: what *nbytes* says, else its own, else what it had *before*."""
         if callable(nbytes):
-            return int(self.outside(TELLER, nbytes_of, value, nbytes, before))
+            return int(self.ask(nbytes_of, value, nbytes, before))
         return nbytes_of(value, nbytes, before)
 
     def stack(self, element: Element, name: Callable[[], Name]) -> None:
         """Make one value of the list of values that *element* has; what that takes for real is *name*'s."""
         element.value = stack(element.value)
 
-    def took(
+    def record_span(
         self,
-        stage: Name,
+        stage: Name | None,
         kind: str,
         began: int,
         ended: int,
         element: Element,
         place: str = "",
     ) -> None:
-        """Take down a span of the current task: from now on it decides when that can go on."""
-        if self.recorder is not None:
+        """Record a span of the current task: from now on it decides when that can go on."""
+        if self.recorder is not None and stage is not None:
             spans, task = self.recorder.spans, self.current
             spans += (stage, kind, began, ended, task.lane, element.key, task.last, place)
             task.last = len(spans) // 8 - 1
@@ -319,7 +327,7 @@ class Run(ABC):
         self.tasks.discard(task)
 
     # ---- for processes: a loader and its workers ----
-    # They use `pause`, `took` and `outside` of the clocks as well, `process` of a task, and
+    # They use `record_span` and `call_without_lock` as well, `process` of a task, and
     # `leftovers`.
 
     def new_process(
@@ -330,7 +338,7 @@ class Run(ABC):
             Resource(self, "interpreter", 1, "interpreter lock held"), store, info, passes
         )
 
-    def waited(
+    def record_wait(
         self,
         stage: Name,
         reason: str,
@@ -340,7 +348,7 @@ class Run(ABC):
         element: Element,
         place: str,
     ) -> None:
-        """Take down that an *element* waited, while no task waited for it."""
+        """Record that an *element* waited, while no task waited for it."""
         if self.recorder is not None:
             self.recorder.spans += (
                 stage,
@@ -364,13 +372,10 @@ class Run(ABC):
                 task.coro.close()
 
     @abstractmethod
-    def spend(
-        self, duration: int, stage: Name, element: Element, kind: str = "wait"
+    def elapse(
+        self, duration: int, stage: Name | None, element: Element, kind: str
     ) -> Awaitable[None]:
-        """Let *duration* nanoseconds pass; 0 is no wait at all.
-
-        A trace takes them down as work of *kind* that *stage* did on *element*.
-        """
+        """Let *duration* nanoseconds pass; record them as work of *kind*, unless *stage* is None."""
 
     @property
     @abstractmethod
@@ -403,11 +408,13 @@ class Run(ABC):
         self.wake(task)
 
     @abstractmethod
-    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    def call_without_lock(
+        self, worker: Any, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
         """Call `function(*arguments)`, which is no operator's; *worker* hears of its `work`."""
 
     @abstractmethod
     def call(
-        self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter
+        self, function: Callable[..., Any], stage: Name, element: Element, log: WorkLog
     ) -> Any:
-        """Call a learner's function on *element*; collect in *meter* what work it says and has not done."""
+        """Call a learner's function on *element*; collect in *log* the work that it says and has not done."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.costs import Priced, Reading
+from lessonkit.engine.costs import Priced, StorageRead
 from lessonkit.engine.element import Element
 from lessonkit.engine.fluid import Fluid
 from lessonkit.engine.recorder import Name
@@ -46,8 +46,8 @@ class Storage:
     def read(self, nbytes: float | Callable[[Any], float]) -> Read:
         """Return a cost: to read *nbytes*, or what this function says of the element, from this storage.
 
-        It goes where an operator takes a cost: `map(cost=...)`, and `open` and `read` of
-        ArtificialDataset.
+        It goes where a cost is of an element: `map(cost=...)`, `open` and `read` of
+        ArtificialDataset, `load` and `train` of `benchmark`.
 
         >>> from lessonkit import Dataset, Storage, benchmark
         >>> storage = Storage(bandwidth=1e6, first_byte=0.010)
@@ -59,9 +59,9 @@ class Storage:
             self, nbytes if callable(nbytes) else check.amount("nbytes", nbytes, "bytes")
         )
 
-    def line(self, run: Any) -> Line:
+    def streams_in(self, run: Any) -> StorageStreams:
         """Open it for *run*."""
-        return Line(run, self)
+        return StorageStreams(run, self)
 
     @property
     def most(self) -> float:
@@ -80,11 +80,8 @@ class Read(Priced):
         """Return the seconds that it takes with nobody else there."""
         return self.storage.first_byte + self.bytes_of(value) / self.storage.most
 
-    def price(self, element: Element) -> int:
-        """Return the nanoseconds of that, which know how many bytes they stand for."""
-        time = Reading(round(self(element.value) * 1e9))
-        time.storage, time.nbytes = self.storage, self.bytes_of(element.value)
-        return time
+    def price(self, element: Element) -> StorageRead:
+        return StorageRead(self.storage, self.bytes_of(element.value))
 
     def bytes_of(self, value: Any) -> float:
         """Return how many bytes are read for *value*."""
@@ -101,7 +98,7 @@ class Read(Priced):
         return f"{self.storage!r}.read({nbytes})"
 
 
-class Line(Fluid):
+class StorageStreams(Fluid):
     """The streams of a *storage* in a run, or in all ranks."""
 
     reason, place = "storage busy", "storage"
@@ -120,6 +117,7 @@ class Line(Fluid):
 
     async def read(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
         """Read *nbytes*: wait for a stream, then for the first byte, and then for all others."""
+        stage.storage = self.storage
         if not run.is_real:
             await run.keep_step()
         await self.streams.acquire(run)
@@ -129,13 +127,13 @@ class Line(Fluid):
                 run.current.last,
                 round(self.storage.first_byte * 1e9),
             )
-            await run.pause(first)
+            await run.spend(first)
             if run.is_real:
                 await self.trickle(run, nbytes)
             elif nbytes:
                 await self.flow(run, nbytes, "read")
             alone = first + round(nbytes / self.storage.most * 1e9)
-            self.took(run, began, alone, stage, element, "storage", last)
+            self.record(run, began, alone, stage, element, "storage", last)
         finally:
             self.streams.release(run)
 
@@ -146,7 +144,7 @@ class Line(Fluid):
             while left > 0:
                 rate = self.rates()["read"]
                 piece = min(left, rate * LOOK_AGAIN)
-                await run.pause(round(piece / rate))
+                await run.spend(round(piece / rate))
                 left -= piece
         finally:
             self.flowing["read"] -= 1

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any
 
 from lessonkit.engine.element import Element, call_parts, stack
-from lessonkit.engine.machine import Machine, Meter, This, current
+from lessonkit.engine.machine import CurrentProcess, Machine, WorkLog, current
 from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Stopped, Task, Waits
@@ -23,12 +23,7 @@ from lessonkit.engine.turns import Turns
 
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
-PATIENCE = 1.0  # s; a helper that has waited longer gives its thread back
 VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
-
-
-class Parked(BaseException):
-    """Gives back the thread of a helper that has waited long; its coroutine stays."""
 
 
 def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
@@ -73,7 +68,7 @@ class ThreadTask(Task):
             self.due += time.perf_counter_ns() - self.call_began
             try:
                 own_stage = run.within(self.call_stage, stage)
-                run.step(self, run.work(duration, own_stage, self.element, kind))
+                run.step(self, run.spend(duration, own_stage, self.element, kind))
             finally:
                 self.call_worked = True
                 self.call_began = time.perf_counter_ns()
@@ -98,7 +93,7 @@ class Threads(Run):
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
         self.turns = Turns(self)
-        self.pid = This.pid
+        self.pid = CurrentProcess.pid
 
     @property
     def now(self) -> int:
@@ -136,7 +131,7 @@ class Threads(Run):
             except StopIteration as stop:
                 return stop.value
             if due is None:
-                self._wait(task, may_park=coro is task.coro)
+                self._wait(task)
             else:
                 while task.asks and self.real < due and self.turns.give(task, due):
                     pass
@@ -164,12 +159,8 @@ class Threads(Run):
             self.lock.acquire()
         return left <= 0
 
-    def _wait(self, task: ThreadTask, *, may_park: bool) -> None:
-        deadline = time.monotonic() + PATIENCE
+    def _wait(self, task: ThreadTask) -> None:
         while not (task.alarm.acquire(blocking=False) or self.must_stop(task)):
-            if may_park and time.monotonic() > deadline:
-                task.has_thread = False
-                raise Parked
             if task.asks and self.turns.give(task, inf):
                 continue
             self.lock.release()
@@ -179,29 +170,29 @@ class Threads(Run):
                     return
             finally:
                 self.lock.acquire()
-            if This.pid != self.pid:
+            if CurrentProcess.pid != self.pid:
                 raise RuntimeError(
                     "this began before the fork, in whose process the helpers are: begin anew"
                 )
 
     @types.coroutine
-    def spend(
-        self, duration: int, stage: Name, element: Element, kind: str = "wait"
+    def elapse(
+        self, duration: int, stage: Name | None, element: Element, kind: str
     ) -> Waits:
         if duration:
             began = self.time
             yield self.now + duration
-            self.took(stage, kind, began, self.time, element)
+            self.record_span(stage, kind, began, self.time, element)
 
     def call(
-        self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter
+        self, function: Callable[..., Any], stage: Name, element: Element, log: WorkLog
     ) -> Any:
         """Run *function* and take the time that it took."""
         task = self.current
         task.call_stage, task.element, task.call_worked = stage, element, False
         try:
-            return self.outside(
-                task if task.has_thread else meter, function, *call_parts(element.value)
+            return self.call_without_lock(
+                task if task.has_thread else log, function, *call_parts(element.value)
             )
         finally:
             began, took = task.call_began - self.origin, task.call_took
@@ -209,17 +200,19 @@ class Threads(Run):
                 self.turns.since = began + took
                 task.due, task.lag = task.due + task.lag, 0
             task.due += took
-            if took >= VISIBLE and not (task.call_worked or meter):
+            if took >= VISIBLE and not (task.call_worked or log):
                 began -= task.lag
-                self.took(stage, "call", began, began + took, element)
+                self.record_span(stage, "call", began, began + took, element)
 
     def stack(self, element: Element, name: Callable[[], Name]) -> None:
         if type(element.value[0]) in (int, float, str):  # there is little to do
             super().stack(element, name)
         else:
-            element.value = self.call(stack, name(), element, Meter())
+            element.value = self.call(stack, name(), element, WorkLog())
 
-    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    def call_without_lock(
+        self, worker: Any, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
         """Call *function* without the lock; raise Stopped if the run is over by then."""
         task = self.current
         before, current.worker = current.worker, worker
@@ -238,14 +231,12 @@ class Threads(Run):
     # ---- helpers ----
 
     def _help(self, task: ThreadTask) -> None:
-        """Drive the helper *task* on this thread until it ends, or has waited too long."""
+        """Drive the helper *task* on this thread until it ends."""
         with self.lock:
             try:
                 if not task.done:
                     task.context.run(self.step, task, task.coro)
                 self.end(task)
-            except Parked:
-                pass
             except BaseException as error:
                 self.ended(task, error)
 

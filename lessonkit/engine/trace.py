@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter, ge, mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.engine.machine import Machine
@@ -125,17 +125,11 @@ class Epoch:
     arrivals: list[float] = field(default_factory=list)
 
 
-class LostError(AttributeError, ValueError):
-    """A trace that was copied has no more what was asked for."""
-
-
 @dataclass(eq=False, repr=False)
 class Trace:
     """What a run did, as data, and the run itself: *dataset*, *machine* and *options*.
 
-    Everything that explains a run reads this and nothing else. Pickled, a trace leaves the
-    description and the options behind, since a learner's functions may not travel:
-    LostError, a ValueError, tells whoever asks for them.
+    Everything that explains a run reads this and nothing else.
     """
 
     recorder: Recorder | None
@@ -147,22 +141,6 @@ class Trace:
     machine: Machine
     options: dict[str, Any]  # how it was run: the keywords of `benchmark`
     ranks: Any = None  # what all ranks did, if this is the trace of one of several
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            name: value
-            for name, value in vars(self).items()
-            if name not in ("dataset", "options")
-        }
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Raise an error: there is no attribute *name*, or no more."""
-            if name in ("dataset", "options"):
-                lost = "this trace was copied or pickled without its pipeline"
-                raise LostError(f"{lost}: run it again for this")
-            raise AttributeError(f"a trace has no {name}")
 
     @property
     def recorded(self) -> Recorder:

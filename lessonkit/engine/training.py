@@ -13,7 +13,7 @@ from typing import Any, overload
 from lessonkit import check
 from lessonkit.engine.costs import Cost, price
 from lessonkit.engine.element import END, Element, like
-from lessonkit.engine.machine import TELLER, Machine
+from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import Description, cardinality, sites
 from lessonkit.engine.operators import Scope, Stream, open_whole
 from lessonkit.engine.process import Store
@@ -56,7 +56,7 @@ class LoopStep:
     def take(self, element: Element) -> Awaitable[Any]:
         """Take the time that this takes for *element*."""
         if (function := self.function) is None:
-            return self.run.spend(self.run.charge(self.price, element), self.stage, element)
+            return self.run.spend(self.price, self.stage, element)
         # The element as one argument, where `apply` would take a tuple apart.
         return self.run.apply(lambda *parts: function(element.value), element, self.stage)
 
@@ -263,7 +263,7 @@ class Loop:
             epoch.arrivals.append(now - epoch.start)
             epoch.elements.append(element.value if self.keep else _described(element.value))
         if self.progress is not None:
-            self.run.outside(TELLER, self.progress, count, now)
+            self.run.ask(self.progress, count, now)
 
 
 def _described(value: Any, room: int = MOST_PARTS) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lessonkit.engine.element import Element, call_parts
 from lessonkit.engine.fluid import SharedCores
-from lessonkit.engine.machine import Machine, Meter, current
+from lessonkit.engine.machine import Machine, WorkLog, current
 from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
 from lessonkit.engine.run import Run, Task, Waits
@@ -40,7 +40,7 @@ class Virtual(Run):
         # Can go on now, in the order in which they were woken
         self.ready: deque[Task] = deque()
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
-        self.shared = machine.sharing and SharedCores(self, machine, machine.sharing)
+        self.shared_cores = machine.sharing and SharedCores(self, machine, machine.sharing)
         # Sleeps so far: among equal times, the first to fall asleep wakes first
         self.slept = 0
 
@@ -99,8 +99,8 @@ class Virtual(Run):
         )
 
     @types.coroutine
-    def spend(
-        self, duration: int, stage: Name, element: Element, kind: str = "wait"
+    def elapse(
+        self, duration: int, stage: Name | None, element: Element, kind: str
     ) -> Waits:
         if duration:
             began = self.time
@@ -110,7 +110,7 @@ class Virtual(Run):
             else:  # nobody else is due before, and no other rank may be
                 self.time = due
             if self.recorder is not None:
-                self.took(stage, kind, began, due, element)
+                self.record_span(stage, kind, began, due, element)
 
     @types.coroutine
     def keep_step(self) -> Waits:
@@ -131,12 +131,14 @@ class Virtual(Run):
             self.wake(task)
 
     def call(
-        self, function: Callable[..., Any], stage: Name, element: Element, meter: Meter
+        self, function: Callable[..., Any], stage: Name, element: Element, log: WorkLog
     ) -> Any:
-        """Run *function* at once; the work it says it does is collected in *meter*, to be spent after."""
-        return self.outside(meter, function, *call_parts(element.value))
+        """Run *function* at once; the work it says it does is collected in *log*, to be spent after."""
+        return self.call_without_lock(log, function, *call_parts(element.value))
 
-    def outside(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    def call_without_lock(
+        self, worker: Any, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
         before, current.worker = current.worker, worker
         try:
             return function(*arguments)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.element import END
-from lessonkit.engine.machine import Meter, current, number_in_hand
+from lessonkit.engine.machine import WorkLog, current, number_in_hand
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.loops.fitting import costing, fit
 from lessonkit.loops.remember import Remembered, pickled
@@ -210,7 +210,7 @@ class Notes:
 
     def timed(self, place: Route, fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""
-        outside, current.worker = current.worker, Meter()
+        outside, current.worker = current.worker, WorkLog()
         try:
             began, on_core = perf_counter(), thread_time()
             value = fn(*args)

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from lessonkit.engine.element import as_int
-from lessonkit.engine.machine import Meter, current, number_in_hand
+from lessonkit.engine.machine import WorkLog, current, number_in_hand
 
 MOST_BYTES = 2**30  # bytes
 
@@ -43,7 +43,7 @@ class Remembered:
     def call(self, place: Any, random: bool, fn: Callable[..., Any], *args: Any) -> Any:
         """Return what *fn* returned for *args*, or for something else if nobody has measured these."""
         kept = self.kept.get(place)
-        if not kept or place in self.saying or not isinstance(current.worker, Meter):
+        if not kept or place in self.saying or not isinstance(current.worker, WorkLog):
             return fn(*args)
         number = self.random.getrandbits(32) if random else number_in_hand()
         other = as_int(number) % len(kept)

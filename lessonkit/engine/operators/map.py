@@ -16,14 +16,8 @@ class SequentialMap(Transform):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 
     def prepare(self) -> None:
-        self.price = cost = price(self.cost, "cost")
+        self.price = price(self.cost, "cost")
         self.calls = self.map_func is not None or self.nbytes is not None
-        # Most that call nothing are a wait, for each element as long.
-        self.wait = (
-            cost
-            if isinstance(cost, int) and self.kind == "wait" and not self.calls
-            else None
-        )
         self.stage = self.scope.name(self.node.arguments["stage"], CALL)
 
     async def next(self) -> Element:
@@ -34,17 +28,17 @@ class SequentialMap(Transform):
 
     def apply(self, element: Element) -> Awaitable[None]:
         """Put what the function makes of the value of *element* in its place; spend the cost."""
-        if self.wait is not None:
-            return self.run.spend(self.wait, self.stage, element)
         if self.calls:
-            return self.call(element, self.run.charge(self.price, element))
-        return self.run.pay(self.price, self.stage, element, self.kind)
+            return self.call(element)
+        return self.run.spend(self.price, self.stage, element, self.kind)
 
-    async def call(self, element: Element, cost: int) -> None:
-        function = self.map_func or (lambda *value: element.value)
-        element.value = await self.run.apply(function, element, self.stage, cost, self.kind)
-        if self.run.sized:
-            element.nbytes = self.run.measure(element.value, self.nbytes, element.nbytes)
+    async def call(self, element: Element) -> None:
+        run, function = self.run, self.map_func or (lambda *value: element.value)
+        element.value = await run.apply(
+            function, element, self.stage, self.price, self.kind
+        )
+        if run.sized:
+            element.nbytes = run.measure(element.value, self.nbytes, element.nbytes)
 
 
 class Slot:

@@ -28,29 +28,22 @@ class Source(Stream):
             self.instance = recorder.opened(self.scope.place, outer)
             self.epoch = self.run.current.process.opens(self.instance)
 
-    def give(self, value: Any, key: int = 0) -> Element:
-        """Make the next element of this source from *value*, with its *key* if it has one already."""
-        element = Element(value)
-        element.number = self.number()
-        if self.run.recorder is not None:
-            element.key = key or self.next_key()
+    def begin(self) -> Element:
+        """Make the next element of this source, still without a value."""
+        run, origin = self.run, self.scope.origin
+        element = Element(())
+        element.number = self.given if origin is None else (origin.number, self.given)
+        if run.recorder is not None:
+            element.key = run.recorder.identify(self.instance, self.epoch, self.given)
+        return element
+
+    def give(self, element: Element, value: Any) -> Element:
+        """Give *element* its *value*, and go on to the next sample."""
+        element.value = value
         if self.run.sized:
             element.nbytes = self.run.measure(value, self.nbytes, 0)
         self.given += self.stride
         return element
-
-    def number(self) -> Any:
-        """Return the number of the next element; in a file it has the number of the file too."""
-        origin = self.scope.origin
-        return self.given if origin is None else (origin.number, self.given)
-
-    def next_key(self) -> int:
-        recorder = self.run.recorder
-        return (
-            recorder.identify(self.instance, self.epoch, self.given)
-            if recorder is not None
-            else 0
-        )
 
     def file(self, change: int) -> None:
         """Take down that a file is opened (*change* is 1) or closed (-1)."""
@@ -71,7 +64,9 @@ class Listed(Source):
     """Gives what is there already, in no time."""
 
     async def next(self) -> Element:
-        return END if self.given >= len(self.values) else self.give(self.values[self.given])
+        if self.given >= len(self.values):
+            return END
+        return self.give(self.begin(), self.values[self.given])
 
 
 @operator("from_generator")
@@ -90,12 +85,9 @@ class Generated(Source):
             return END
         if not self.is_open:
             self.file(+1)
-        value, reading = END, Element(())
-        reading.number = self.number()
-        # What is spent before there is an element is spent on it
-        reading.key = self.next_key()
+        value, element = END, self.begin()
         try:
-            value = await self.run.apply(self.advance, reading, self.read_stage)
+            value = await self.run.apply(self.advance, element, self.read_stage)
         finally:
             if value is END:  # also a generator that raised has ended its file
                 self.ended = True
@@ -103,7 +95,7 @@ class Generated(Source):
         if value is not END and self.output_signature is not None:
             # Or an error in its place: the next may fit
             value = as_told(value, self.output_signature)
-        return END if value is END else self.give(value, reading.key)
+        return END if value is END else self.give(element, value)
 
     def advance(self) -> Any:
         if self.iterator is None:
@@ -144,8 +136,8 @@ class SlowFile(Source):
         if self.given == self.num_samples:
             self.close()
             return END
-        element = self.give(self.given)
-        await self.run.pay(self.price_of_read, self.read_stage, element, "wait")
+        element = self.give(self.begin(), self.given)
+        await self.run.spend(self.price_of_read, self.read_stage, element)
         return element
 
     async def open_file(self) -> None:
@@ -155,4 +147,4 @@ class SlowFile(Source):
         opening.number = origin.number if origin else 0
         if recorder is not None:
             opening.key = recorder.identify(self.instance, self.epoch, -1)
-        await self.run.pay(self.price_of_open, self.open_stage, opening, "wait")
+        await self.run.spend(self.price_of_open, self.open_stage, opening)

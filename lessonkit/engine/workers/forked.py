@@ -98,7 +98,9 @@ class ForkedWorker(Worker):
     async def launch(self) -> int:
         began = self.run.time
         self.child = ChildProcess(self, f"{self.loader.seed}:{self.number}")
-        self.run.took(self.loader.start_stage, "wait", began, self.run.time, Element(None))
+        self.run.record_span(
+            self.loader.start_stage, "wait", began, self.run.time, Element(None)
+        )
         self.child.causes.append(self.run.current.last)
         return 0
 
@@ -110,7 +112,7 @@ class ForkedWorker(Worker):
 
     def ask(self, what: Any) -> Any:
         """Ask the process for *what*, without the run's lock."""
-        answer = self.run.outside(None, self.child.ask, what)
+        answer = self.run.call_without_lock(None, self.child.ask, what)
         self.run.current.due = self.run.real
         return answer
 
@@ -154,7 +156,7 @@ class ForkedWorker(Worker):
             self.child.close()
 
     def close(self) -> None:
-        self.run.outside(None, self.child.close)
+        self.run.call_without_lock(None, self.child.close)
 
 
 # ---- in the child process ----
@@ -171,6 +173,8 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     parent, loader, process = worker.run, worker.loader, worker.process
     recorder = parent.recorder and parent.recorder.heir()
     run = Threads(parent.machine, process.store, recorder)
+    run.shares_storages = False
+    run.shares_storages = False
     run.origin, run.sites, run.sized = parent.origin, parent.sites, parent.sized
     process.interpreter, run.process = run.process.interpreter, process
     loader.scope = loader.scope._replace(run=run)  # our copy of it
@@ -193,7 +197,7 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
     known = run.recorder.people if run.recorder else 1, 0
     await maker.prepare()
     while True:
-        asked = run.outside(None, hear, pipe)
+        asked = run.call_without_lock(None, hear, pipe)
         if type(asked) is str:  # and no indices, which may be an array
             if asked == STOP:
                 return

@@ -78,12 +78,12 @@ class Loader(Stream):
             if isinstance(error.__cause__, StopIteration):  # as if the data ended here
                 return END
             raise
-        await self.run.pause(self.handling.ask)
+        await self.run.spend(self.handling.ask)
         return element
 
     async def begin(self) -> None:
         """Open the data set."""
-        await self.run.pause(self.handling.begin)
+        await self.run.spend(self.handling.begin)
         await self.fill_cache()
         self.maker = BatchMaker(self)
         self.maker.open()
@@ -189,7 +189,7 @@ class LoaderWithWorkers(Loader):
         if state.workers or state.children:
             await self.resume()
         else:
-            await self.run.pause(self.handling.begin)
+            await self.run.spend(self.handling.begin)
             # Of what workers draw
             self.seed = f"{self.run.store.seed(self.generator)}:{self.epoch}"
             for worker in self.workers:
@@ -214,7 +214,7 @@ class LoaderWithWorkers(Loader):
         for worker, child in zip(self.workers, self.state.children, strict=False):
             worker.child = child
             worker.start_task()
-        await self.run.pause(self.handling.resume)
+        await self.run.spend(self.handling.resume)
         for worker in self.workers:
             worker.give(Request(-1, self, worker.number, self.run.time))
         await self.run.until(self.news, lambda: self.resumed == len(self.workers), EMPTY)
@@ -227,7 +227,7 @@ class LoaderWithWorkers(Loader):
             await self.run.until(
                 self.news, lambda: all(worker.gone for worker in self.workers), EMPTY
             )
-            await self.run.pause(
+            await self.run.spend(
                 self.handling.stop + len(self.workers) * self.handling.stop_each
             )
 
@@ -251,7 +251,7 @@ class LoaderWithWorkers(Loader):
             self.begun = True
             await self.begin()
         if self.handling.ask and not self.finished:
-            await self.run.pause(self.handling.ask)
+            await self.run.spend(self.handling.ask)
         request = await self.next_made()
         if request is None:
             if not self.finished:
@@ -305,7 +305,7 @@ class LoaderWithWorkers(Loader):
                 self.requests[self.sent] = request
                 self.sent += 1
                 self.workers[number].give(request)
-                await self.run.pause(self.handling.send)
+                await self.run.spend(self.handling.send)
                 return
 
     def may_have_more(self, number: int) -> bool:
@@ -320,7 +320,7 @@ class LoaderWithWorkers(Loader):
             if self.in_order and self.next_since > request.ready:
                 times = request.ready, self.next_since
                 stage, place = self.ready_stage, self.news.name
-                self.run.waited(
+                self.run.record_wait(
                     stage, "out of turn", *times, request.worker, element, place
                 )
             self.buffer.leave(element)
@@ -332,7 +332,7 @@ class LoaderWithWorkers(Loader):
         time = handling.take if is_idle else handling.take_busy
         run, stage, core = self.run, self.take_stage, min(time, handling.take_core)
         await run.spend(max(0, time - handling.take_core), stage, request.result)
-        await run.work(core, stage, request.result, "native")
+        await run.spend(core, stage, request.result, "native")
 
     # ---- what workers tell ----
 

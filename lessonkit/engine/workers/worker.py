@@ -7,7 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from lessonkit.engine.costs import charge, price_of_bytes
+from lessonkit import check
+from lessonkit.engine.costs import Price, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.node import Node, one_call, swap
 from lessonkit.engine.operators.base import Stream, joined, operator
@@ -35,7 +36,7 @@ class Asked(Listed):
             self.element = (self.kept.elements or [])[index].copy()
         else:
             self.given = index if index >= 0 else index + len(self.values)
-            self.element = self.give(self.values[index])
+            self.element = self.give(self.begin(), self.values[index])
         return self.element
 
 
@@ -172,14 +173,13 @@ class BatchMaker:
             element = joined(run, parts, [part.value for part in parts])
             if not collate_fn:
                 run.stack(element, lambda: self.collating)
-        cost = charge(self.price, element)
         if collate_fn:
             value = element.value  # one argument, where `apply` takes a tuple apart
             element.value = await run.apply(
-                lambda *_: collate_fn(value), element, self.collating, cost
+                lambda *_: collate_fn(value), element, self.collating, self.price
             )
         else:
-            await run.spend(cost, self.collating, element)
+            await run.spend(self.price, self.collating, element)
         return element
 
 
@@ -241,10 +241,11 @@ class Worker(BatchMaker):
         """Spend the first part of its start; return how long the second takes."""
         who = self.loader.epoch, self.number
         first, second = (
-            float(cost(*who) if callable(cost) else cost) for cost in self.loader.start
+            check.nanoseconds("start", cost(*who) if callable(cost) else cost)
+            for cost in self.loader.start
         )
-        await self.run.spend(round(first * 1e9), self.loader.start_stage, Element(None))
-        return round(second * 1e9)
+        await self.run.spend(first, self.loader.start_stage)
+        return second
 
     def start_task(self, start: int = 0) -> None:
         """Begin to make what is requested, when *start* nanoseconds have passed."""
@@ -274,7 +275,7 @@ class Worker(BatchMaker):
         """Make what is requested, until it is stopped."""
         run, requests = self.run, self.requests
         handling = self.loader.handling
-        await run.spend(start, self.loader.start_stage, Element(None))
+        await run.spend(start, self.loader.start_stage)
         await self.prepare()
         while True:
             if not requests:  # most workers have one waiting
@@ -282,7 +283,7 @@ class Worker(BatchMaker):
             if self.stopped:
                 break
             request = requests.popleft()
-            await run.pause(max(0, request.sent + handling.hop - run.time))
+            await run.spend(max(0, request.sent + handling.hop - run.time))
             if request.number < 0:
                 self.loader = request.indices
                 self.ended = False
@@ -301,8 +302,8 @@ class Worker(BatchMaker):
         self.gone = True
         self.loader.news.changed()
 
-    async def answer(self, request: Request) -> tuple[Element, int]:
-        """Make what is requested; return what came of it, and the nanoseconds of its transfer."""
+    async def answer(self, request: Request) -> tuple[Element, Price]:
+        """Make what is requested; return what came of it, and what its transfer costs."""
         run, began = self.run, self.run.time
         made = await self.make(request.indices)
         self.ended = request.is_last = made is None or made is END
@@ -313,8 +314,10 @@ class Worker(BatchMaker):
             return made, 0
         if run.recorder is not None and began > request.sent:
             stage, times = self.loader.queue_stage, (request.sent, began)
-            run.waited(stage, "in the queue", *times, self.number, made, self.gate.name)
-        return made, charge(self.transfer, made)
+            run.record_wait(
+                stage, "in the queue", *times, self.number, made, self.gate.name
+            )
+        return made, self.transfer
 
     def deliver(self, request: Request, due: int) -> None:
         """Let a result reach the main process when it is *due*, but after the one before it."""
@@ -326,6 +329,6 @@ class Worker(BatchMaker):
 
     async def carry(self, way: int) -> None:
         """Let the next result arrive in *way* nanoseconds; results keep their order."""
-        await self.run.pause(way)
+        await self.run.spend(way)
         loader, request = self.on_the_way.popleft()
         loader.arrive(request)
