@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import Any
 
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Handling, Storage, work
-from lessonkit.engine.node import base_of, cardinality
+from lessonkit.engine.node import Node, base_of, cardinality, rebuilt
+from lessonkit.engine.storage import Read
 
 TINY = (0, 1e-5, 3e-5, 1e-4)  # seconds
 
@@ -156,6 +157,16 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
 
 
 READ = Storage(1e6, first_byte=0.002, streams=2, cap=7e5).read(3000)
+
+
+def without_storages(dataset: Dataset) -> Dataset:
+    """The same without reads from a storage, which real worker processes refuse."""
+
+    def change(_: Node, node: Node) -> Node:
+        reads = isinstance(node.arguments.get("cost"), Read)
+        return node.replace(cost=0.002) if reads else node
+
+    return Dataset(rebuilt(dataset.node, change, {}))
 
 
 def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:

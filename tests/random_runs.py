@@ -4,12 +4,10 @@ import random
 from functools import cache
 from typing import Any, NamedTuple
 
-from random_pipelines import loaded, pipeline
+from random_pipelines import loaded, pipeline, without_storages
 
 from lessonkit import Dataset, Machine, Trace, benchmark
 from lessonkit.engine.machine import Sharing
-from lessonkit.engine.node import Node, rebuilt
-from lessonkit.engine.storage import Read
 
 COSTS = (0, 0.003, 0.010, 0.050)  # seconds
 SHORT = (0, 0.0002, 0.0005, 0.002)  # for runs on the real clock
@@ -42,16 +40,6 @@ def sharing(seed: int) -> Sharing:
     draw = random.Random(seed)
     step, beside = ((draw.uniform(1, 3), draw.uniform(1, 3)) for _ in range(2))
     return Sharing(draw.choice([1.0, 1.5, 2.0]), step, beside, draw.uniform(1, 1.5))
-
-
-def without_storages(dataset: Dataset) -> Dataset:
-    """The same without reads from a storage, which real worker processes refuse."""
-
-    def change(_: Node, node: Node) -> Node:
-        reads = isinstance(node.arguments.get("cost"), Read)
-        return node.replace(cost=SHORT[-1]) if reads else node
-
-    return Dataset(rebuilt(dataset.node, change, {}))
 
 
 def run_of_loader(
