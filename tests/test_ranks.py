@@ -173,6 +173,24 @@ def uneven(case: dict[str, Any]) -> list[Dataset]:
     )
 
 
+def epochs_of(case: dict[str, Any]) -> int:
+    """Return for how many epochs a real job of uneven ranks trained."""
+    words = {"two epochs": 2, "three epochs": 3}
+    return next((epochs for word, epochs in words.items() if word in case["what"]), 1)
+
+
+def mixed_steps(case: dict[str, Any]) -> list[int]:
+    """Return the steps, from 0, in which a real job added what belongs to two epochs.
+
+    Each rank gives the number of its epoch, so a mean over the ranks that is not whole is of two.
+    """
+    if epochs_of(case) == 1:
+        return []
+    saw = case["saw"][0]
+    means = saw.get("means") or [total / case["ranks"] for total in saw["sums"]]
+    return [step for step, mean in enumerate(means) if mean % 1]
+
+
 def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
     """Real ranks hang or end after it, or sum what belongs to two epochs."""
     seen = 0
@@ -180,13 +198,10 @@ def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
         pipelines = uneven(case)
         if not pipelines:
             continue
-        epochs = 2 if "two epochs" in case["what"] else 1
+        epochs = epochs_of(case)
         found = benchmark(pipelines.__getitem__, epochs, ranks=len(pipelines))
-        sums = case["saw"][0].get("sums", [])
-        odd = [step for step, total in enumerate(sums) if epochs == 2 and total % 2]
-        assert len(found.steps) == min([*odd, *(saw["steps"] for saw in case["saw"])]), (
-            case["what"]
-        )
+        mixed, steps = mixed_steps(case), [saw["steps"] for saw in case["saw"]]
+        assert len(found.steps) == min(mixed + steps), case["what"]
         assert bool(found.uneven) == (case["case"] != "files_even")
         for trace, saw in zip(found.traces, case["saw"], strict=True):
             took = (
@@ -197,6 +212,22 @@ def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
             assert took == saw.get("batches", [])[: len(took)]
         seen += 1
     assert seen >= 8
+
+
+def test_real_jobs_of_several_epochs_mix_them_and_hang_at_the_end_of_the_last() -> None:
+    """No step is refused, until the rank with more batches has no partner left."""
+    seen = 0
+    for case in cases("uneven_ends.json"):
+        if epochs_of(case) > 1 and "barrier" not in case["what"]:
+            shorter, longer = case["saw"]
+            assert shorter["steps"] == longer["steps"] == 3 * epochs_of(case)
+            assert mixed_steps(case)
+            assert "error" not in shorter
+            stays = "rank 0 stays" in case["what"]
+            assert ("Timed out" in longer["error"]) == stays
+            assert (longer["seconds"] > case["timeout"]) == stays
+            seen += 1
+    assert seen >= 1
 
 
 def test_shards_by_rank_and_worker_end_unevenly() -> None:
