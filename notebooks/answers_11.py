@@ -112,7 +112,7 @@ def epoch(job: Any, **changes: Any) -> tuple[Any, dict[str, Any]]:
 
 HALF, SOME, SAME, LONGER = (
     "it takes half the time",
-    "it takes a sixth less",
+    "it takes a seventh less",
     "it takes as long as before",
     "it takes longer",
 )
