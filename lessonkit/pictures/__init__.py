@@ -1,1 +1,1 @@
-"""Draws traces: the layout that every picture shares, and the pictures that notebooks store."""
+"""Draws traces as the pictures that notebooks store; `drawing.draw` draws a bar."""

@@ -1,4 +1,4 @@
-"""Charts: what a search tried, the time against a knob, what each change saved.
+"""Draws charts: what a search tried, the time against a knob, what each change saved.
 
 A chart is a scene of plain data: lanes of bars, or of a line and its dots, on one axis.
 `widgets/page/chart.js` draws it on a page; here it is drawn for a notebook.
@@ -40,7 +40,7 @@ FILLED = {"facecolor": BLUE, "linewidth": 0}
 
 
 def plot_curve(curve: Curve) -> Picture:
-    """Draw the time of a sample against the values of a knob; say from which on more stops helping.
+    """Draw the time per sample against the values of a knob, and say which value is enough.
 
     >>> from lessonkit import ArtificialDataset
     >>> from lessonkit.analysis import curve, knobs
@@ -77,7 +77,7 @@ def plot_curve(curve: Curve) -> Picture:
 
 
 def plot_search(steps: Sequence[SearchStep]) -> Picture:
-    """Draw what a search tried, one run after another: a step that was taken is filled, and says its change.
+    """Draw the runs of a search one after another; a dot is filled where its change was kept.
 
     >>> from lessonkit import AUTOTUNE, ArtificialDataset
     >>> from lessonkit.optimize import autotune
@@ -87,10 +87,11 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     if not steps:
         raise ValueError("plot_search: nothing was tried")
     count = len(steps)
-    # The first one always is
+    # The first run is always taken.
     taken = [place for place, step in enumerate(steps, 1) if step.accepted]
     first, last = (milliseconds(steps[place - 1].seconds) for place in (1, taken[-1]))
-    words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}, {len(taken)} taken"
+    words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}"
+    words += f", {len(taken)} taken"
 
     dots = []
     for place, step in enumerate(steps, 1):
@@ -106,7 +107,7 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
 
 
 def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Picture:
-    """Draw what each of *steps* saved: pairs of a name and the seconds that it then took.
+    """Draw what each of *steps* saved; a step is a name, and the seconds that a run took after it.
 
     >>> plot_waterfall([("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ parallel map", 0.24)])
     waterfall: from 420 ms to 240 ms, 1.8 times as fast
@@ -115,7 +116,8 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     if not times or min(times) <= 0:
         raise ValueError("plot_waterfall: no step, or one that takes no time")
     first, last = times[0], times[-1]
-    words = f"from {milliseconds(first)} to {milliseconds(last)}, {number(first / last)} times as fast"
+    words = f"from {milliseconds(first)} to {milliseconds(last)}"
+    words += f", {number(first / last)} times as fast"
 
     lanes = []
     for name, before, now in zip(names, [first, *times], times, strict=False):
@@ -130,7 +132,7 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
 
 
 def dot(x: float, y: float, text: str, say: str) -> dict[str, Any]:
-    """Return a point of a scene, with *text* beside it, and what is said where one points at it."""
+    """Return a dot of a scene, with *text* above it, and what the page says of it when pointed at."""
     return {"kind": "dot", "points": [(x, y)], "text": text, "say": say}
 
 
@@ -142,7 +144,7 @@ def chart(
     lanes: list[dict[str, Any]],
     **more: bool,
 ) -> Picture:
-    """Make a picture of this *kind*, whose axis has *ends* and counts *seconds* if that is given.
+    """Make a picture of this *kind*; its axis goes from end to end, in seconds if *seconds* is given.
 
     A lane has a height in pixels, what its *top* stands for, perhaps a name, and marks:
     each a bar, a dot, a line or steps through *points*, with a *text* beside it.
@@ -171,7 +173,7 @@ def chart(
 
 
 def marks_of(lane: dict[str, Any], top: float, low: float, high: float) -> Iterator[Mark]:
-    """Give what is drawn of a *lane*, from *top* down, on an axis from *low* to *high*."""
+    """Draw a *lane* from *top* down, on an axis from *low* to *high*."""
     height = lane["height"] / PER_INCH
     floor, full = top + height, (height - HEAD) / (lane["top"] or 1)
     texts: list[tuple[float, float, float]] = []  # from, to, and its height

@@ -36,7 +36,7 @@ CARD: Look = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that
 
 
 class Boxes(NamedTuple):
-    """Boxes of one *height*, each from its left to its right side, and its upper edge."""
+    """Boxes of one *height* and *look*; of each the left and right side, and the upper edge."""
 
     sides: list[tuple[float, float, float]]
     height: float
@@ -63,7 +63,7 @@ Mark = Boxes | Stroke | Text
 
 
 class Panel(NamedTuple):
-    """One of the parts below each other: how high it is, the words above it, what it shows.
+    """A part of a picture: its height in inches, the words above it, and what it shows.
 
     Its vertical axis counts inches from the top, so that a bar is as high in every picture.
     The horizontal one is the same in all panels of a picture.
@@ -80,7 +80,7 @@ class Panel(NamedTuple):
 
 @dataclass(repr=False)
 class Picture:
-    """What is to be seen: in *words*, as a *scene* for a page, and as *panels* above a legend of *keys*."""
+    """A picture three times: in *words*, as the *scene* of a page, and as *panels* with a legend."""
 
     words: str
     scene: dict[str, Any]
@@ -92,11 +92,11 @@ class Picture:
 
     @cached_property
     def figure(self) -> Figure:
-        """The figure, which pyplot does not know: a notebook shows it once, and nobody has to close it."""
+        """Return the figure. pyplot does not know it, so that nobody has to close it."""
         return compose(self.panels, self.keys)
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Give a notebook more dots than it shows, so that the picture is sharp on every screen."""
+        """Return more dots than a notebook shows, so that the picture is sharp on every screen."""
         width, height = self.figure.get_size_inches()
         size = {"width": PIXELS, "height": round(PIXELS * height / width)}
         return {"image/png": png(self), "text/plain": self.words}, {"image/png": size}
@@ -124,7 +124,7 @@ def style() -> AbstractContextManager[None]:
 
 
 def compose(panels: list[Panel], keys: list[Look]) -> Figure:
-    """Draw *panels* below each other, against one horizontal axis, and a legend of *keys* below them."""
+    """Draw *panels* below each other, against one horizontal axis, above a legend of *keys*."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
@@ -190,7 +190,7 @@ def write_heading(axes: Axes, panel: Panel, room: float) -> None:
 
 
 def draw(axes: Axes, mark: Mark) -> None:
-    """Draw one *mark*; boxes of one look are one artist, since each artist costs time."""
+    """Draw one *mark*. Boxes of one look are one artist of matplotlib, since each takes time."""
     import numpy as np
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import PathPatch

@@ -1,4 +1,4 @@
-"""The kitchen, the image that goes through all lessons: drawn once, and each points at its part."""
+"""Shows the kitchen, the image that all lessons share; each lesson points at its part of it."""
 
 import re
 from importlib.resources import files
@@ -9,9 +9,9 @@ ASIDE = 0.25  # of the colour of a part that is not pointed at
 
 
 class Kitchen:
-    """Show the kitchen; only the *parts* that are named have their full colours, or all if none is.
+    """Show the kitchen; the *parts* that are named keep their colours, without names all of them.
 
-    Raises ValueError for a part that it does not have.
+    Raises ValueError for a part that the kitchen does not have.
     """
 
     def __init__(self, *parts: str) -> None:

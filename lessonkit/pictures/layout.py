@@ -1,4 +1,4 @@
-"""What a timeline shows, as plain data: rows, lanes, bars and labels. Every picture is drawn from this."""
+"""Arranges a trace as rows, lanes, bars and labels, from which every timeline is drawn."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 
 
 class Row(NamedTuple):
-    """A stage, how many of its calls there are side by side, and its colour."""
+    """A stage, the number of its lanes, which are calls side by side, and its colour."""
 
     stage: str
     lanes: int
@@ -86,7 +86,7 @@ class Layout:
 
     @property
     def lanes(self) -> int:
-        """How many lanes there are in all."""
+        """Count the lanes of all rows."""
         return sum(row.lanes for row in self.rows)
 
 
@@ -155,7 +155,7 @@ def bars_of_calls(
 
 
 def stages_of_workers(trace: Trace) -> Workers:
-    """Find the stages in which a loader's workers work, and for each the three that are shown for it."""
+    """Find the stages in which a loader's workers work; return the three shown for each of them."""
     found: Workers = {}
     names = trace.recorded.names
     for loader in (name.place.site for name in names if name.role == READY):
@@ -170,7 +170,7 @@ def stages_of_workers(trace: Trace) -> Workers:
 def bars_of_workers(
     trace: Trace, workers: Workers, rows: Rows, names: list[str]
 ) -> Iterator[Bar]:
-    """Give each batch as one bar, in the lane of its worker; its waits, and where a worker starts."""
+    """Give a bar for each batch in the lane of its worker, for its waits, and for workers' starts."""
     members = trace.recorded.members.items()
     batch_of = {sample: batch for batch, samples in members for sample in samples}
     batches: dict[tuple[int, int, int], Bar] = {}
@@ -194,7 +194,7 @@ def bars_of_workers(
 def in_lanes(
     bars: list[Bar], lanes: list[list[int]], keep: Container[int]
 ) -> Iterator[Bar]:
-    """Give each of *bars* in a lane where nothing else is; those of rows to *keep* have their own.
+    """Give each of *bars* in a lane that is free; rows to *keep* have all lanes that they name.
 
     *lanes* of each row have the time at which the last bar in a lane ends.
     """
@@ -230,7 +230,7 @@ def waits_of_calls(trace: Trace, rows: Rows, workers: Workers) -> list[int]:
 def bars_of_waits(
     spans: list[Span], waits: list[int], rows: Rows, work: list[Bar]
 ) -> Iterator[Bar]:
-    """Give each of *waits* that belongs to a row: of a call, or of a helper before *work* that it held up."""
+    """Give a bar for each wait of a call, and of a helper that held up a bar of *work*."""
     # The bars of a lane, in order
     reached: dict[tuple[int, int], list[tuple[int, int]]] = {}
     held_up = {}
@@ -242,21 +242,21 @@ def bars_of_waits(
     waited: dict[tuple[int, int], int] = {}  # until when, in a lane
     for index in waits:
         span = spans[index]
-        place = rows.get(span.stage, -1), span.lane
+        lane = rows.get(span.stage, -1), span.lane
         if span.stage not in rows:
-            place = held_up.get((span.end_ns, span.cause, span.lane), place)
-        if place in reached:
-            before = bisect_left(reached[place], (span.end_ns, 0))
-            worked = reached[place][before - 1][1] if before else 0
-            start = max(span.start_ns, worked, waited.get(place, 0))
+            lane = held_up.get((span.end_ns, span.cause, span.lane), lane)
+        if lane in reached:
+            before = bisect_left(reached[lane], (span.end_ns, 0))
+            worked = reached[lane][before - 1][1] if before else 0
+            start = max(span.start_ns, worked, waited.get(lane, 0))
             if start < span.end_ns:
-                bar = bar_of(place[0], index, span, span.kind)
-                yield bar._replace(lane=place[1], start=start)
-                waited[place] = span.end_ns
+                bar = bar_of(lane[0], index, span, span.kind)
+                yield bar._replace(lane=lane[1], start=start)
+                waited[lane] = span.end_ns
 
 
 def labels(trace: Trace) -> list[str]:
-    """Name each element, by its key: by its sample's number, after a letter if there are several files."""
+    """Name each element by its sample's number, after a letter if there are several files."""
     known = trace.identities
     worked_on = {span.element for span in trace.work if span.element}
     samples = {sample for element in worked_on for sample in trace.members(element)}
@@ -285,13 +285,13 @@ def batch_label(members: list[tuple[Identity, str]]) -> str:
     return " ".join([name for _, name in members[:4]] + ["..."] * (len(members) > 4))
 
 
-def letter_of(place: int) -> str:
-    """Return a letter for a file, by its *place*; after the last letter its number."""
-    return string.ascii_uppercase[place] if place < 26 else f"{place}."
+def letter_of(number: int) -> str:
+    """Return the letter of a file by its *number*; after the last letter the number itself."""
+    return string.ascii_uppercase[number] if number < 26 else f"{number}."
 
 
 def colours_of(stages: list[str]) -> dict[str, str]:
-    """Choose a colour for each stage: the same in every picture, and another for each while they last."""
+    """Choose a colour for each stage: the same in every picture, and no two alike if possible."""
     colours = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
     for stage in stages:
         if stage not in colours:

@@ -1,4 +1,4 @@
-"""What several ranks did, as a strip: a row for each, and in each step what it worked and waited for."""
+"""Draws several ranks as a strip: a row for each, with its work and its waits in every step."""
 
 from collections import Counter
 from typing import Any
@@ -21,10 +21,12 @@ Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
 
 def plot_ranks(ranks: Ranks) -> Picture:
-    """Draw *ranks* as a strip; a mark at the end of each step is at the rank that was waited for.
+    """Draw *ranks* as a strip; a mark at the end of a step is at the rank that was waited for.
 
     >>> from lessonkit import Dataset, benchmark
-    >>> plot_ranks(benchmark(lambda rank: Dataset.range(4).shard(2, rank).map(cost=0.030), 1, ranks=2))
+    >>> def pipeline(rank):
+    ...     return Dataset.range(4).shard(2, rank).map(cost=0.030)
+    >>> plot_ranks(benchmark(pipeline, 1, ranks=2))
     2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
     """
     count, words = len(ranks.traces), ranks_in_words(ranks)
@@ -86,7 +88,7 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
 
 
 def ranks_in_words(ranks: Ranks) -> str:
-    """Put in words how the time of all ranks is shared, who was waited for most, and an uneven end."""
+    """Put in words how the time is shared, which rank was waited for most, and an uneven end."""
     count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
     shares = [
         percent(sum(end - start for _, start, end in stretches) / whole)

@@ -1,4 +1,4 @@
-"""Runs as timelines: one below the other, against the same time."""
+"""Draws runs as timelines, one below the other, against the same time."""
 
 from collections.abc import Iterator, Mapping
 
@@ -45,7 +45,7 @@ OUTLINE: Look = {
 
 
 def plot_timeline(trace: Trace, *, title: str = "", path: bool = False) -> Picture:
-    """Draw what happened when in *trace*; with *path*, what decided the time is outlined.
+    """Draw the timeline of *trace*; with *path*, the work that decided the time is outlined.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> plot_timeline(benchmark(ArtificialDataset(6).prefetch(1), num_epochs=1), path=True)
@@ -57,7 +57,7 @@ def plot_timeline(trace: Trace, *, title: str = "", path: bool = False) -> Pictu
 def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Picture:
     """Draw *traces* below each other, each under its title, against the same time.
 
-    With *path*, what decided the time is outlined.
+    With *path*, the work that decided the time is outlined. Raises ValueError without a trace.
     """
     if not traces:
         raise ValueError("plot_timelines: there is no run to draw")
@@ -84,7 +84,7 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
 
 
 def run_in_words(title: str, traces: Mapping[str, Trace], path: bool) -> str:
-    """Put the run called *title* in words, after the first of *traces* with how it compares to that."""
+    """Put the run called *title* in words, and compare it to the first of *traces*."""
     trace, first = traces[title], next(iter(traces))
     words = f"{samples(trace.samples)} in {milliseconds(trace.duration)}"
     words += f", {milliseconds(trace.per_sample)} a sample" if trace.samples else ""
@@ -97,7 +97,7 @@ def run_in_words(title: str, traces: Mapping[str, Trace], path: bool) -> str:
 
 
 class Timeline:
-    """The lanes of one run, on an axis that is *longest* seconds long; nothing lies behind its end."""
+    """The lanes of one run, on an axis of *longest* seconds. No bar goes beyond the end of the run."""
 
     def __init__(self, trace: Trace, longest: float, path: bool) -> None:
         self.found, self.longest = layout(trace), longest
@@ -121,7 +121,7 @@ class Timeline:
             self.height += row.lanes * self.lane + 0.09
 
     def marks(self, width: float) -> Iterator[Mark]:
-        """Give bars, labels and epochs, on an axis of *width* inches."""
+        """Draw bars, labels and epochs on an axis of *width* inches."""
         self.points = width * 72 / (self.longest * 1e9 or 1)  # of a nanosecond
         work = [bar for bar in self.bars if bar.kind == "work"]
         colours = [self.found.rows[bar.row].colour for bar in work]
@@ -147,13 +147,13 @@ class Timeline:
         return self.tops[bar.row] + bar.lane * self.lane
 
     def outlined(self, bars: list[Bar], line: float, share: float, look: Look) -> Boxes:
-        """Return *bars* with lines around them: thin around a narrow bar, of which they leave a *share*."""
+        """Return *bars* with lines around them, no thicker than a *share* of the bar."""
         lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
         # Not at whole pixels: a narrow bar would get none, or one that is too much.
         return self.boxes(bars, 0.015, {"linewidth": lines, "snap": False} | look)
 
     def labels(self) -> Iterator[Text]:
-        """Give the name of each bar's element, and what the accelerator waits for; where it fits."""
+        """Name each bar's element, and what the accelerator waits for, where there is room."""
         size = min(9.0, self.lane * 45)
         inks = [ink_on(row.colour) for row in self.found.rows]
         middle: Look = {"ha": "center", "va": "center_baseline"}
@@ -169,7 +169,7 @@ class Timeline:
                 yield Text(x, y, text, middle | look)
 
     def epochs(self) -> Iterator[Mark]:
-        """Give the beginning of each epoch, and its name, in full where there is room."""
+        """Draw the beginning of each epoch, and its name, in full where there is room."""
         ends = [*self.found.epochs[1:], self.found.duration]
         for count, (start, end) in enumerate(zip(self.found.epochs, ends, strict=True), 1):
             x = start / 1e9
