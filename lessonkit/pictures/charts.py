@@ -132,7 +132,7 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
 
 
 def dot(x: float, y: float, text: str, say: str) -> dict[str, Any]:
-    """Return a dot of a scene, with *text* above it, and what the page says of it when pointed at."""
+    """Return a dot of a scene, with *text* above it; the page says *say* of it."""
     return {"kind": "dot", "points": [(x, y)], "text": text, "say": say}
 
 
@@ -144,7 +144,7 @@ def chart(
     lanes: list[dict[str, Any]],
     **more: bool,
 ) -> Picture:
-    """Make a picture of this *kind*; its axis goes from end to end, in seconds if *seconds* is given.
+    """Make a picture of this *kind*, on an axis with two *ends*, in seconds if *seconds* is given.
 
     A lane has a height in pixels, what its *top* stands for, perhaps a name, and marks:
     each a bar, a dot, a line or steps through *points*, with a *text* beside it.

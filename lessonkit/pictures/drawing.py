@@ -80,7 +80,7 @@ class Panel(NamedTuple):
 
 @dataclass(repr=False)
 class Picture:
-    """A picture three times: in *words*, as the *scene* of a page, and as *panels* with a legend."""
+    """A picture three times: in *words*, as the *scene* of a page, as *panels* with a legend."""
 
     words: str
     scene: dict[str, Any]

@@ -170,7 +170,7 @@ def stages_of_workers(trace: Trace) -> Workers:
 def bars_of_workers(
     trace: Trace, workers: Workers, rows: Rows, names: list[str]
 ) -> Iterator[Bar]:
-    """Give a bar for each batch in the lane of its worker, for its waits, and for workers' starts."""
+    """Give a bar for each batch in the lane of its worker, for its waits and for each start."""
     members = trace.recorded.members.items()
     batch_of = {sample: batch for batch, samples in members for sample in samples}
     batches: dict[tuple[int, int, int], Bar] = {}

@@ -97,7 +97,7 @@ def run_in_words(title: str, traces: Mapping[str, Trace], path: bool) -> str:
 
 
 class Timeline:
-    """The lanes of one run, on an axis of *longest* seconds. No bar goes beyond the end of the run."""
+    """The lanes of one run, on an axis of *longest* seconds; no bar goes beyond the run's end."""
 
     def __init__(self, trace: Trace, longest: float, path: bool) -> None:
         self.found, self.longest = layout(trace), longest
