@@ -266,6 +266,13 @@ def test_what_a_language_cannot_say_is_refused() -> None:
         X.code("jax")
 
 
+def test_what_is_left_out_are_arguments_of_ours() -> None:
+    ours = {
+        name for method in METHODS.values() for name in inspect.signature(method).parameters
+    }
+    assert ours >= {*OF_THE_MODEL}
+
+
 def test_a_storage_and_its_cost_stand_in_our_program() -> None:
     files = Dataset.range(3).map(cost=Storage(2.0, streams=1).read(4)).prefetch(1)
     assert benchmark(built(files), 1, 0).duration == benchmark(files, 1, 0).duration
