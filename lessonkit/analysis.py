@@ -7,9 +7,8 @@ from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
 from lessonkit.improve.advise import advise
 from lessonkit.improve.knobs import curve, knobs, with_knob
-from lessonkit.job.measure import measure
+from lessonkit.job.job import load_job, measure, save_job
 from lessonkit.job.recommend import recommend
-from lessonkit.job.stored import load_job, save_job
 from lessonkit.loops.probe import probe
 
 __all__ = [

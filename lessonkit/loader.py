@@ -1,15 +1,16 @@
 """`DataLoader`: PyTorch's, described over one of our pipelines."""
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from math import inf
 from typing import Any
 
-import lessonkit.engine.workers  # noqa: F401 - the operator of that name
 from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.costs import Cost, Handling, Priced
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
+from lessonkit.engine.workers.main_process import groups
 
 BATCHES = (
     "batch_sampler: it says all of batches, "
@@ -103,6 +104,19 @@ class DataLoader(Dataset):
     def num_workers(self) -> int:
         """The number of processes that make batches."""
         return int(self.node.arguments["num_workers"])
+
+    @property
+    def batch_sampler(self) -> Iterable[Any] | None:
+        """The numbers of the samples of each batch, drawn anew; None if they cannot be asked for."""
+        options, base = self.node.arguments, base_of(self.node.inputs[0])
+        if base is None or options["batch_sampler"] is not None:
+            return options["batch_sampler"]  # type: ignore[no-any-return]
+        order = options["sampler"]
+        if order is None:
+            order = range(cardinality(base) or len(list(Dataset(base))))
+        if options["shuffle"]:
+            order = random.sample(order, len(order))
+        return groups(iter(order), options["batch_size"], options["drop_last"])
 
     def __len__(self) -> int:
         """Return the number of batches; for an iterable as PyTorch does, whatever workers give."""

@@ -10,15 +10,14 @@ import lessonkit
 from lessonkit import Dataset, Handling, Machine, benchmark, work
 from lessonkit.engine.machine import Sharing
 from lessonkit.job import numbers
-from lessonkit.job.device import OnDevice
 from lessonkit.job.job import Job, measure_subject
-from lessonkit.job.watching import Watch, WatchedBatch
+from lessonkit.job.watching import OnDevice, Watch, WatchedBatch
 
 
 class Modelled:
     """A subject whose runs are those of a model, on the virtual clock: what is measured is known exactly."""
 
-    stream, batch_size, nbytes, again, count = False, 4, 1000, 0.0, 60
+    stream, batch_size, nbytes, repeat_until, count = False, 4, 1000, 0.0, 60
     loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
 
     def __init__(
@@ -217,14 +216,14 @@ def test_costs_that_rise_over_an_epoch_are_all_in_its_forecast() -> None:
     job.numbers.alone = [0.001 * number for number in range(400)]
     job.numbers.threads[1].steps = [0.002 * number for number in range(400)]
     (first, _), step = job.forecast(num_workers=0), 0.002 * 399 / 2
-    costs = 400 * (0.001 * 399 / 2 + step + job.numbers.over)
+    costs = 400 * (0.001 * 399 / 2 + step + job.numbers.loop_overhead)
     assert first == pytest.approx(costs, rel=0.01)
 
 
 class Disturbed(Modelled):
     """The second time that it runs with workers and the step, the machine stands still for a second."""
 
-    again, seen = 7.0, 0
+    repeat_until, seen = 7.0, 0
 
     def go(
         self,

@@ -23,8 +23,7 @@ import lessonkit
 from lessonkit import Dataset
 from lessonkit.analysis import measure
 from lessonkit.job import job, numbers, watching
-from lessonkit.job.here import allowed_cores
-from lessonkit.job.job import Forecast
+from lessonkit.job.job import Forecast, allowed_cores
 from lessonkit.job.recommend import Recommendation, combinations
 
 pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
@@ -471,7 +470,7 @@ def test_what_a_gpu_in_use_still_has_to_do_is_part_of_the_job(
     # Whatever else this machine does meanwhile
     assert on_device.train >= 0.003 - on_device.launch
     # Whole nanoseconds
-    assert job.forecast()[1] > 10 * on_device.train * job.rest(job.said) - 1e-7
+    assert job.forecast()[1] > 10 * on_device.train * job.unexplained(job.said) - 1e-7
 
     def waits(batch: Any) -> None:
         device.launch()

@@ -8,7 +8,7 @@ from stand_in_torch import Clock, Device
 
 from lessonkit import Dataset, benchmark, work
 from lessonkit.analysis import limits
-from lessonkit.job.device import OnDevice, on_device
+from lessonkit.job.watching import OnDevice, on_device
 
 MS = 0.001
 

@@ -15,10 +15,9 @@ import lessonkit.__main__
 from lessonkit.analysis import load_job, save_job
 from lessonkit.engine.costs import Handling
 from lessonkit.job import recommend as module
-from lessonkit.job.device import OnDevice
 from lessonkit.job.job import Job
 from lessonkit.job.recommend import EPOCHS, VERDICTS, combinations, recommend
-from lessonkit.job.watching import restored
+from lessonkit.job.watching import OnDevice, restored
 
 TAKES_LONG = Handling(take=0.012, take_busy=0.012, take_core=0.011)
 MODELS = {
@@ -118,7 +117,7 @@ def test_every_line_to_paste_is_taken_by_the_loader(library: Any) -> None:
     job.said |= {name: written[name] for name in job.said if name in written}
     job.subject = SimpleNamespace(loader=load(range(8), **written))  # type: ignore[assignment]
     for setting in combinations(job):
-        line = module.change(job, setting, 0.1, True).line
+        line = module.describe(job, setting, 0.1, True).line
         given = eval(f"dict({line[len('DataLoader(..., ') : -1]})")
         with restored():
             taken = [int(batch[0]) for batch in load(range(8), **(written | given))]

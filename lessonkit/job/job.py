@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections import defaultdict
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
-from typing import Any
+from typing import IO, Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.costs import Handling
 from lessonkit.engine.fluid import between
-from lessonkit.engine.machine import Machine, work
+from lessonkit.engine.machine import Machine, Sharing, work
 from lessonkit.engine.process import get_worker_info
-from lessonkit.engine.trace import Trace
+from lessonkit.engine.recorder import CALL, TRAIN
+from lessonkit.engine.trace import EMPTY, Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.job.beside import find_sharing
-from lessonkit.job.here import allowed_cores
-from lessonkit.job.numbers import JobNumbers, measure_numbers
-from lessonkit.job.own import OwnSubject
-from lessonkit.job.watching import AGAIN, BUDGET, Subject, Watch, restored, size_of_batch
+from lessonkit.job.numbers import JobNumbers, StepNumbers, measure_numbers
+from lessonkit.job.watching import (
+    BUDGET,
+    OnDevice,
+    Subject,
+    Watch,
+    restored,
+    size_of_batch,
+)
 from lessonkit.loader import DataLoader
+from lessonkit.loops.measure import measure_functions
 from lessonkit.words import milliseconds
 
+AGAIN = 9.5  # s; until then runs are repeated
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
 LEAST_ROUNDS = 2  # batches of each worker in a period, at least
 SIMULATED = 96  # batches of a run that is compared with one that was seen
-SPREAD = 0.618  # golden: its multiples, less whole numbers, are spread evenly from 0 to 1
-AS_MANY = 1.1  # times the samples of an epoch; as many, but for the rest of a batch
+# Golden: its multiples, less whole numbers, are spread evenly from 0 to 1
+SPREAD = 0.618
+# Times the samples of an epoch; as many, but for the rest of a batch
+AS_MANY = 1.1
 MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
 # Times that grow with a batch
 HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")
 LEAST_GROWN = 0.1  # of the growth of a batch; all that it takes grows at least so
+LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
+
+CORRECTIONS = 4  # further ones change little
+GENTLY = 0.7  # a power: corrected in full, factors of workers run away
+MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but a mistake
+LEAST_SEEN = 4  # batches of each worker; fewer in a run say nothing
+
+# Of a container: microseconds, in as many
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 class Forecast(tuple[float, ...]):
@@ -49,8 +69,8 @@ class Job:
     """What was measured of a loader and a step: a model of them, and its forecasts.
 
     *said* are the arguments of `forecast` as the loader has them. An epoch without workers
-    has so many *samples* in so many *batches*; the job is *whole* if that is known, and else
-    they are as many as were seen.
+    has as many *samples* and *batches* as said; if the job is not *whole*, they are only
+    those that were seen. The *subject* makes more runs, where it was measured.
     """
 
     numbers: JobNumbers
@@ -58,97 +78,78 @@ class Job:
     samples: int
     batches: int
     whole: bool
-    subject: Subject | None = None  # for more runs, where it was measured
+    subject: Subject | None = None
 
     def __repr__(self) -> str:
-        fetch, step = map(
-            milliseconds, (fmean(self.numbers.alone), self.pace(self.said["threads"]))
-        )
-        return f"<Job: {self.samples} samples, batches of {self.said['batch_size']}: {fetch}, a step: {step}>"
+        fetch, step = fmean(self.numbers.alone), self.pace(self.said["threads"])
+        what = f"{self.samples} samples, batches of {self.said['batch_size']}"
+        return f"<Job: {what}: {milliseconds(fetch)}, a step: {milliseconds(step)}>"
 
     def setting(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `forecast` as the loader has them, with *changes*; they are checked."""
         for name in changes:
             check.one_of("setting", name, tuple(self.said))
-        setting = self.said | {
-            name: value for name, value in changes.items() if value is not None
-        }
-        for name, least in (
-            ("num_workers", 0),
-            ("prefetch_factor", 1),
-            ("batch_size", 1),
-            ("threads", 1),
-        ):
+        given = {name: value for name, value in changes.items() if value is not None}
+        setting = self.said | given
+        for name, least in LEAST.items():
             check.integer(name, setting[name], least=least)
         if setting["threads"] not in (timed := self.numbers.threads):
-            raise ValueError(
-                f"threads={setting['threads']}: must be one of {sorted(timed)}, as measured"
-            )
+            allowed = f"must be one of {sorted(timed)}, as measured"
+            raise ValueError(f"threads={setting['threads']}: {allowed}")
         return setting
 
-    # ---- the model ----
+    # ---- how much there is of an epoch ----
 
-    def samples_of_workers(self, workers: int) -> Sequence[float]:
-        """Return how many samples each worker gives of an iterable; without workers, one number."""
+    def shares(self, workers: int) -> Sequence[float]:
+        """Return how many samples each worker gives of an iterable; without workers, how many there are."""
         alike = self.samples if self.repeats else self.samples / max(1, workers)
         return self.numbers.shares.get(workers) or [alike] * max(1, workers)
 
     @property
     def repeats(self) -> bool:
-        """Whether workers give more samples of an iterable than it has: each of them gives all."""
+        """Whether each worker gives all samples of an iterable, so that an epoch has more of them."""
         known = self.numbers.shares.values()
         return any(sum(shares) > AS_MANY * self.samples for shares in known)
 
-    def given(self, workers: int) -> int:
-        """Return how many samples an epoch has with a number of *workers*."""
-        return round(sum(self.samples_of_workers(workers))) if workers else self.samples
-
     def as_many(self, workers: int, others: int) -> bool:
         """Whether an epoch has as many samples with a number of *workers* as with *others*."""
-        few, many = sorted((self.given(workers), self.given(others)))
+        few, many = sorted((sum(self.shares(workers)), sum(self.shares(others))))
         return many <= AS_MANY * few
 
     def count(self, setting: dict[str, Any], most: float = math.inf) -> list[int]:
         """Return how many batches each worker makes of an iterable, or one number for all; *most* in all."""
         if self.numbers.stream:
-            of_each = self.samples_of_workers(setting["num_workers"])
-            each = [share / setting["batch_size"] for share in of_each]
+            shares = self.shares(setting["num_workers"])
+            each = [share / setting["batch_size"] for share in shares]
         else:
             each = [self.batches * self.said["batch_size"] / setting["batch_size"]]
         return [math.ceil(min(batches, most / len(each))) for batches in each]
 
     def period(self, setting: dict[str, Any]) -> int:
-        """Return after how many batches the costs repeat: after whole rounds of the workers.
-
-        A short epoch is all modelled, as it was measured.
-        """
+        """Return after how many batches costs repeat: all of a short epoch, or whole rounds of workers."""
         total, workers = sum(self.count(setting)), max(1, setting["num_workers"])
         if not total:
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
         period = workers * max(LEAST_ROUNDS, math.ceil(PERIOD / workers))
         return total if total < 3 * period else period
 
+    # ---- the model ----
+
     def grown(self, setting: dict[str, Any], part: str) -> float:
         """Return how many times as long a *part* takes for a batch of another size than the loader's."""
         grown = setting["batch_size"] / self.said["batch_size"]
-        return float(
-            max(LEAST_GROWN * grown, 1 + (self.numbers.double[part] - 1) * (grown - 1))
-        )
+        least = LEAST_GROWN * grown
+        return float(max(least, 1 + (self.numbers.growth[part] - 1) * (grown - 1)))
 
-    def rest(self, setting: dict[str, Any]) -> float:
-        """Return what the model leaves unexplained of a setting, as a factor."""
-        return between(
-            setting["num_workers"],
-            self.numbers.threads[setting["threads"]].rest,
-            self.numbers.cores,
-        )
+    def unexplained(self, setting: dict[str, Any]) -> float:
+        """Return the factor by which a *setting* takes longer than the model explains."""
+        factors = self.numbers.threads[setting["threads"]].unexplained
+        return between(setting["num_workers"], factors, self.numbers.cores)
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
-        device = self.numbers.device
-        return max(
-            fmean(self.numbers.threads[threads].steps), device.train if device else 0.0
-        )
+        steps, device = self.numbers.threads[threads].steps, self.numbers.device
+        return max(fmean(steps), device.train if device else 0.0)
 
     def loader(self, most: float = math.inf, **changes: Any) -> DataLoader:
         """Return the loader as our own `DataLoader`, of whole batches, with the costs that were measured.
@@ -156,59 +157,51 @@ class Job:
         *changes* are the arguments of `forecast`; an epoch has at most *most* batches.
         """
         setting, known = self.setting(**changes), self.numbers
-        rest, grown = self.rest(setting), setting["batch_size"] / self.said["batch_size"]
-        make, hand = rest * self.grown(setting, "make"), rest * self.grown(setting, "hand")
-        each, period = self.count(setting, most), self.period(setting)
-        batches = (
-            Dataset.range(sum(each))
-            if len(each) == 1
-            else Dataset.from_generator(shared_out(each))
-        )
-        more: dict[str, Any] = {"handling": Handling(ask=known.over * rest)}
+        factor, period = self.unexplained(setting), self.period(setting)
+        grown = setting["batch_size"] / self.said["batch_size"]
+        make, hand = (factor * self.grown(setting, part) for part in ("make", "hand"))
+        each = self.count(setting, most)
+        batches = Dataset.range(each[0])
+        if len(each) > 1:
+            batches = Dataset.from_generator(shared_out(each))
+        options: dict[str, Any] = {"handling": Handling(ask=known.loop_overhead * factor)}
         fetch, cost = None, in_turn(known.alone, period, make)
         if setting["num_workers"]:
-            cost = in_turn(known.works, period, make, known.put * rest)
+            cost = in_turn(known.works, period, make, known.handover * factor)
             if any(known.waits):
-                fetch, cost = (
-                    by_turns(in_turn(known.waits, period, rest * grown), cost),
-                    lambda _: 0,
-                )
-            more = {
-                name: setting[name]
-                for name in ("num_workers", "prefetch_factor", "persistent_workers")
-            }
-            more["in_order"] = known.in_order
-            more["start"] = tuple(seconds * rest for seconds in known.start)
-            times = vars(known.handling).items()
+                wait = in_turn(known.waits, period, factor * grown)
+                fetch, cost = waiting_and_working(wait, cost), lambda _: 0
             handling = {
-                name: time * (hand if name in HANDED_OVER else rest) for name, time in times
+                name: seconds * (hand if name in HANDED_OVER else factor)
+                for name, seconds in vars(known.handling).items()
             }
-            more["handling"] = Handling(**handling)
+            options = {
+                "num_workers": setting["num_workers"],
+                "prefetch_factor": setting["prefetch_factor"],
+                "persistent_workers": setting["persistent_workers"],
+                "in_order": known.in_order,
+                "start": tuple(seconds * factor for seconds in known.start),
+                "handling": Handling(**handling),
+            }
         nbytes = round(known.nbytes * grown)
         batches = batches.map(fetch, cost=cost, kind="native", stage="Fetch", nbytes=nbytes)
-        return DataLoader(batches, batch_size=None, **more)
-
-    def step(self, **changes: Any) -> Callable[[Any], None]:
-        """Return the step as a function for `benchmark`: it takes what was measured, and holds its cores."""
-        setting = self.setting(**changes)
-        known = self.numbers.threads[setting["threads"]]
-        grown = 1.0 if self.numbers.device else self.grown(setting, "step")
-        seconds = in_turn(known.steps, self.period(setting), self.rest(setting) * grown)
-        kind = "native" if known.computes else "wait"
-        return lambda number: work(seconds(number), kind=kind)
+        return DataLoader(batches, batch_size=None, **options)
 
     def model(
         self, most: float = math.inf, **changes: Any
     ) -> tuple[DataLoader, dict[str, Any]]:
         """Return the loader and the options of `benchmark`, for all that takes both; see `loader`."""
-        setting = self.setting(**changes)
-        machine = Machine(
-            self.numbers.cores, self.numbers.threads[setting["threads"]].sharing
-        )
-        options: dict[str, Any] = {"step": self.step(**changes), "machine": machine}
-        if device := self.numbers.device:
-            train = device.train * self.grown(setting, "step") * self.rest(setting)
-            options |= {"train": train, "queue": device.queue}
+        setting, device = self.setting(**changes), self.numbers.device
+        known, factor = self.numbers.threads[setting["threads"]], self.unexplained(setting)
+        grown = self.grown(setting, "step") * factor
+        seconds = in_turn(known.steps, self.period(setting), factor if device else grown)
+        kind = "native" if known.computes else "wait"
+        options: dict[str, Any] = {
+            "step": lambda number: work(seconds(number), kind=kind),
+            "machine": Machine(self.numbers.cores, known.sharing),
+        }
+        if device:
+            options |= {"train": device.train * grown, "queue": device.queue}
         return self.loader(most, **changes), options
 
     def run(self, num_epochs: int = 2, most: float = math.inf, **changes: Any) -> Trace:
@@ -224,15 +217,14 @@ class Job:
         batch_size: int | None = None,
         threads: int | None = None,
     ) -> Forecast:
-        """Foretell the seconds of the first and of a later epoch; what is not given stays as in the loader.
+        """Return the seconds that the first and a later epoch would take.
 
-        *threads* are those of the step, one of the numbers that were measured. The result
-        has a *range* for the first epoch. Raises TypeError or ValueError for a setting that
-        a loader does not take.
+        What is not given stays as in the loader. *threads* are those of the step, one of
+        the numbers that were measured. The result has a *range* for the first epoch. Raises
+        TypeError or ValueError for a setting that a loader does not take.
         """
-        setting = self.setting(
-            **{name: value for name, value in locals().items() if name != "self"}
-        )
+        given = {name: value for name, value in locals().items() if name != "self"}
+        setting = self.setting(**given)
         total, period = sum(self.count(setting)), self.period(setting)
         # What is left out are whole periods
         most = total if period == total else 2 * period + total % period
@@ -240,51 +232,98 @@ class Job:
         for epoch in self.run(2, most, **setting).epochs:
             last = min(period, epoch.count - 1)
             seconds = epoch.arrivals[-1] - epoch.arrivals[-1 - last]
-            later = (total - epoch.count) * seconds / max(1, last)
-            times.append(epoch.duration + later)
+            left_out = (total - epoch.count) * seconds / max(1, last)
+            times.append(epoch.duration + left_out)
         found = Forecast(times)
-        off = math.hypot(self.numbers.noise, self.rest(setting) - 1)
+        off = math.hypot(self.numbers.noise, self.unexplained(setting) - 1)
         found.range = (times[0] * (1 - off), times[0] * (1 + off))
         return found
 
+    # ---- the model beside real runs ----
+
     def like(self, seen: Watch, **setting: Any) -> tuple[Trace, int]:
-        """Run the model as a run went that was *seen*; return its trace, and how many batches both have."""
+        """Return the trace of the model that runs as one that was *seen*, and how many batches both have."""
         count = min(len(seen.batches), SIMULATED)
         # Workers go on when a run is left
         most = count if seen.whole else count + 8 * seen.workers
-        return self.run(
-            1, most, num_workers=seen.workers, persistent_workers=True, **setting
-        ), count
+        setting |= {"num_workers": seen.workers, "persistent_workers": True}
+        return self.run(1, most, **setting), count
 
     def compared(self, seen: Watch, **setting: Any) -> tuple[float, float, int]:
-        """Return what a run took that was *seen*, what it takes in the model, and of how many batches."""
+        """Return the seconds of a run that was *seen*, those of the model, and of how many batches."""
         trace, count = self.like(seen, **setting)
         took = seen.batches[count - 1].got - seen.began
         return took, trace.epochs[0].arrivals[:count][-1], count
 
+    def correct(self, threads: int, runs: list[Watch]) -> None:
+        """Set what step and workers lose beside each other, and what is unexplained, as *runs* show it.
+
+        Where a step or a batch takes less in the model than in runs beside one worker, or
+        beside as many as there are cores, both are slowed down by that much.
+        """
+        known, step = self.numbers, self.numbers.threads[threads]
+        step_cores, factors = min(max(1.0, step.cores), known.cores), []
+        step.sharing = Sharing(
+            step_cores, beside=(1.0, known.workers), workers=known.workers
+        )
+        for place, workers in enumerate((1, known.cores)):
+            beside = [run for run in runs if run.workers == workers]
+            seen = [run for run in beside if len(run.batches) > LEAST_SEEN * workers]
+            for _ in range(CORRECTIONS if step.computes and seen else 0):
+                slower = [self.slower(run, threads) for run in seen]
+                steps, batches = map(fmean, zip(*slower, strict=True))
+                step.sharing = replace(
+                    step.sharing,
+                    step=multiplied(step.sharing.step, place, steps),
+                    beside=multiplied(step.sharing.beside, place, batches**GENTLY),
+                )
+            compared = [self.compared(run, threads=threads) for run in beside]
+            off = median(took / foretold for took, foretold, _ in compared)
+            factors.append(min(MOST_OFF, max(1 / MOST_OFF, off)))
+        step.unexplained = factors[0], factors[1]
+
+    def slower(self, seen: Watch, threads: int) -> tuple[float, float]:
+        """Return how many times as long as in the model a step took in a run, and making a batch."""
+        trace, count = self.like(seen, threads=threads)
+        first = 2 * seen.workers  # workers have begun by then
+        took = {TRAIN: 0.0, CALL: 0.0}
+        for span in trace.spans:
+            if first < span.element <= count and span.kind != EMPTY and span.role in took:
+                took[span.role] += span.end - span.start
+        real = seen.batches[first:count]
+        made = sum(batch.make + self.numbers.handover for batch in real)
+        return sum(batch.step for batch in real) / took[TRAIN], made / took[CALL]
+
+
+def multiplied(factors: tuple[float, float], place: int, by: float) -> tuple[float, float]:
+    """Return *factors*, the one at a *place* multiplied."""
+    new = [*factors]
+    new[place] = min(MOST_SLOWED, max(LEAST_SLOWED, new[place] * by))
+    return new[0], new[1]
+
 
 def in_turn(
-    costs: list[float], count: int, grown: float, more: float = 0
+    costs: list[float], count: int, factor: float, more: float = 0
 ) -> Callable[[int], float]:
-    """Return the cost of each batch by its number: *costs* times *grown*, and *more*.
+    """Return the cost of each batch by its number: *costs* times a *factor*, and *more*.
 
-    They repeat after *count* batches. If that is fewer than there are *costs*, so many are
+    They repeat after *count* batches. If that is fewer than there are *costs*, as many are
     chosen that have the mean of all, in an order in which any few in a row nearly have it.
     """
     if count < len(costs):
         chosen = [costs[int(SPREAD * number % 1 * len(costs))] for number in range(count)]
-        grown *= fmean(costs) / (fmean(chosen) or 1)
+        factor *= fmean(costs) / (fmean(chosen) or 1)
         costs = chosen
-    return lambda number: costs[number % count % len(costs)] * grown + more
+    return lambda number: costs[number % count % len(costs)] * factor + more
 
 
-def by_turns(
+def waiting_and_working(
     wait: Callable[[int], float], cost: Callable[[int], float]
 ) -> Callable[[int], int]:
-    """Return what makes a batch in a worker, which waits before it computes and after, in shares that differ.
+    """Return a function that makes a batch in a worker: it waits before it computes and after.
 
-    If all waited first, workers that began together would for ever compute together, and
-    want more cores.
+    The shares differ from batch to batch. If all waited first, workers that began together
+    would compute together ever after, and want more cores.
     """
 
     def fetch(number: int) -> int:
@@ -298,7 +337,7 @@ def by_turns(
 
 
 def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
-    """Return a generator that gives each worker so many numbers of batches as *each* says."""
+    """Return a generator function that yields `each[i]` numbers of batches in worker i."""
 
     def mine() -> Iterator[int]:
         info = get_worker_info()
@@ -308,57 +347,136 @@ def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
     return mine
 
 
+# ---- measured ----
+
+
+def allowed_cores() -> int:
+    """Return how many cores one process of this job may use: those it is bound to, within its quota.
+
+    Where several processes of one job run here, as `LOCAL_WORLD_SIZE` says, they share the cores.
+    """
+    bound = os.cpu_count() or 1
+    with suppress(AttributeError):  # not on every system
+        bound = len(os.sched_getaffinity(0))
+    with suppress(OSError, ValueError):
+        most, period = QUOTA.read_text().split()
+        bound = min(bound, max(1, int(most) // int(period)))
+    beside = os.environ.get("LOCAL_WORLD_SIZE", "")
+    return max(1, bound // max(1, int(beside) if beside.isdigit() else 1))
+
+
+def measure(
+    loader: Any,
+    elements: int = 32,
+    *,
+    step: Callable[[Any], Any] | None = None,
+    synchronise: Callable[[], Any] | None = None,
+) -> Any:
+    """Measure a job, a *loader* with its *step*; or what the functions of a pipeline cost, without a step.
+
+    With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 14
+    seconds in short runs, without and with workers, alone and beside each other. The result
+    is a `Job`: its `forecast` says what other settings would take, its `loader`, `model` and
+    `run` are a model of it for every picture and analysis here. The step is really called:
+    give it a model that may be trained. Random states and the number of threads are
+    restored. Of a step that only launches work on a device, *synchronise* waits for it, and
+    the model has the device's queue; without it that is `torch.cuda.synchronize` if a GPU
+    is in use.
+
+    Without one, *loader* is one of our pipelines. Its functions are called on threads, one
+    at a time, with nothing beside them, until each was called *elements* times or as many
+    elements have come out. The result is the same pipeline with what its functions cost:
+    see `measure_functions`.
+
+    Raises TypeError for what is no loader, ValueError for one that gives nothing, and
+    RuntimeError that says how many batches there were when the loader or the step raised.
+
+    >>> import time
+    >>> from lessonkit import Dataset, benchmark
+    >>> naps = Dataset.range(9).map(lambda number: time.sleep(0.010))
+    >>> found = measure(naps)
+    >>> benchmark(found.dataset, 1, train=0).duration > 0.045  # without costs it would be 0
+    True
+    >>> print(found)  # doctest: +ELLIPSIS
+    map: 9 calls of ... ms, wait
+    """
+    if step is not None:
+        return measure_job(loader, step, synchronise)
+    if not isinstance(loader, Dataset):
+        allowed = "must be a Dataset, or come with the step that it feeds, as step="
+        raise TypeError(f"loader={loader!r}: {allowed}")
+    return measure_functions(loader, elements)
+
+
 def measure_job(
     loader: Any, step: Callable[[Any], Any], synchronise: Callable[[], Any] | None = None
 ) -> Job:
-    """Measure a PyTorch *loader* and a *step* in short runs of both, about 14 seconds; return a `Job`.
-
-    *synchronise* waits for what the step only launched; it is found if PyTorch has
-    initialised a GPU.
-    """
+    """Return the `Job` of a *loader* and a *step*, from short runs of both; see `measure`."""
     check.function("step", step)
     if synchronise is not None:
         check.function("synchronise", synchronise)
     with restored() as torch:  # a sampler draws, too
-        subject = (OwnSubject if isinstance(loader, DataLoader) else Subject)(loader, step)
+        subject = Subject(loader, step)
         if synchronise is None and torch and torch.cuda.is_initialized():
             synchronise = torch.cuda.synchronize
-        subject.synchronise, subject.again = synchronise, perf_counter() + AGAIN
+        subject.synchronise, subject.repeat_until = synchronise, perf_counter() + AGAIN
         return measure_subject(subject, allowed_cores(), torch)
 
 
 def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
-    """Measure a *subject*: its numbers, and what the model leaves unexplained of runs beside workers."""
-    subject.until = perf_counter() + BUDGET
+    """Return the job of a *subject*: its numbers, and what the model leaves unexplained of its runs."""
+    subject.deadline = perf_counter() + BUDGET
     numbers, alone, by_threads = measure_numbers(subject, cores, torch)
-    subject.until = math.inf
-    seen = [batch.samples for batch in alone.batches]
-    setting = {
-        name: getattr(subject.loader, name)
-        for name in ("num_workers", "persistent_workers")
-    }
-    setting["prefetch_factor"] = subject.loader.prefetch_factor or 2
-    setting["threads"] = torch.get_num_threads() if torch else 1
+    subject.deadline = math.inf
     if subject.stream:
+        sizes = [batch.samples for batch in alone.batches]
         known = None if alone.whole else next(iter(numbers.shares.values()), None)
-        samples, whole = sum(known or seen), bool(known or alone.whole)
-        setting["batch_size"] = subject.batch_size or max(seen)
-        batches = math.ceil(samples / setting["batch_size"])
+        samples, whole = sum(known or sizes), bool(known or alone.whole)
+        size = subject.batch_size or max(sizes)
+        batches = math.ceil(samples / size)
     else:
-        sizes = [*map(size_of_batch, subject.batches)]
+        sizes = [size_of_batch(indices) for indices in subject.batches]
         batches, whole = subject.count or len(sizes), subject.count is not None
         samples = round(sum(sizes) * batches / len(sizes))
-        setting["batch_size"] = subject.batch_size or max(1, round(fmean(sizes)))
-    job = Job(numbers, setting, samples, batches, whole, subject)
+        size = subject.batch_size or max(1, round(fmean(sizes)))
+    said = {
+        "num_workers": subject.loader.num_workers,
+        "persistent_workers": subject.loader.persistent_workers,
+        "prefetch_factor": subject.loader.prefetch_factor or 2,
+        "batch_size": size,
+        "threads": torch.get_num_threads() if torch else 1,
+    }
+    job = Job(numbers, said, samples, batches, whole, subject)
     for threads, runs in by_threads.items():
-        step = numbers.threads[threads]
-        find_sharing(numbers, step, runs, partial(job.like, threads=threads))
-        off = defaultdict[int, list[float]](list)
-        for run in runs:
-            took, foretold, _ = job.compared(run, threads=threads)
-            off[run.workers].append(took / foretold)
-        one, many = (
-            min(MOST_OFF, max(1 / MOST_OFF, median(off[workers]))) for workers in (1, cores)
-        )
-        step.rest = one, many
+        job.correct(threads, runs)
     return job
+
+
+# ---- in a file ----
+
+
+def save_job(job: Job, path: str | Path) -> None:
+    """Write what was measured of a *job* to a file at *path*: all but the loader and the step."""
+    Path(path).write_text(json.dumps(asdict(replace(job, subject=None))), encoding="utf-8")
+
+
+def load_job(path: str | Path | IO[Any]) -> Job:
+    """Return the job that `save_job` wrote to the file at *path*: it forecasts, and nothing is run.
+
+    *path* may be an open file as well. Raises ValueError if the file holds something else.
+    """
+    text = Path(path).read_bytes() if isinstance(path, (str, Path)) else path.read()
+    try:
+        told = json.loads(text)
+        known = told["numbers"]
+        for step in known["threads"].values():
+            step["sharing"] = Sharing(**step["sharing"])
+        threads, shares = known["threads"].items(), known["shares"].items()
+        known["threads"] = {int(count): StepNumbers(**step) for count, step in threads}
+        known["shares"] = {int(workers): share for workers, share in shares}
+        known["handling"] = Handling(**known["handling"])
+        known["device"] = known["device"] and OnDevice(*known["device"])
+        return Job(**told | {"numbers": JobNumbers(**known)})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        why = "must be a file that save_job wrote"
+        raise ValueError(f"path={str(path)!r}: {why}") from error

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import html
+import multiprocessing
+import os
+import shutil
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from lessonkit.job.here import allowances
-from lessonkit.job.job import Forecast, Job, measure_job
+from lessonkit.job.job import Forecast, Job, allowed_cores, measure_job
 from lessonkit.job.watching import restored
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
@@ -27,6 +30,8 @@ DEPTHS = (2, 4)
 DRAWN = 12  # batches of a run
 MOSTLY = 0.5  # of what a step waits; a part that is more decides
 FULL = 0.85  # of what the cores can do; there is little left
+# Through which workers hand batches over
+SHARED_MEMORY = Path("/dev/shm")
 
 VERDICTS = {
     "step-bound": "The loader keeps up with the step: a faster loader saves next to nothing.",
@@ -45,10 +50,10 @@ NOT_SEEN = (
     "files that nobody has read yet",
     "how well the model learns",
 )
+NOT_WHOLE = "what the loader gives after the samples that were seen"
 SHARE_OUT = "each worker gives every sample: let the data set share them out, by `get_worker_info()`"
 # Arguments that PyTorch refuses without workers, and what they are then
 FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
-NOT_WHOLE = "what the loader gives after the samples that were seen"
 
 Settings = dict[str, Any]
 
@@ -72,8 +77,8 @@ class JobChange(NamedTuple):
 class Recommendation:
     """A page on a job: the verdict, what is to be had at most, changes in their order, all forecasts.
 
-    *table* has a forecast for each setting in words, *allows* what this machine allows, and
-    *failed* the settings that were tried and raised.
+    *now* is the forecast of the job as it is. *table* has one for each setting in words,
+    *allows* says what this machine allows, and *failed* which settings were tried and raised.
     """
 
     job: Job
@@ -89,38 +94,28 @@ class Recommendation:
         return self.job.numbers.noise
 
     @property
-    def ceiling(self) -> float:
-        """The seconds of an epoch with a loader that takes no time."""
-        return sum(self.job.count(self.job.said)) * min(
-            map(self.job.pace, self.job.numbers.threads)
-        )
-
-    @property
     def most(self) -> float:
-        """The share of an epoch that the best of all loaders would save."""
-        return max(0.0, 1 - self.ceiling / self.now[1])
+        """The share of an epoch that a loader would save that takes no time."""
+        step = min(map(self.job.pace, self.job.numbers.threads))
+        return max(0.0, 1 - sum(self.job.count(self.job.said)) * step / self.now[1])
 
     @property
     def verdict(self) -> str:
         """What decides how long an epoch takes, in a word or two."""
-        known, batches = self.job.numbers, sum(self.job.count(self.job.said))
-        workers, threads = self.job.said["num_workers"], self.job.said["threads"]
+        known, said = self.job.numbers, self.job.said
         if self.most < WORTH:
             return "step-bound"
         if self.most < self.error:
             return "cannot tell"
-        waited = self.now[1] - batches * self.job.pace(threads)
-        if (
-            workers
-            and batches * max(known.handling.take, known.handling.take_busy)
-            > MOSTLY * waited
-        ):
+        if not said["num_workers"]:
+            return "data-bound"
+        batches, step = sum(self.job.count(said)), known.threads[said["threads"]]
+        waited = self.now[1] - batches * self.job.pace(said["threads"])
+        take = max(known.handling.take, known.handling.take_busy)
+        if batches * take > MOSTLY * waited:
             return "the loop's own time"
-        step = known.threads[threads]
-        wanted = (
-            batches * (fmean(known.works) + fmean(step.steps) * step.cores) / known.cores
-        )
-        if workers and step.computes and wanted > FULL * MOSTLY * self.now[1]:
+        computed = batches * (fmean(known.works) + fmean(step.steps) * step.cores)
+        if step.computes and computed / known.cores > FULL * MOSTLY * self.now[1]:
             return "both want the same cores"
         return "data-bound"
 
@@ -128,27 +123,37 @@ class Recommendation:
     def sections(self) -> dict[str, list[str]]:
         """The page: paragraphs, with lines under them; where there is little to save, only the verdict."""
         first, later = map(milliseconds, self.now[:2])
-        verdict = f"{self.verdict.capitalize()}. {VERDICTS[self.verdict]}"
         epochs = f"An epoch takes {first}"
         if first != later:
             epochs = f"The first epoch takes {first}, others {later}"
+        verdict = f"{self.verdict.capitalize()}. {VERDICTS[self.verdict]}"
+        changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
         found: dict[str, list[str]] = {
-            f"{verdict} Measured within {percent(self.error)}.": []
+            f"{verdict} Measured within {percent(self.error)}.": [],
+            f"{epochs}. No loader can save more than {percent(self.most)}.": [],
         }
-        found[f"{epochs}. No loader can save more than {percent(self.most)}."] = []
         if unlike := self.unlike():
             found["The number of workers decides how many samples an epoch has:"] = unlike
         if self.verdict in LAST_WORDS:
             return found | {LAST_WORDS[self.verdict]: []}
-        changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
         found["Change this:" if changes else "No change of a setting is worth it."] = (
             changes
         )
         if self.failed:
-            found["Tried, and dropped since it failed:"] = self.failed
+            found["Tried, and dropped because it failed:"] = self.failed
         if self.allows:
             found["This machine:"] = self.allows
         return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
+
+    def unlike(self) -> list[str]:
+        """Return how many samples an epoch has with each number of workers, if these differ."""
+        job, shares = self.job, self.job.numbers.shares
+        counts = sorted({0, job.said["num_workers"], *shares} if shares else ())
+        if all(job.as_many(workers, 0) for workers in counts):
+            return []
+        given = {workers: samples(round(sum(job.shares(workers)))) for workers in counts}
+        lines = [f"{workers} workers: {words}" for workers, words in given.items()]
+        return lines + [SHARE_OUT] * job.repeats
 
     @property
     def picture(self) -> Picture:
@@ -158,38 +163,26 @@ class Recommendation:
             runs["with the first change"] = self.job.run(1, DRAWN, **change.settings)
         return plot_timelines(runs)
 
-    def unlike(self) -> list[str]:
-        """Say how many samples an epoch has with each number of workers, if these differ."""
-        job, shares = self.job, self.job.numbers.shares
-        counts = sorted({0, job.said["num_workers"], *shares} if shares else ())
-        if all(job.as_many(workers, 0) for workers in counts):
-            return []
-        lines = [f"{count} workers: {samples(job.given(count))}" for count in counts]
-        return lines + [SHARE_OUT] * job.repeats
-
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table of forecasts in words, with what each setting saves."""
         return [
             (
                 words,
-                f"{told[0]:.3f} s",
-                f"{told[1]:.3f} s",
-                f"{100 * (1 - told[1] / self.now[1]):+.1f} %",
+                f"{first:.3f} s",
+                f"{later:.3f} s",
+                f"{100 - 100 * later / self.now[1]:+.1f} %",
             )
-            for words, told in self.table
+            for words, (first, later) in self.table
         ]
 
     def numbers(self) -> dict[str, Any]:
-        """Return the same for programs."""
-        told = {
+        """Return the page for programs."""
+        return {
             "verdict": self.verdict,
             "error": self.error,
             "most": self.most,
             "now": self.now,
-        }
-        changes = [change._asdict() for change in self.changes]
-        return told | {
-            "changes": changes,
+            "changes": [change._asdict() for change in self.changes],
             "table": [[words, *times] for words, times in self.table],
         }
 
@@ -230,12 +223,12 @@ def recommend(
     """Measure a PyTorch *loader* with a *step*, and say what to change, what that saves, and when to stop.
 
     It takes about 25 seconds: 15 to measure, and two for each of the best settings, which
-    are really run; and what workers take to start, which is long where they are not forked. A
-    setting that fails is dropped, and the page says so. *step* is really called, with
-    batches of the loader: give it a model that may be trained. *progress* is called with a
-    line of text as it goes on. Random states and the number of threads are restored. In
-    place of both, *loader* may be a `Job`, one that `measure` gave or that was stored: then
-    nothing is run.
+    are really run. What workers need to start comes on top, and is long where they are not
+    forked. A setting that fails is dropped, and the page says so. *step* is really called,
+    with batches of the loader: give it a model that may be trained. *progress* is called
+    with a line of text as it goes on. Random states and the number of threads are restored.
+    In place of both, *loader* may be a `Job`, one that `measure` gave or that was stored:
+    then nothing is run.
 
     Raises TypeError for what is no loader, ValueError for one that gives nothing, and
     RuntimeError that says how many batches there were when the loader or the step raised.
@@ -254,43 +247,27 @@ def recommend(
     if found.verdict in LAST_WORDS:
         return found
     told = [(setting, job.forecast(**setting)) for setting in combinations(job)]
-    best = min(total(forecast) for _, forecast in told)
-    told.sort(key=lambda one: worth(job, one[0], one[1], best))
+    best = min(mean_epoch(forecast) for _, forecast in told)
+    told.sort(key=lambda one: sort_key(job, one[0], one[1], best))
     if run:
         progress(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
-    present = total(found.now) + (excess(job, {}) if run else 0)
-    changes, tried = list[JobChange](), 0
-    for setting, forecast in best_of_each(told):
-        try:
-            seconds = total(forecast) + (excess(job, setting) if run else 0)
-        except RuntimeError as error:
-            found.failed.append(f"{as_arguments(setting)}: {error}")
-            continue
-        saves = 1 - seconds / present
-        if saves > max(AS_GOOD, found.error / 2):
-            changes.append(change(job, setting, saves, run))
-        if (tried := tried + 1) == TRIED:
-            break
-    changes.sort(key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)))
+    changes = sorted(
+        worthwhile(found, told, run),
+        key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)),
+    )
     for one in changes:  # what adds to a better one gives no more
-        if not any(
-            better.settings.items() <= one.settings.items() for better in found.changes
-        ):
+        better = [other.settings.items() for other in found.changes]
+        if not any(items <= one.settings.items() for items in better):
             found.changes.append(one)
-    larger = {"batch_size": 2 * job.said["batch_size"]}
     rows = [(as_arguments(setting), forecast) for setting, forecast in told]
+    larger = {"batch_size": 2 * job.said["batch_size"]}
     other = f"{as_arguments(larger)}: trains differently", job.forecast(**larger)
     found.table = [("as it is", found.now), *rows, other]
     if run:
-        workers = max(
-            [
-                job.said["num_workers"],
-                *(one.settings.get("num_workers", 0) for one in changes),
-            ]
-        )
-        found.allows = allowances(
-            loader, workers, in_memory(job, job.setting(num_workers=workers))
-        )
+        tried = [{}, *(one.settings for one in changes)]
+        workers = max(job.setting(**settings)["num_workers"] for settings in tried)
+        held = in_memory(job, job.setting(num_workers=workers))
+        found.allows = allowances(loader, workers, held)
     return found
 
 
@@ -298,7 +275,7 @@ def recommend(
 
 
 def combinations(job: Job) -> Iterator[Settings]:
-    """Give what differs from the loader as it is written in all settings that are compared."""
+    """Yield what differs from the loader as it is written, of all settings that are compared."""
     known, cores = job.numbers, job.numbers.cores
     counts = {0, 1, *range(2, cores + 1, max(1, cores // 4)), cores, 2 * cores}
     if fmean(known.waits) > fmean(known.works):  # then a core serves many workers
@@ -307,66 +284,66 @@ def combinations(job: Job) -> Iterator[Settings]:
         now = job.said["num_workers"]
         counts = {count for count in (0, 1, *known.shares) if job.as_many(count, now)}
     for workers, threads in product(sorted(counts), sorted(known.threads)):
-        ahead = (
-            product(DEPTHS, (False, True))
-            if workers
-            else [(job.said["prefetch_factor"], False)]
-        )
-        for factor, stay in ahead:
-            full = {
-                "num_workers": workers,
-                "prefetch_factor": factor,
-                "persistent_workers": stay,
-            }
-            full |= {"threads": threads}
-            if changed := {
-                name: value for name, value in full.items() if value != job.said[name]
-            }:
+        ahead = product(DEPTHS, (False, True))
+        for factor, stay in ahead if workers else [(job.said["prefetch_factor"], False)]:
+            full = {"num_workers": workers, "prefetch_factor": factor}
+            full |= {"persistent_workers": stay, "threads": threads}
+            changed = {name: full[name] for name in full if full[name] != job.said[name]}
+            if changed:
                 yield changed
 
 
-def total(told: Forecast) -> float:
+def mean_epoch(told: Forecast) -> float:
     """Return the mean seconds of an epoch in a training of several."""
     return (told[0] + (EPOCHS - 1) * told[1]) / EPOCHS
 
 
-def worth(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
+def sort_key(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
     """Return what orders settings: those nearly as good as the best come first, by how little they take."""
-    full, seconds = job.setting(**setting), total(told)
+    full, seconds = job.setting(**setting), mean_epoch(told)
     is_good = seconds <= best * (1 + AS_GOOD)
-    return (
-        not is_good,
-        full["num_workers"] if is_good else seconds,
-        len(setting),
-        full["prefetch_factor"],
-    )
+    workers, factor = full["num_workers"], full["prefetch_factor"]
+    return not is_good, workers if is_good else seconds, len(setting), factor
 
 
-def best_of_each(
-    ranked: list[tuple[Settings, Forecast]],
-) -> list[tuple[Settings, Forecast]]:
-    """Choose the best settings with other numbers of workers or threads."""
-    chosen: dict[Any, tuple[Settings, Forecast]] = {}
-    for setting, told in ranked:
-        chosen.setdefault(
-            (setting.get("num_workers"), setting.get("threads")), (setting, told)
-        )
-    return list(chosen.values())
+def worthwhile(
+    found: Recommendation, ranked: list[tuple[Settings, Forecast]], run: bool
+) -> Iterator[JobChange]:
+    """Yield the changes that save enough, among the best settings with other numbers of workers or threads.
+
+    They are really *run* if that is asked for; those that fail are noted in *found*, and
+    others come in their place.
+    """
+    job, tried = found.job, set[Any]()
+
+    def seconds(setting: Settings, forecast: Forecast) -> float:
+        return mean_epoch(forecast) + (real_minus_forecast(job, setting) if run else 0)
+
+    now = seconds({}, found.now)
+    for setting, forecast in ranked:
+        kind = setting.get("num_workers"), setting.get("threads")
+        if kind in tried or len(tried) - len(found.failed) == TRIED:
+            continue
+        tried.add(kind)
+        try:
+            saves = 1 - seconds(setting, forecast) / now
+        except RuntimeError as error:
+            found.failed.append(f"{as_arguments(setting)}: {error}")
+            continue
+        if saves > max(AS_GOOD, found.error / 2):
+            yield describe(job, setting, saves, run)
 
 
-def excess(job: Job, setting: Settings) -> float:
+def real_minus_forecast(job: Job, setting: Settings) -> float:
     """Run a setting for real for a moment; return the seconds that an epoch takes longer than foretold."""
     assert job.subject is not None, "a job that was measured just now"
     full = job.setting(**setting)
+    threads, factor = full["threads"], full["prefetch_factor"]
     with restored() as torch:
         if torch:
-            torch.set_num_threads(full["threads"])
-        run = job.subject.go(
-            full["num_workers"], TRY, step=True, factor=full["prefetch_factor"]
-        )
-    took, foretold, count = job.compared(
-        run, prefetch_factor=full["prefetch_factor"], threads=full["threads"]
-    )
+            torch.set_num_threads(threads)
+        run = job.subject.go(full["num_workers"], TRY, step=True, factor=factor)
+    took, foretold, count = job.compared(run, prefetch_factor=factor, threads=threads)
     return (took - foretold) / count * sum(job.count(full))
 
 
@@ -383,38 +360,45 @@ def in_memory(job: Job, full: Settings) -> int:
     return int(full["num_workers"] * full["prefetch_factor"] * job.numbers.nbytes)
 
 
-def change(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:
-    """Describe a change, which was *tried* in a real run or not."""
-    full, given = (
-        job.setting(**settings),
-        {k: v for k, v in settings.items() if k != "threads"},
-    )
-    if not full["num_workers"]:
-        subject: Any = job.subject
-        loader = subject and subject.loader
+def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:
+    """Return a change in words, which was *tried* in a real run or not."""
+    full, given = job.setting(**settings), settings.copy()
+    threads, workers = given.pop("threads", None), full["num_workers"]
+    if not workers:
+        loader: Any = job.subject and job.subject.loader
         given |= {
             name: off
             for name, off in FOR_WORKERS.items()
             if getattr(loader, name, off) != off
         }
     lines = [f"DataLoader(..., {as_arguments(given)})"] * bool(given)
-    lines += [f"torch.set_num_threads({full['threads']})"] * ("threads" in settings)
-    workers = full["num_workers"]
-    processes = f"{workers} process{'es' if workers > 1 else ''}"
-    costs = (
-        f"{processes} and {size(in_memory(job, full))} for batches"
-        if workers
-        else "no process"
-    )
-    random = (
-        "workers draw other random numbers"
-        if "num_workers" in settings
-        else "it alters no sample"
-    )
-    alters = (
-        "the order of the samples changes" if job.numbers.stream and workers else random
-    )
+    lines += [f"torch.set_num_threads({threads})"] * (threads is not None)
+    costs, alters = "no process", "it alters no sample"
+    if workers:
+        processes = f"{workers} process{'es' if workers > 1 else ''}"
+        costs = f"{processes} and {size(in_memory(job, full))} for batches"
+    if job.numbers.stream and workers:
+        alters = "the order of the samples changes"
+    elif "num_workers" in settings:
+        alters = "workers draw other random numbers"
     sure = "confirmed by a real run" if tried else "predicted, not tried"
-    return JobChange(
-        settings, "; ".join(lines), saves, f"({sure}). It costs {costs}; {alters}"
-    )
+    more = f"({sure}). It costs {costs}; {alters}"
+    return JobChange(settings, "; ".join(lines), saves, more)
+
+
+def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
+    """Return lines on what bounds a *loader* here, whose *workers* hold *nbytes* in batches."""
+    ranks = os.environ.get("LOCAL_WORLD_SIZE")
+    among = f", shared by {ranks} processes of this job" if ranks else ""
+    lines = [f"{allowed_cores()} of {os.cpu_count()} cores may be used{among}."]
+    if workers and SHARED_MEMORY.is_dir():
+        free = shutil.disk_usage(SHARED_MEMORY).free
+        enough = free > 2 * nbytes
+        verdict = "enough" if enough else "too little: allow more, or hand over less"
+        through = f"Batches pass through {size(free)} of shared memory"
+        lines.append(f"{through}, and take {size(nbytes)}: {verdict}.")
+    if workers:
+        context = getattr(loader, "multiprocessing_context", None) or multiprocessing
+        threads = "PyTorch has one thread in each; other libraries may start more"
+        lines.append(f"Workers start by {context.get_start_method()}. {threads}.")
+    return lines

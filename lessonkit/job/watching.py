@@ -1,4 +1,4 @@
-"""Short runs of a loader as its owner wrote it, in which each batch carries what it cost, and where."""
+"""Short runs of a loader as its owner wrote it: each batch carries what it cost, and where it was made."""
 
 from __future__ import annotations
 
@@ -6,32 +6,43 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from math import inf
+from statistics import median
 from time import perf_counter, process_time
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from lessonkit.engine.element import size_of
-from lessonkit.job.device import OnDevice, on_device
+from lessonkit.dataset import Dataset
+from lessonkit.engine.element import size_of, stack, whole
+from lessonkit.engine.node import base_of, one_call, swap, walk
+from lessonkit.loader import DataLoader
 
-# Samples, and batches, that are asked of a sampler: one may never end
+# Samples and batches that are drawn from a sampler at most: it may never end
 MOST_SAMPLES, MOST_BATCHES = 1_000_000, 100_000
-# S; a worker that has given nothing for so long never will, beside the time in which workers
-# start: a spawned one imports a lot first
+# s; a worker that gives nothing for as long never will, not counting its start
 NEVER = 20.0
-AGAIN = 9.5  # s; until then runs are repeated
-# S; all runs of a job take about 14, and no more than this where each batch takes long
-BUDGET = 25.0
+BUDGET = 25.0  # s; no run begins later, not counting the starts of workers
+# Arguments of the loader that its runs have, too
+PASSED = ("worker_init_fn", "pin_memory", "in_order", "getitems")
+
+LAUNCHES = 20  # steps that are timed on a device,
+LONG_ENOUGH = 0.5  # s; or fewer, if they take longer
+# Of the time of launching; a device that has less left to do then has no queue
+SLIGHT_REST = 0.1
+# Of the device's time for a step; a step that returns later has waited for room in the queue
+WAITED = 0.3
 
 
 class WatchedBatch(NamedTuple):
-    """A batch: how it was made, in which process, of how many samples, and what the loop did with it.
+    """The times of a batch, in seconds on the one clock that all processes share.
 
-    All times are of one clock, which processes share; *fetch_core* and *step_core* are
-    times on cores.
+    A process *pid* *began* to *fetch* its *samples*, collated them, and was *done*. The loop
+    *asked* for it, *got* it and had *stepped*. *fetch_core* and *step_core* are times on
+    cores.
     """
 
     pid: int
@@ -59,25 +70,30 @@ class WatchedBatch(NamedTuple):
         return self.stepped - self.got
 
     @property
-    def turn(self) -> float:
+    def round(self) -> float:
         return self.stepped - self.asked
 
 
 @dataclass
 class Watch:
-    """What a short run showed; it is *whole* if it came to the end of the loader."""
+    """What a short run with a number of *workers* showed, at the times of one clock.
+
+    It *began*, its iterator was *opened*, its last step *ended*, and its workers were
+    *closed*. The loop's process computed for *core* seconds, not counting the steps. A run
+    is *whole* if it came to the end of the loader.
+    """
 
     workers: int
     began: float = field(default_factory=perf_counter)
     opened: float = 0
-    ended: float = 0  # the last step
+    ended: float = 0
     closed: float = 0
-    core: float = 0  # of the loop's own process, without the steps
+    core: float = 0
     whole: bool = False
     batches: list[WatchedBatch] = field(default_factory=list)
 
     def core_of_each(self) -> float:
-        """Return what the loop's own process computed for a batch."""
+        """Return what the loop's own process computed per batch."""
         return self.core / max(1, len(self.batches))
 
     def firsts(self) -> list[WatchedBatch]:
@@ -85,32 +101,26 @@ class Watch:
         return list({batch.pid: batch for batch in reversed(self.batches)}.values())
 
 
-def size_of_batch(indices: Any) -> int:
-    """Count the samples of a batch; without batches there is one."""
-    return len(indices) if hasattr(indices, "__len__") else 1
-
-
 # ---- what is put around a data set and a collate function ----
 
-# In this process: when the batch was begun, on core, and its samples so far.
+# When this process began the batch at hand, on both clocks, and how many samples it has yet
 BEGUN: list[Any] = [0.0, 0.0, 0]
 
 
 def begin(samples: int) -> None:
-    """Take down that a batch is begun, if none is, and that so many *samples* more of it are."""
+    """Note the start of a batch, and add *samples* to it."""
     if not BEGUN[2]:
         BEGUN[:2] = perf_counter(), process_time()
     BEGUN[2] += samples
 
 
 class Watched:
-    """A data set that takes down when a batch of it is begun; all else is that of the *inner* one."""
+    """A data set that notes when a batch of it is begun, and is the *inner* one in all else."""
 
     def __init__(self, inner: Any) -> None:
         self.__dict__["inner"] = inner
 
     def __getattr__(self, name: str) -> Any:
-        """Give what the data set has; a worker may ask for it."""
         if name.startswith("__") or name == "inner":  # not while it is being unpickled
             raise AttributeError(name)
         return getattr(self.inner, name)
@@ -127,8 +137,8 @@ class Watched:
 
     def __getitems__(self, indices: Any) -> Any:
         begin(len(indices))
-        whole = getattr(self.inner, "__getitems__", None)
-        return whole(indices) if whole else [self.inner[index] for index in indices]
+        at_once = getattr(self.inner, "__getitems__", None)
+        return at_once(indices) if at_once else [self.inner[index] for index in indices]
 
 
 class WatchedStream(Watched):
@@ -143,15 +153,43 @@ class WatchedStream(Watched):
 
 
 def watched(inner: Any, base: type) -> Watched:
-    """Put a watched data set around *inner*; one that is iterable is of the library's *base* for these."""
+    """Return *inner* watched; if it is an instance of *base*, the class of iterables, so is the result."""
     if not isinstance(inner, base):
         return Watched(inner)
-    kind = type(
-        "Stream",
-        (WatchedStream, base),
-        {"__reduce__": lambda self: (watched, (self.inner, base))},
+    reduce = {"__reduce__": lambda self: (watched, (self.inner, base))}
+    return type("Stream", (WatchedStream, base), reduce)(inner)  # type: ignore[no-any-return]
+
+
+def noted(*parts: Any) -> Any:
+    """Return a sample of one of our pipelines, and note it."""
+    begin(1)
+    return whole(parts)
+
+
+def noted_batch(samples: Any) -> Any:
+    """Return the samples of a batch that are fetched with one call, and note them."""
+    begin(len(samples))
+    return samples
+
+
+def as_pytorch_says(loader: DataLoader) -> Any:
+    """Return one of our loaders as PyTorch's describes itself, over a pipeline that is watched."""
+    said = loader.node.arguments
+    if said["batch_size"] is None:
+        why = "must be a number, a loader without batches cannot be measured"
+        raise ValueError(f"batch_size=None: {why}")
+    inner = loader.node.inputs[0]
+    first = base_of(inner) or next(walk(inner))
+    note = noted_batch if one_call(loader.node) else noted
+    return SimpleNamespace(
+        dataset=Dataset(swap(inner, first, first.then("map", map_func=note))),
+        batch_size=None if said["batch_sampler"] is not None else said["batch_size"],
+        batch_sampler=loader.batch_sampler,
+        collate_fn=said["collate_fn"] or stack,
+        **{name: said[name] for name in PASSED if name != "pin_memory"},
+        **{name: said[name] for name in ("num_workers", "prefetch_factor", "drop_last")},
+        persistent_workers=said["persistent_workers"],
     )
-    return kind(inner)  # type: ignore[no-any-return]
 
 
 class Collated:
@@ -169,56 +207,113 @@ class Collated:
         return batch, WatchedBatch(os.getpid(), count, began, done, *took)
 
 
+# ---- a device ----
+
+
+class OnDevice(NamedTuple):
+    """A step that returns before it is done, as `benchmark` has it: `step=`, `train=` and `queue=`.
+
+    Launching takes *launch* seconds and the device *train*; at most *queue* steps wait or
+    run there.
+    """
+
+    launch: float
+    train: float
+    queue: int
+
+
+def on_device(
+    step: Callable[[Any], Any],
+    batch: Any,
+    synchronise: Callable[[], Any],
+    clock: Callable[[], float] = perf_counter,
+) -> OnDevice | None:
+    """Return what *step* on *batch* takes to launch and on the device, and how deep its queue is.
+
+    The step is timed with *synchronise*, which waits for the device, after each call
+    (latency), then with one at the end of as many (throughput). None is returned for a step
+    that waits for its own result, such as one that reads a loss.
+    """
+
+    def once() -> tuple[float, float]:
+        """Return the seconds until the step returns, and until it is done."""
+        began = clock()
+        step(batch)
+        returned = clock()
+        synchronise()
+        return returned - began, clock() - began
+
+    once()  # compiles, and fetches memory
+    many = min(LAUNCHES, max(4, int(LONG_ENOUGH / max(1e-6, once()[1]))))
+    launch, latency = map(median, zip(*(once() for _ in range(many)), strict=True))
+    if latency - launch <= SLIGHT_REST * launch:
+        return None
+    returned = [clock()]
+    for _ in range(many):
+        step(batch)
+        returned.append(clock())
+    synchronise()
+    throughput = (clock() - returned[0] - launch) / many
+    train = throughput if throughput > launch else latency - launch
+    calls = [after - before for before, after in pairwise(returned)]
+    late = [number for number, took in enumerate(calls) if took - launch > WAITED * train]
+    queue = late[0] - int(late[0] * launch / train) if late else many
+    return OnDevice(launch, train, max(1, queue))
+
+
 # ---- the runs ----
 
 
 class Subject:
-    """A loader and a step that are watched: all runs go over the same samples in the same order."""
+    """A loader and a step that are watched; all runs go over the same samples in the same order."""
 
     nbytes = 0  # of a batch, as far as its parts know
     batch: Any = None  # the last one
     device: OnDevice | None = None  # if the step leaves something to one
     synchronise: Callable[[], Any] | None = None  # waits for what a step only launched
-    # To each run, if it has them
-    passed: tuple[str, ...] = ("worker_init_fn", "pin_memory", "in_order")
     count: int | None = None  # of the batches of an epoch, if that is known
-    again = 0.0  # until when runs may be repeated
-    until = inf  # when no further run may begin
-    start = 0.0  # s; what a run with one worker took until its first batch
+    repeat_until = 0.0  # runs may be repeated
+    deadline = inf  # no run begins later
+    start_of_one = 0.0  # s; until the first batch of a run with one worker
 
     def __init__(self, loader: Any, step: Callable[[Any], Any]) -> None:
         kinds = [kind for kind in type(loader).__mro__ if kind.__name__ == "DataLoader"]
-        if not kinds or not hasattr(loader, "dataset"):
+        if not kinds:
             raise TypeError(f"loader={loader!r}: must be a DataLoader as PyTorch has it")
         self.kind, self.loader, self.step = kinds[-1], loader, step
-        library = sys.modules[self.kind.__module__]
-        self.stream = isinstance(loader.dataset, library.IterableDataset)
-        # 0: who makes batches says how large they are
-        self.batch_size = loader.batch_size or 0
-        self.dataset: Any = watched(loader.dataset, library.IterableDataset)
-        self.has_batches = loader.batch_sampler is not None  # else they are the data set's
-        order = loader.batch_sampler if self.has_batches else loader.sampler
+        if isinstance(loader, DataLoader):
+            self.loader = as_pytorch_says(loader)
+            self.dataset = self.loader.dataset
+            self.stream = self.loader.batch_sampler is None
+        else:
+            base = sys.modules[self.kind.__module__].IterableDataset
+            self.dataset = watched(loader.dataset, base)
+            self.stream = isinstance(loader.dataset, base)
+        # 0 if the batches themselves say how large they are
+        self.batch_size = self.loader.batch_size or 0
+        self.has_batches = self.loader.batch_sampler is not None
+        self.batches: list[Any] = []
+        if not self.stream:
+            self.draw(self.loader.batch_sampler if self.has_batches else loader.sampler)
+            if self.count is None:
+                with suppress(Exception):  # a sampler needs no length
+                    self.count = len(loader)
+
+    def draw(self, order: Any) -> None:
+        """Draw the batches of one epoch, and count them if they come to an end."""
         with ExitStack() as then:
             for sampler in (order, getattr(order, "sampler", None)):
                 generator: Any = getattr(sampler, "generator", None)
                 if hasattr(generator, "set_state"):  # it draws for this as for an epoch
                     then.callback(generator.set_state, generator.get_state())
-            self.ask(() if self.stream else order)
-
-    def ask(self, order: Iterable[Any]) -> None:
-        """Ask for the batches in their *order*, and how many there are, if that is known."""
-        self.batches, samples = [], 0
-        for batch in islice(order, MOST_BATCHES):
-            self.batches.append(batch)
-            samples += size_of_batch(batch)
-            if samples >= MOST_SAMPLES:
-                break
-        else:
-            if len(self.batches) < MOST_BATCHES:
-                self.count = len(self.batches)
-        if self.count is None:
-            with suppress(Exception):  # a sampler needs no length
-                self.count = len(order)  # type: ignore[arg-type]
+            samples = 0
+            for batch in islice(order, MOST_BATCHES):
+                self.batches.append(batch)
+                samples += size_of_batch(batch)
+                if samples >= MOST_SAMPLES:
+                    return
+        if len(self.batches) < MOST_BATCHES:
+            self.count = len(self.batches)
 
     def go(
         self,
@@ -229,37 +324,33 @@ class Subject:
         factor: int = 2,
         size: int = 1,
     ) -> Watch:
-        """Go over the loader once, or for *limit* seconds, with *size* times as many samples in a batch."""
-        options = {
-            name: getattr(self.loader, name)
-            for name in self.passed
-            if hasattr(self.loader, name)
-        }
-        options |= {"collate_fn": Collated(self.loader.collate_fn), "num_workers": workers}
+        """Return what a run with *workers* showed that ended after *limit* seconds, or with the loader.
+
+        The run calls the *step* if that is asked for, has a prefetch *factor*, and puts the
+        samples of *size* batches into one.
+        """
+        said = self.loader
+        options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
+        options |= {"collate_fn": Collated(said.collate_fn), "num_workers": workers}
         if workers:
-            options |= {"prefetch_factor": factor} | self.for_workers(workers)
+            options["prefetch_factor"] = factor
+            if hasattr(said, "timeout"):  # it is PyTorch's
+                options["timeout"] = NEVER + workers * self.start_of_one
+                options["multiprocessing_context"] = said.multiprocessing_context
         if self.stream:
-            options |= {
-                "batch_size": self.batch_size * size or None,
-                "drop_last": self.loader.drop_last,
-            }
+            options["batch_size"] = self.batch_size * size or None
+            options["drop_last"] = said.drop_last
         elif self.has_batches:
             groups = zip(*[iter(self.batches)] * size, strict=False)
             larger = (list(chain(*group)) for group in groups)
             options["batch_sampler"] = self.batches if size == 1 else larger
         else:
             options |= {"batch_size": None, "sampler": self.batches}
-        return self.watch(
-            self.kind(self.dataset, **options), workers, limit, self.step if step else None
-        )
-
-    def for_workers(self, workers: int) -> dict[str, Any]:
-        """Return the options of a loader with *workers* that are PyTorch's alone."""
-        context = self.loader.multiprocessing_context
-        return {"timeout": NEVER + workers * self.start, "multiprocessing_context": context}
+        loader = self.kind(self.dataset, **options)
+        return self.watch(loader, workers, limit, self.step if step else None)
 
     def on_device(self) -> OnDevice | None:
-        """Time the step on the last batch; None if it leaves nothing to a device."""
+        """Return the times of the step on the last batch; None if it leaves nothing to a device."""
         if self.synchronise is None or self.batch is None:
             return None
         return on_device(self.step, self.batch, self.synchronise)
@@ -267,14 +358,13 @@ class Subject:
     def watch(
         self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None
     ) -> Watch:
-        """Go over *loader*; RuntimeError says what failed, the loader or the step.
+        """Return what a run over *loader* showed; RuntimeError says whether the loader or the step failed.
 
         The *limit* holds from the first batch on: a worker may take longer than that to start.
         """
-        if perf_counter() > self.until:
-            raise RuntimeError(
-                f"measuring takes more than {BUDGET:g} s: make the batches smaller for it"
-            )
+        if perf_counter() > self.deadline:
+            why = f"measuring takes more than {BUDGET:g} s: make the batches smaller for it"
+            raise RuntimeError(why)
         BEGUN[2], seen = 0, Watch(workers)
         at_work = loads = "with a worker, the loader" if workers else "the loader"
         source = None
@@ -289,28 +379,24 @@ class Subject:
                     at_work = "the step"
                     step(self.batch)
                     at_work = loads
-                asked, seen.ended, step_core = (
-                    seen.ended,
-                    perf_counter(),
-                    process_time() - before,
+                asked, seen.ended = seen.ended, perf_counter()
+                on_core = process_time() - before
+                seen.batches.append(
+                    made._replace(
+                        asked=asked, got=got, stepped=seen.ended, step_core=on_core
+                    )
                 )
-                taken = made._replace(
-                    asked=asked, got=got, stepped=seen.ended, step_core=step_core
-                )
-                seen.batches.append(taken)
                 if seen.ended - seen.batches[0].got >= limit:
                     break
             else:
                 seen.whole = True
-            seen.core = (
-                process_time() - core - sum(batch.step_core for batch in seen.batches)
-            )
+            steps = sum(batch.step_core for batch in seen.batches)
+            seen.core = process_time() - core - steps
             if self.synchronise:
                 self.synchronise()
         except Exception as error:
-            raise RuntimeError(
-                f"{at_work} raised after {len(seen.batches)} batches: {error!r}"
-            ) from error
+            why = f"{at_work} raised after {len(seen.batches)} batches: {error!r}"
+            raise RuntimeError(why) from error
         finally:
             # Also where an error keeps the iterator
             for name in ("_shutdown_workers", "close"):
@@ -318,18 +404,23 @@ class Subject:
             source = None
         seen.closed = perf_counter()
         if seen.batches:  # what workers take to start is no fault of the batches
-            took = seen.batches[0].got - seen.began
-            self.until += took
+            started = seen.batches[0].got - seen.began
+            self.deadline += started
             if workers == 1:
-                self.start = max(self.start, took)
+                self.start_of_one = max(self.start_of_one, started)
         return seen
+
+
+def size_of_batch(indices: Any) -> int:
+    """Return how many samples a batch has; a sample that is in none counts as one."""
+    return len(indices) if hasattr(indices, "__len__") else 1
 
 
 @contextmanager
 def restored() -> Iterator[Any]:
-    """Restore random states and the number of threads; the block gets PyTorch, if that is imported.
+    """Restore random states and the number of threads after the block, which gets PyTorch if it is imported.
 
-    PyTorch warns of more workers than cores, which are only tried here: nobody has asked for them.
+    PyTorch's warning of more workers than cores is ignored: they are only tried here.
     """
     torch: Any
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
