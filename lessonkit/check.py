@@ -1,4 +1,4 @@
-"""Arguments that are wrong, refused with the name, the value and what is allowed."""
+"""Checks of arguments: a wrong one is refused with its name, its value and what is allowed."""
 
 import math
 import operator
@@ -14,7 +14,7 @@ AUTOTUNE = -1  # as in tf.data: a number to be found by the system
 
 
 class Of(NamedTuple):
-    """The name of what an element has; in words only if it is refused, for an element may be large."""
+    """The name of what a function said of an element, which may be long: made only if refused."""
 
     name: str
     element: Any
@@ -44,12 +44,12 @@ def integer(
 
 
 def duration(name: str | Of, value: Any) -> float:
-    """Return *value* as a finite number of seconds, not negative."""
+    """Return *value* as a number of seconds, finite and not negative."""
     return amount(name, value, "seconds")
 
 
 def amount(name: str | Of, value: Any, unit: str, least: str = "0 or more") -> float:
-    """Return *value* as a finite number of a *unit*, not negative; not 0 either if *least* is other words."""
+    """Return *value* as a finite number of a *unit*, at least 0; more if *least* has other words."""
     allowed = f"must be a number of {unit}, {least}{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")
@@ -70,14 +70,14 @@ def cost(name: str, value: Any) -> Any:
 
 
 def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
-    """Return *value*, which must be one of *kind*."""
+    """Return *value*, which must be an instance of *kind*."""
     if not isinstance(value, kind):
         raise TypeError(f"{name}={value!r}: must be a {kind.__name__}")
     return value
 
 
 def must_be(allowed: str, fits: Callable[[Any], bool]) -> Check:
-    """Return a check that refuses with TypeError what does not fit."""
+    """Return a check that raises TypeError for a value that does not fit."""
 
     def check(name: str, value: Any) -> Any:
         if not fits(value):
@@ -116,7 +116,7 @@ def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
 
 
 def optional(check: Check, default: Any = None) -> Check:
-    """Let None stand for *default*, and *check* anything else."""
+    """Return a check that takes None for *default*, and has *check* look at anything else."""
     return lambda name, value: default if value is None else check(name, value)
 
 
@@ -160,7 +160,7 @@ ARGUMENTS: dict[str, Check] = {
 
 
 def arguments(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Check the arguments of *method* among what is *given*, each by the rule of its name."""
+    """Return those of the *given* arguments of *method* that have a check, as it returns them."""
     checks = {
         name: ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name) for name in given
     }

@@ -35,7 +35,7 @@ class Iterator:
         return current_pass.next()
 
     def close(self) -> None:
-        """End the helpers, close the files and forget what was made ahead."""
+        """End the helpers, close the files and drop what was made ahead."""
         with self._pass.lock():
             self._pass.close()
 
@@ -59,7 +59,7 @@ class Iterator:
 
 
 class _Pass:
-    """What an iterator lets go of when it is let go."""
+    """The run behind an iterator, which ends it when it is let go."""
 
     def __init__(self, node: Node) -> None:
         self.run = Threads(Machine(), shared, None)
@@ -72,7 +72,7 @@ class _Pass:
         self.pid = CurrentProcess.pid
 
     def lock(self) -> threading.Lock:
-        """Return the lock of the run; in a forked process a new one, since a helper may have held it then."""
+        """Return the lock of the run; after a fork a new one, which no helper can have held."""
         if self.pid != CurrentProcess.pid:
             self.pid, self.run.lock = CurrentProcess.pid, threading.Lock()
         return self.run.lock

@@ -194,6 +194,13 @@ def base_of(node: Node) -> Node | None:
     return node if known else None
 
 
+def is_repeatable(node: Node) -> bool:
+    """Whether a step gives the same in each run, whatever timing and chance are."""
+    given = node.arguments
+    is_ordered = False not in (given.get("in_order"), given.get("deterministic"))
+    return is_ordered and not given.get("random")
+
+
 def one_call(loader: Node) -> bool:
     """Whether the maps under *loader* are called once for a batch: not without batches, or an order."""
     options = loader.arguments

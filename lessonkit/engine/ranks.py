@@ -1,4 +1,4 @@
-"""Ranks: machines that train together. Each has its own loader, and waits for the slowest after a step."""
+"""Ranks: machines that train together, each with its own loader, and wait for the slowest."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class JointStep(NamedTuple):
 class Ranks:
     """What several ranks did: the *steps* that they took together, and an ordinary trace of each.
 
-    *times* has the times of each step, by ranks. *uneven* is a sentence if they ran out at different
-    steps; the run stops there. *alike* is one if all are known to read the same samples.
+    *times* has the times of each step, by ranks. *uneven* is a sentence if they ran out at
+    different steps; the run stops there. *alike* is one if all are known to read the same samples.
     """
 
     traces: list[Trace]
@@ -68,9 +68,9 @@ class Ranks:
         return self.steps[-1].end_ns / NS if self.steps else 0.0
 
     def waits(self, rank: int) -> tuple[float, dict[int, float]]:
-        """Split the seconds that *rank* waited: for its own data, and for each other rank, by its number.
+        """Return the seconds that *rank* waited for its own data, and for each other rank by number.
 
-        With its steps they add up to the whole, to the nanosecond.
+        With its steps they add up to the duration, to the nanosecond.
         """
         own, for_others = 0, dict[int, int]()
         for times, step in zip(self.times[rank], self.steps, strict=False):
@@ -80,14 +80,18 @@ class Ranks:
         return own / NS, {other: time / NS for other, time in for_others.items()}
 
     def __repr__(self) -> str:
-        return f"<Ranks: {len(self.traces)} ranks, {len(self.steps)} steps, {self.duration * 1e3:.3f} ms>"
+        ranks, steps = len(self.traces), len(self.steps)
+        return f"<Ranks: {ranks} ranks, {steps} steps, {self.duration * 1e3:.3f} ms>"
 
     def __str__(self) -> str:
         return "\n".join(filter(None, (repr(self), self.alike, self.uneven)))
 
 
 class Rank:
-    """One machine of several: a run of its own, and the clock in it. It trains by *loop*."""
+    """One machine of several: a run with a clock of its own, in which *loop* trains.
+
+    It stands still at the end of each step and epoch, from *waits_since* on, until it is released.
+    """
 
     has_step = False  # it waits after a step; else after an epoch, or it has ended
     has_ended = False
@@ -104,7 +108,7 @@ class Rank:
         self.run.ready.append(self.main)
 
     async def meet(self, got: int | None) -> None:
-        """Wait for the others: after a step whose element was there when it *got* it, or an epoch."""
+        """Wait for the others: after a step whose element was there at *got*, or after an epoch."""
         self.has_step = got is not None
         if got is not None:
             self.times.append(StepTimes(self.asked, got, self.run.time))
@@ -113,18 +117,18 @@ class Rank:
             self.asked = self.run.time
 
     def next_time(self) -> float:
-        """Return when something can happen next in its run."""
+        """Return the time at which something can happen next in its run."""
         if self.run.ready:
             return self.run.time  # type: ignore[no-any-return]
         return self.run.sleeping[0][0] if self.run.sleeping else math.inf
 
     def go(self, until: float) -> None:
-        """Go on until it waits for the others, or as far as it may alone."""
+        """Run until it waits for the others or has ended, or up to the time *until*."""
         if end := self.run.go(self.main, until):
             self.has_ended, self.waits_since = end != ALL_RANKS, self.run.time
 
     def release(self, at: int) -> None:
-        """Let it go on *at* this time, which is common."""
+        """Let it go on *at* this time; until then it waits for the others."""
         since, self.waits_since = self.waits_since or 0, None
         self.run.current = self.main
         if at > since:
@@ -132,7 +136,7 @@ class Rank:
         self.run.wake_at(at, self.main)
 
     def end(self) -> None:
-        """End what is under way: after an error in any rank, or where they ended apart."""
+        """End its run, which is not at its end after an error in any rank, or an uneven end."""
         self.run.current = self.main
         self.run.finish(self.main.coro)
 
@@ -187,7 +191,7 @@ def train_together(
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Let Python look for no garbage meanwhile: many ranks make much that stays, and no circles."""
+    """Let Python collect no garbage in the block: ranks make much that stays, and no circles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -200,9 +204,9 @@ def without_collector() -> Iterator[None]:
 
 
 def take_steps(ranks: list[Rank], steps: list[JointStep]) -> str:
-    """Let *ranks* train to their end, and add their *steps*; return what was uneven.
+    """Let *ranks* train to their end, and add to *steps*; return a sentence on an uneven end.
 
-    Each step ends for all when the slowest has trained.
+    A step ends for all when the slowest has trained.
     """
     while True:
         run_until_all_wait(ranks)
@@ -220,7 +224,7 @@ def take_steps(ranks: list[Rank], steps: list[JointStep]) -> str:
 
 
 def run_until_all_wait(ranks: list[Rank]) -> None:
-    """Let *ranks* go on until all wait for each other: those that share something, in the order of time."""
+    """Let *ranks* go on until all wait: those that share a storage in the order of time."""
     for rank in ranks:
         if not rank.run.in_step:
             rank.go(math.inf)

@@ -72,6 +72,8 @@ class Recorder:
     one flat list, eight for each, and those of buffer events and identities likewise.
     """
 
+    is_repeatable = True  # are the steps that functions made
+
     def __init__(self) -> None:
         self.spans: list[Any] = []
         self.events: list[Any] = []

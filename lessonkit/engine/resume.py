@@ -10,7 +10,7 @@ from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from lessonkit.engine.node import Node, walk
+from lessonkit.engine.node import Node, is_repeatable, walk
 
 PLAIN = (type(None), bool, int, float, complex, str)
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -36,20 +36,16 @@ class State:
 
 
 def state_of(trace: Any, after: int) -> State:
-    """Return the state of the run of *trace* after *after* elements; ValueError if there is none."""
+    """Return the state of a run after *after* elements; ValueError if it cannot be resumed there."""
     node, given = trace.dataset.node, sum(map(len, trace.arrived))
     if after > given:
         raise ValueError(
-            f"after={after}: must be {given} or less, so many elements were trained on"
+            f"after={after}: must be {given} or less, the number of elements that were trained on"
         )
-    arguments = [part.arguments for part in walk(node)]
-    if any(given.get("random") for given in arguments):
+    if not (trace.recorded.is_repeatable and all(map(is_repeatable, walk(node)))):
         raise ValueError(
-            "a map with random=True cannot be resumed: what it draws is drawn anew"
-        )
-    if any(False in map(given.get, ("in_order", "deterministic")) for given in arguments):
-        raise ValueError(
-            "this order depends on timing, so it cannot be resumed: keep the order of the elements"
+            "this run depends on timing or on chance, so it cannot be resumed: "
+            "keep the order of the elements, and draw nothing (random=True)"
         )
     times = [epoch.start + time for epoch in trace.epochs for time in epoch.arrivals]
     now = round(times[after - 1] * 1e9) if after else 0
@@ -72,7 +68,7 @@ class Digest:
 
     def __init__(self, root: Node, cores: int) -> None:
         self.sha, self.is_complete = sha256(), True
-        # By id: the values that were met, in this order. Held, or another might get the id
+        # The values that were met, by id, each with its number; held, so that no id is used again
         self.met: dict[int, tuple[int, Any]] = {}
         for node in walk(root):
             self.add((node.method, len(node.inputs), node.arguments))
@@ -97,7 +93,7 @@ class Digest:
             self.sha.update(b")")
 
     def parts(self, value: Any) -> Iterable[Any]:
-        """Return what there is in *value*: of an object what a pickle would keep of it."""
+        """Return the parts of *value*: of an object what a pickle would keep of it."""
         if isinstance(value, dict):
             return value.items()
         if isinstance(value, (set, frozenset)):

@@ -35,7 +35,7 @@ USUAL = 0.010  # s; what a step takes if nothing is said
 
 
 class LoopStep:
-    """A part of the training loop: what it costs for an element, or a *function* to call with it."""
+    """A part of the training loop: it has a cost for each element, or a *function* to call."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class LoopStep:
             self.stage = run.name(name, LOOP, role)
 
     def take(self, element: Element) -> Awaitable[Any]:
-        """Take the time that this takes for *element*."""
+        """Spend on *element* what this part costs, or the time of its function."""
         if (function := self.function) is None:
             return self.run.spend(self.price, self.stage, element)
         # The element as one argument, where `apply` would take a tuple apart.
@@ -62,9 +62,9 @@ class LoopStep:
 
 
 class Background:
-    """Does a *step* of the loop beside it: for one element after the other, as they came."""
+    """A queue of elements for which a *step* of the loop is done beside it, one after another."""
 
-    task: Task | None = None  # when there was something to do
+    task: Task | None = None  # the last one that worked through the queue
 
     def __init__(self, step: LoopStep, name: str, reason: str) -> None:
         self.run, self.step, self.reason = step.run, step, reason
@@ -72,32 +72,32 @@ class Background:
         self.queue = deque[Element]()  # with the one that is at work
 
     def begin(self, element: Element) -> None:
-        """Put *element* into the queue."""
+        """Put *element* into the queue, and start to work if nothing was in it."""
         self.queue.append(element)
         if len(self.queue) == 1:
             self.task = self.run.start(self.work(), self.step.stage)
 
     async def work(self) -> None:
-        """Do what is in the queue."""
+        """Do the step for all elements in the queue."""
         while self.queue:
             await self.step.take(self.queue[0])
             self.queue.popleft()
             self.gate.changed()
 
     def until(self, left: int) -> Awaitable[None]:
-        """Wait until at most so many are *left*."""
+        """Wait until at most *left* elements are in the queue."""
         return self.run.until(self.gate, lambda: len(self.queue) <= left, self.reason)
 
     def close(self) -> None:
-        """End what is under way, or was to begin."""
+        """End the work on the queue, done or not."""
         if self.task is not None:
             self.run.cancel(self.task)
 
 
 class CopiedAhead(Background):
-    """Copies the next element to the accelerator while it trains on this one, as PyTorch's `DataPrefetcher`.
+    """A stream that copies the next element during training, as PyTorch's `DataPrefetcher` does.
 
-    The loop asks for the next element before it trains on this one: so it waits for both.
+    The loop asks for the next element before it trains on this one, so it waits for both.
     """
 
     element: Element | None = None
@@ -107,6 +107,7 @@ class CopiedAhead(Background):
         self.stream = stream
 
     async def next(self) -> Element:
+        """Return the next element, whose copy has ended, or END."""
         element = self.element or await self.begin_copy()
         if element is not END:
             await self.until(left=0)
@@ -114,7 +115,7 @@ class CopiedAhead(Background):
         return element
 
     async def begin_copy(self) -> Element:
-        """Ask for an element, and copy it in the background."""
+        """Return the next element of the stream; its copy has begun."""
         self.element = await self.stream.next()
         if self.element is not END:
             self.begin(self.element)
@@ -127,10 +128,11 @@ class CopiedAhead(Background):
 
 @dataclass
 class Loop:
-    """The training loop over one pipeline, in a run of its own; it notes what arrives.
+    """The training loop over one pipeline, in a run of its own.
 
-    *options* are keywords of `benchmark`. Raises TypeError if *pipeline* is none, and ValueError if it
-    never ends or if the state to resume is of another one.
+    *options* are keywords of `benchmark`, those that a trace keeps; *ranks* is the number of
+    machines that share MOST_ELEMENTS. Raises TypeError if *pipeline* is none, and ValueError if it
+    never ends or if the state to resume does not fit it.
     """
 
     pipeline: Description
@@ -187,7 +189,7 @@ class Loop:
         self.epochs: list[Epoch] = []
 
     def complete(self) -> Trace:
-        """Train to the end, or until it is cancelled, and return the trace."""
+        """Train until the end or until cancelled, and return the trace."""
         try:
             self.run.complete(self.run_epochs(), self.launch.stage)
         except Stopped:
@@ -197,13 +199,13 @@ class Loop:
         return self.trace()
 
     def trace(self, *, cancelled: bool = False) -> Trace:
-        """Return what happened so far."""
+        """Return the trace of what happened so far."""
         time = self.run.time / 1e9
         what = self.run.recorder, self.epochs, time, self.clock, cancelled
         return Trace(*what, self.pipeline, self.machine, self.options)
 
     async def run_epochs(self) -> None:
-        """Train for all epochs, or until there were enough elements."""
+        """Train for all epochs, or until there were enough elements; ValueError if too many."""
         run, load, launch, cancel = self.run, self.load, self.launch, self.cancel
         watched = run.recorder is not None or self.progress is not None
         skip, queue, meet, most = self.skip, self.options["queue"], self.meet, self.most
@@ -256,7 +258,7 @@ class Loop:
                 return
 
     def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
-        """Note the arrival of *element*, and tell that it is the *count*-th."""
+        """Record the arrival of *element*, and report that it is number *count*."""
         now = self.run.time / 1e9
         if self.run.recorder is not None:
             self.run.recorder.arrived[-1].append(element.key)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import BatchNumber, Element, Failure
-from lessonkit.engine.node import Node, fold
+from lessonkit.engine.node import Node, fold, is_repeatable
 from lessonkit.engine.recorder import LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
 
@@ -81,6 +81,8 @@ class Stream(ABC):
         # An object whose __dict__ is used is slower
         for name, value in node.arguments.items():
             setattr(self, name, value)
+        if scope.place.inside and self.run.recorder is not None and not is_repeatable(node):
+            self.run.recorder.is_repeatable = False
         if self.has_input:
             self.input = self.open_input()
         self.prepare()
