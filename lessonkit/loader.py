@@ -122,17 +122,10 @@ class DataLoader(Dataset):
         """Return the number of batches; for an iterable as PyTorch does, whatever workers give."""
         options = self.node.arguments
         many = cardinality(self.node)
-        sampled = options["sampler"] is not None or options["batch_sampler"] is not None
-        if (
-            many is None
-            and not sampled
-            and (samples := cardinality(self.node.inputs[0])) is not None
-        ):
-            many = (
-                inf
-                if samples == inf
-                else batches(samples, options["batch_size"], options["drop_last"])
-            )
+        if many is None and options["sampler"] is options["batch_sampler"] is None:
+            many = cardinality(self.node.inputs[0])
+            if many not in (None, inf):
+                many = batches(many, options["batch_size"], options["drop_last"])
         if many in (None, inf):
             raise TypeError(f"{self!r}: has no length that is known")
         return int(many)

@@ -14,6 +14,7 @@ from lessonkit import (
     Dataset,
     Handling,
     Machine,
+    Storage,
     benchmark,
     get_worker_info,
     per_sample,
@@ -205,7 +206,8 @@ def test_two_loops_at_once_over_workers_that_stay_have_workers_each() -> None:
 
 @pytest.mark.parametrize("name", ["collate", "transfer"])
 def test_a_cost_of_bytes_is_no_cost_of_samples(name: str) -> None:
-    for cost in (per_sample(0.001), straggler(0.001, every=2, slow=0.01)):
+    read = Storage(1e6).read(1000)  # of a sample, too: nobody would share it
+    for cost in (per_sample(0.001), straggler(0.001, every=2, slow=0.01), read):
         with pytest.raises(
             TypeError,
             match=f"{name}=.*must be a number of seconds, or a function of the bytes",

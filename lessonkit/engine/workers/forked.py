@@ -11,10 +11,12 @@ import sys
 import threading
 import warnings
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NoReturn
+from weakref import finalize
 
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.recorder import rows
+from lessonkit.engine.recorder import Recorder, rows
 from lessonkit.engine.threads import Threads
 from lessonkit.engine.workers.worker import BatchMaker, Indices, Worker, caught
 
@@ -24,8 +26,8 @@ LAST_BATCH = 5.0
 LOOK = 1.0  # s; how often a process looks whether its parent is still there
 CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
-# New spans; who new elements are, and who is in new batches; the last span before the answer
-Recorded = tuple[list[Any], list[Any], dict[int, Any], int]
+# New spans, sources, identities and members of batches; the last span before the answer
+Recorded = tuple[list[Any], list[Any], list[int], dict[int, Any], int]
 
 
 class ChildProcess:
@@ -34,18 +36,15 @@ class ChildProcess:
     def __init__(self, worker: ForkedWorker, seed: str) -> None:
         context: Any = multiprocessing.get_context("fork")
         self.lock = threading.Lock()
-        self.is_closed = False
-        self.parent = os.getpid()
-        recorder = worker.run.recorder
-        # Our keys of elements and our indices of spans, by those of the process
-        self.keys = [*range(recorder.people if recorder else 1)]
+        recorder = worker.run.recorder or Recorder()
+        # What the process calls its sources, its elements and its spans, is here:
+        self.sources = [*range(len(recorder.places))]
+        self.keys = [*range(recorder.people)]
         self.spans: list[int] = []
         # The span that came before its start, and before each request
         self.causes: list[int] = []
         self.ours, theirs = context.Pipe()
-        self.process = context.Process(
-            target=serve, args=(theirs, worker, seed), daemon=True
-        )
+        process = context.Process(target=serve, args=(theirs, worker, seed), daemon=True)
         # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to
         # us in between.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -53,11 +52,12 @@ class ChildProcess:
             with warnings.catch_warnings():
                 # Newer Pythons warn of threads; the child uses none of their locks.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                self.process.start()
-            self.pid = self.process.pid
+                process.start()
             theirs.close()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        # Once, and at the latest when nobody knows it any more
+        self.close = finalize(self, end_process, process, self.ours, self.lock, os.getpid())
 
     def ask(self, what: Any) -> Any:
         """Ask for *what* is wanted and wait for the answer; None if the process has died."""
@@ -68,28 +68,24 @@ class ChildProcess:
             except (EOFError, OSError):
                 return None
 
-    def close(self) -> None:
-        """End the process: after the batch that it has begun, or when it has had time enough.
 
-        In another process that was forked meanwhile nothing happens: this one is not its child.
-        """
-        if self.is_closed or self.parent != os.getpid():
-            return
-        self.is_closed = True
-        with suppress(OSError):  # it has died
-            self.ours.send(STOP)
-        self.process.join(LAST_BATCH)
-        self.process.kill()
-        self.process.join()
-        # A thread that starts a process was told just now that this one has ended
-        with suppress(ValueError):
-            self.process.close()
-        with self.lock:
-            self.ours.close()
+def end_process(process: Any, pipe: Any, lock: threading.Lock, parent: int) -> None:
+    """End a *process*: after the batch that it has begun, or when it has had time enough.
 
-    def __del__(self) -> None:
-        if hasattr(self, "pid"):
-            self.close()
+    Only its *parent* can: in another process that was forked meanwhile nothing happens.
+    """
+    if parent != os.getpid():
+        return
+    with suppress(OSError):  # it has died
+        pipe.send(STOP)
+    process.join(LAST_BATCH)
+    process.kill()
+    process.join()
+    # A thread that starts a process was told just now that this one has ended
+    with suppress(ValueError):
+        process.close()
+    with lock:
+        pipe.close()
 
 
 class ForkedWorker(Worker):
@@ -120,7 +116,6 @@ class ForkedWorker(Worker):
         self.child.causes.append(self.run.current.last)
         answer = self.ask(indices)
         if answer is None:
-            self.called = f"(pid(s) {self.child.pid})"
             return None
         element: Element = answer[0] or END
         if answer[1] is not None:
@@ -134,11 +129,13 @@ class ForkedWorker(Worker):
 
         A cause below zero is no span of the process: -1 is its start, -2 its first request.
         """
-        spans, elements, members, last = recorded
+        spans, sources, identities, members, last = recorded
         recorder, run = self.run.recorder, self.run
         keys, indices, causes = self.child.keys, self.child.spans, self.child.causes
-        for (place, outer), epoch, sample in elements:
-            keys.append(recorder.identify(recorder.opened(place, outer), epoch, sample))
+        known = self.child.sources
+        known += [recorder.opened(*source) for source in sources]
+        for source, epoch, sample in rows(identities, 3):
+            keys.append(recorder.identify(known[source], epoch, sample))
         for key, parts in members.items():
             recorder.members[keys[key]] = tuple(keys[part] for part in parts)
         for stage, kind, began, ended, _, key, cause, at in rows(spans, 8):
@@ -193,8 +190,7 @@ def leave(code: int) -> NoReturn:
 async def answer(pipe: Any, maker: BatchMaker) -> None:
     """Make what *pipe* asks for, batch after batch."""
     run, requests = maker.run, 0
-    # Elements and spans that the parent knows
-    known = run.recorder.people if run.recorder else 1, 0
+    known = run.recorder and sizes(run.recorder)  # to the parent
     await maker.prepare()
     while True:
         asked = run.call_without_lock(None, hear, pipe)
@@ -212,8 +208,8 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
             leave(1)
         recorded = None
         if run.recorder:
-            recorded = recorded_since(*known, run)
-            known = run.recorder.people, run.recorder.count
+            recorded = recorded_since(known, run)
+            known = sizes(run.recorder)
             run.current.last = -1
         element = None if made is END else made
         pipe.send_bytes(packed_answer(element, recorded, maker.number))
@@ -246,17 +242,21 @@ def packed_answer(element: Element | None, recorded: Recorded | None, worker: in
     return text
 
 
-def recorded_since(elements: int, spans: int, run: Any) -> Recorded:
-    """Return what *run* has recorded after the first *elements* and *spans*."""
-    recorder = run.recorder
-    sources = [
-        (recorder.places[number], outer)
-        for (_, outer), number in recorder.instances.items()
-    ]
-    new = [
-        (sources[instance], epoch, sample)
-        for instance, epoch, sample in rows(recorder.identities[3 * elements :], 3)
-    ]
-    keys = range(elements, recorder.people)
-    members = {key: recorder.members[key] for key in keys if key in recorder.members}
-    return recorder.spans[8 * spans :], new, members, run.current.last
+def sizes(recorder: Recorder) -> list[int]:
+    """Return how much *recorder* has of each part of `Recorded`."""
+    parts = recorder.spans, recorder.places, recorder.identities, recorder.members
+    return [*map(len, parts)]
+
+
+def recorded_since(known: list[int], run: Any) -> Recorded:
+    """Return what *run* has recorded beside what is *known*, as `sizes` counts it."""
+    recorder: Recorder = run.recorder
+    spans, sources, identities, members = known
+    outer = [sample for _, sample in recorder.instances]
+    return (
+        recorder.spans[spans:],
+        [*zip(recorder.places, outer, strict=True)][sources:],
+        recorder.identities[identities:],
+        dict(islice(recorder.members.items(), members, None)),
+        run.current.last,
+    )

@@ -232,8 +232,9 @@ class LoaderWithWorkers(Loader):
             )
 
     def close(self) -> None:
-        came = [request for request in self.requests.values() if request.ready >= 0]
-        self.buffer.leave(*(request.result for request in came if request.has_batch()))
+        for request in self.requests.values():
+            if request.ready >= 0 and request.has_batch():
+                self.buffer.leave(request.result)
         self.requests.clear()
         if self.workers:
             self.state.is_at_work = False

@@ -214,7 +214,6 @@ class Worker(BatchMaker):
 
     def __init__(self, loader: Any, number: int) -> None:
         super().__init__(loader, number)
-        self.called = str(number)
         self.requests: deque[Request] = deque()
         self.gate = Gate(self.run, f"the queue of worker {number}")
         # Results, in order, each to its loader
@@ -308,7 +307,7 @@ class Worker(BatchMaker):
         made = await self.make(request.indices)
         self.ended = request.is_last = made is None or made is END
         if made is None:
-            died = f"DataLoader worker {self.called} exited unexpectedly"
+            died = f"DataLoader worker {self.number} exited unexpectedly"
             made = Failure(RuntimeError(died))
         if self.ended or type(made) is Failure:
             return made, 0
