@@ -140,9 +140,8 @@ class LoaderWithWorkers(Loader):
     def prepare(self) -> None:
         super().prepare()
         scope, count = self.scope, self.num_workers
-        self.most: int = count * (
-            2 if self.prefetch_factor is None else self.prefetch_factor
-        )
+        each = 2 if self.prefetch_factor is None else self.prefetch_factor
+        self.most: int = count * each  # requests at once
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
@@ -161,9 +160,8 @@ class LoaderWithWorkers(Loader):
         self.sent = 0  # requests
         self.requests: dict[int, Request] = {}  # whose batches were not handed over yet
         self.arrived: deque[Request] = deque()
-        self.next_number = self.next_since = (
-            0  # of the next in order, and when it became that
-        )
+        self.next_number = 0  # of the batch that is next in order
+        self.next_since = 0  # when it became that
 
     # ---- begin and end ----
 
