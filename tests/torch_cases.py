@@ -285,7 +285,7 @@ async def one_pass(
         found.worker.append(worker[0] if worker else None)
         found.arrival_ms.append((clock.time - began) / 1e6)
         found.sequence.append({"batch": list(batch)})
-        await clock.pause(round(nap(train[(len(found.batches) - 1) % len(train)]) * 1e9))
+        await clock.spend(round(nap(train[(len(found.batches) - 1) % len(train)]) * 1e9))
 
 
 def told(error: Exception) -> dict[str, str]:
