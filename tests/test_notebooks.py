@@ -330,7 +330,7 @@ def test_every_setting_of_every_lab_has_a_picture(name: str) -> None:
 @each
 def test_every_live_view_of_a_lesson_has_programs(name: str) -> None:
     for _, view in lesson(name).widgets(Explore):
-        dataset, options = described(view.pipeline, **view.start).one
+        dataset, options = described(view.pipeline, **view.start).of_one_rank
         program = Program()
         text = program.text(dataset.node)
         names = dict(program.missing)
