@@ -14,9 +14,9 @@ from urllib.request import urlopen
 
 import numpy as np
 from PIL import Image
+from small_data_11 import served, write_small_data
 
 from lessonkit import DataLoader, Dataset
-from lessonkit.small_data import served, write_small_data
 
 torch: Any = import_module("torch") if find_spec("torch") else None
 

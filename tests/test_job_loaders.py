@@ -391,7 +391,7 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     offered = {setting.get("num_workers", workers) for setting in combinations(job)}
     assert offered <= ({0, 1} if workers == 0 else {3})
     page = str(Recommendation(job, job.forecast()))
-    assert "0 workers: 40 samples" in page
+    assert "num_workers=0: 40 samples" in page
     assert "share them out" in page
 
 
@@ -401,7 +401,7 @@ def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(library: An
     job = measured(loader)
     offered = {setting.get("num_workers", 0) for setting in combinations(job)}
     assert 2 * cores not in offered
-    assert f"{2 * cores} workers: 0 samples" in str(Recommendation(job, job.forecast()))
+    assert f"num_workers={2 * cores}: 0 samples" in str(Recommendation(job, job.forecast()))
     with pytest.raises(ValueError, match="an epoch has no batch"):
         job.forecast(num_workers=2 * cores)
 

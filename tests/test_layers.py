@@ -31,7 +31,6 @@ LAYERS = [
     "widgets",
     "plot",
     "install_check",
-    "small_data",
     "lessons",
     "__main__",
 ]

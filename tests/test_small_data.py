@@ -1,4 +1,4 @@
-"""Small real data: the same on every machine, the same bytes in files and records, and a slow server."""
+"""Small real data: the same on every machine, and a slow server."""
 
 import socket
 import struct
@@ -7,30 +7,21 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from PIL import Image
-
-from lessonkit.small_data import read_records, served, write_small_data
+from small_data_11 import served, write_small_data
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_small_data(tmp_path_factory.mktemp("data"), images=14, shards=3, lines=20)
+    return write_small_data(tmp_path_factory.mktemp("data"), images=14, lines=20)
 
 
 def get(url: str) -> bytes:
     with urllib.request.urlopen(url) as answer:
         return bytes(answer.read())
-
-
-def test_records_hold_the_same_bytes_as_the_small_files(folder: Path) -> None:
-    shards = [[*read_records(path)] for path in sorted((folder / "records").iterdir())]
-    together = [one for row in zip_longest(*shards) for one in row if one is not None]
-    assert together == [path.read_bytes() for path in sorted((folder / "images").iterdir())]
-    assert len(together) == 14
 
 
 def test_images_can_be_decoded_and_differ_in_size(folder: Path) -> None:
@@ -39,20 +30,12 @@ def test_images_can_be_decoded_and_differ_in_size(folder: Path) -> None:
 
 
 def test_data_is_the_same_on_every_call(folder: Path, tmp_path: Path) -> None:
-    again = write_small_data(tmp_path, images=14, shards=3, lines=20)
+    again = write_small_data(tmp_path, images=14, lines=20)
     for path in (path for path in folder.rglob("*") if path.is_file()):
         assert (again / path.relative_to(folder)).read_bytes() == path.read_bytes()
     lines = (folder / "text.txt").read_text().splitlines()
     assert len(lines) == 20
     assert all(5 <= len(line.split()) <= 60 for line in lines)
-
-
-def test_a_record_file_that_is_cut_off_is_refused(folder: Path, tmp_path: Path) -> None:
-    whole = (folder / "records" / "0.rec").read_bytes()
-    for end in (len(whole) - 1, len(whole) // 2, 2):
-        (tmp_path / "cut.rec").write_bytes(whole[:end])
-        with pytest.raises(ValueError, match="ends within a record"):
-            list(read_records(tmp_path / "cut.rec"))
 
 
 def test_answers_are_whole_and_wait_for_their_first_byte(folder: Path) -> None:
@@ -97,7 +80,7 @@ def test_nothing_is_printed_when_a_client_goes_away(
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    for wrong in ({"images": 0}, {"shards": 0}, {"lines": 0}):
+    for wrong in ({"images": 0}, {"lines": 0}):
         with pytest.raises(ValueError, match="must be 1 or more"):
             write_small_data(tmp_path, **wrong)
     for said, options in (

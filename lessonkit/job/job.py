@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
@@ -47,6 +47,7 @@ MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
 # Times that grow with a batch
 HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")
 LEAST_GROWN = 0.1  # of the growth of a batch; all that it takes grows at least so
+OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
 
 CORRECTIONS = 4  # further ones change little
@@ -175,10 +176,7 @@ class Job:
                 name: seconds * (hand if name in HANDED_OVER else factor)
                 for name, seconds in vars(known.handling).items()
             }
-            options = {
-                "num_workers": setting["num_workers"],
-                "prefetch_factor": setting["prefetch_factor"],
-                "persistent_workers": setting["persistent_workers"],
+            options = {name: setting[name] for name in OF_WORKERS} | {
                 "in_order": known.in_order,
                 "start": tuple(seconds * factor for seconds in known.start),
                 "handling": Handling(**handling),
@@ -454,6 +452,8 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
 
 # ---- in a file ----
 
+STORED: tuple[Any, ...] = (Sharing, Handling, StepNumbers, JobNumbers, Job)
+
 
 def save_job(job: Job, path: str | Path) -> None:
     """Write what was measured of a *job* to a file at *path*: all but the loader and the step."""
@@ -467,16 +467,18 @@ def load_job(path: str | Path | IO[Any]) -> Job:
     """
     text = Path(path).read_bytes() if isinstance(path, (str, Path)) else path.read()
     try:
-        told = json.loads(text)
-        known = told["numbers"]
-        for step in known["threads"].values():
-            step["sharing"] = Sharing(**step["sharing"])
-        threads, shares = known["threads"].items(), known["shares"].items()
-        known["threads"] = {int(count): StepNumbers(**step) for count, step in threads}
-        known["shares"] = {int(workers): share for workers, share in shares}
-        known["handling"] = Handling(**known["handling"])
-        known["device"] = known["device"] and OnDevice(*known["device"])
-        return Job(**told | {"numbers": JobNumbers(**known)})
+        job: Job = json.loads(text, object_hook=of_our_classes)
+        device = job.numbers.device
+        job.numbers.device = device and OnDevice(*device)
+        return job
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         why = "must be a file that save_job wrote"
         raise ValueError(f"path={str(path)!r}: {why}") from error
+
+
+def of_our_classes(told: dict[str, Any]) -> Any:
+    """Return the object that has just the fields *told*, or else what they are by number or name."""
+    for kind in STORED:
+        if told.keys() == {field.name for field in fields(kind)}:
+            return kind(**told)
+    return {int(key) if key.isdigit() else key: value for key, value in told.items()}

@@ -208,10 +208,11 @@ def shares_of_workers(subject: Subject, runs: dict[int, Watch]) -> dict[int, lis
 def doubled(part: str, larger: Watch, alone: Watch) -> float:
     """Return what *part* takes of a batch of twice the size, over what it takes of a usual one."""
     pairs = zip(larger.batches, alone.batches[::2], alone.batches[1::2], strict=False)
-    parts = [[getattr(batch, part) for batch in pair] for pair in pairs]
-    return 2 * float(
-        median([both / max(1e-9, one + other) for both, one, other in parts] or [1.0])
-    )
+    ratios = [
+        getattr(both, part) / max(1e-9, getattr(one, part) + getattr(other, part))
+        for both, one, other in pairs
+    ]
+    return 2 * float(median(ratios or [1.0]))
 
 
 def ratio(part: str, run: Watch, base: Watch) -> float:

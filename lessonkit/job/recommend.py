@@ -152,7 +152,7 @@ class Recommendation:
         if all(job.as_many(workers, 0) for workers in counts):
             return []
         given = {workers: samples(round(sum(job.shares(workers)))) for workers in counts}
-        lines = [f"{workers} workers: {words}" for workers, words in given.items()]
+        lines = [f"num_workers={workers}: {words}" for workers, words in given.items()]
         return lines + [SHARE_OUT] * job.repeats
 
     @property
@@ -266,8 +266,7 @@ def recommend(
     if run:
         tried = [{}, *(one.settings for one in changes)]
         workers = max(job.setting(**settings)["num_workers"] for settings in tried)
-        held = in_memory(job, job.setting(num_workers=workers))
-        found.allows = allowances(loader, workers, held)
+        found.allows = allowances(loader, workers, in_memory(job, num_workers=workers))
     return found
 
 
@@ -355,8 +354,9 @@ def as_arguments(settings: Settings) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def in_memory(job: Job, full: Settings) -> int:
+def in_memory(job: Job, **settings: Any) -> int:
     """Return the bytes of all batches that workers may hold."""
+    full = job.setting(**settings)
     return int(full["num_workers"] * full["prefetch_factor"] * job.numbers.nbytes)
 
 
@@ -376,8 +376,8 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
     costs, alters = "no process", "it alters no sample"
     if workers:
         processes = f"{workers} process{'es' if workers > 1 else ''}"
-        costs = f"{processes} and {size(in_memory(job, full))} for batches"
-    if job.numbers.stream and workers:
+        costs = f"{processes} and {size(in_memory(job, **settings))} for batches"
+    if job.numbers.stream and workers > 1:
         alters = "the order of the samples changes"
     elif "num_workers" in settings:
         alters = "workers draw other random numbers"

@@ -181,15 +181,14 @@ def as_pytorch_says(loader: DataLoader) -> Any:
     inner = loader.node.inputs[0]
     first = base_of(inner) or next(walk(inner))
     note = noted_batch if one_call(loader.node) else noted
-    return SimpleNamespace(
-        dataset=Dataset(swap(inner, first, first.then("map", map_func=note))),
-        batch_size=None if said["batch_sampler"] is not None else said["batch_size"],
-        batch_sampler=loader.batch_sampler,
-        collate_fn=said["collate_fn"] or stack,
-        **{name: said[name] for name in PASSED if name != "pin_memory"},
-        **{name: said[name] for name in ("num_workers", "prefetch_factor", "drop_last")},
-        persistent_workers=said["persistent_workers"],
-    )
+    told = said | {
+        "dataset": Dataset(swap(inner, first, first.then("map", map_func=note))),
+        "batch_sampler": loader.batch_sampler,
+        "collate_fn": said["collate_fn"] or stack,
+    }
+    if said["batch_sampler"] is not None:
+        told["batch_size"] = None
+    return SimpleNamespace(**told)
 
 
 class Collated:

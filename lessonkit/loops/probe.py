@@ -12,14 +12,14 @@ from lessonkit import check
 
 # Of the shorter run: if more is hidden it counts as all, if less as nothing
 ALL, NOTHING = 0.75, 0.25
-# Of the longer run; it does not matter whether a run as short as this is hidden
+# Of the longer run: whether a run as short as this is hidden does not matter
 SMALL = 0.1
-SLOWED = 1.25  # times both runs in a row; who takes longer is slowed down by company
+SLOWED = 1.25  # times both runs in a row: loader and step slow each other down
 ROUNDS = 3  # of the three runs; the medians count
-# Of a batch's time in the loop; if taking one that is ready needs more, that decides
+# Of a batch's time in the loop: if taking a ready batch needs more, that decides
 OWN = 0.25
-WHEN_READY = 5  # batches that are taken so, each ...
-GRACE = 4  # ... after so many times what the loader needs for one
+WHEN_READY = 5  # batches that are taken when they are ready
+GRACE = 4  # times what the loader needs for a batch: by then one is ready
 COLUMN = 90  # characters of a line
 
 ADVICE = {
@@ -36,10 +36,9 @@ ADVICE = {
 
 
 class Verdict(NamedTuple):
-    """The seconds that a batch took in each of the three runs, and how many samples it has.
+    """The seconds per batch of each of the three runs, and how many *samples* a batch has.
 
-    *ready* is what the loop needs to take a batch that is ready from a worker; 0 if there
-    are no workers.
+    *ready* is what the loop needs to take a ready batch from a worker; 0 without workers.
     """
 
     loader: float
@@ -50,40 +49,32 @@ class Verdict(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """One of: no overlap, data-bound, compute-bound, bursts or contention, and two of processes.
-
-        These are: the loop's own time, both want the same cores.
-        """
+        """What decides: one of the keys of ADVICE."""
         shorter, longer = sorted((self.loader, self.step))
-        apart = self.loader + self.step
+        apart = shorter + longer
         hidden = (apart - self.both) / shorter if shorter > SMALL * longer else 1
         if self.ready > OWN * self.both:
             return "the loop's own time"
         if self.both > SLOWED * apart:
             return "both want the same cores"
-        if NOTHING <= hidden < ALL:
-            return "bursts or contention"
-        if hidden < NOTHING:
-            return "no overlap"
+        if hidden < ALL:
+            return "no overlap" if hidden < NOTHING else "bursts or contention"
         return "data-bound" if self.loader > self.step else "compute-bound"
 
     @property
     def sentence(self) -> str:
         """The verdict, and what to do about it; in lines that no notebook breaks within a word."""
-        loader, step, both = (f"{seconds * 1e3:.3g}" for seconds in self[:3])
+        loader, step, both, _, ready = (f"{seconds * 1e3:.3g}" for seconds in self)
         measured = f"{loader} and {step} ms a batch alone, {both} together"
-        measured += (
-            f"; {self.ready * 1e3:.3g} to take one that is ready" if self.ready else ""
-        )
+        measured += f"; {ready} to take one that is ready" if self.ready else ""
         return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", COLUMN)
 
     def __str__(self) -> str:
-        lines = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
+        rows = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
         for name, seconds in zip(self._fields, self[:3], strict=False):
-            lines.append(
-                f"{name:<8}{seconds * 1e3:>12.3f}{seconds * 1e3 / self.samples:>12.3f}"
-            )
-        return "\n".join([*lines, self.sentence])
+            each = f"{seconds * 1e3:>12.3f}{seconds * 1e3 / self.samples:>12.3f}"
+            rows.append(f"{name:<8}{each}")
+        return "\n".join([*rows, self.sentence])
 
 
 def probe(
@@ -96,28 +87,29 @@ def probe(
     clock: Callable[[], float] = perf_counter,
     pause: Callable[[float], object] = sleep,
 ) -> Verdict:
-    """Say which side of `for batch in loader: step(batch)` decides how long it takes.
+    """Return which side of `for batch in loader: step(batch)` decides how long it takes.
 
-    Three runs of *batches*, after *skip* that do not count: the loader alone, the step
-    alone on one batch again and again, and both. What counts is the whole time of a run,
-    for a loader that gives in bursts has no usual batch. Since the machine may hiccup, all
-    is done three times, and medians count. If the loader has workers, a few batches are
-    taken at the end, each when it has had time to become ready. The step is really called
-    each time: give it a model that may be trained.
+    Three runs of *batches*, after *skip* that do not count, are made: the loader alone, the
+    step alone on one batch again and again, and both. The whole time of a run counts, for a
+    loader that gives in bursts has no usual batch. Since the machine may hiccup, all is done
+    three times, and medians count. If the loader has workers, a few batches are taken at
+    the end, each when it has had time to become ready. The step is really called each time:
+    give it a model that may be trained.
 
-    *loader* is what a `for` loop goes over, more than once, or a function that makes it;
-    RuntimeError tells that it raised, ValueError that it gave too little. *synchronise* waits
-    until the accelerator has done what *step* only started.
+    *loader* is anything that a `for` loop goes over, more than once, or a function that
+    makes it. *synchronise* waits until the accelerator has done what *step* only started.
+    Raises RuntimeError if the loader raised, and ValueError if it gave too little.
     """
     check.function("step", step)
     check.integer("batches", batches, least=1)
     check.integer("skip", skip, least=0)
     wait = check.function("synchronise", synchronise or (lambda: None))
+    needed = skip + batches
 
     def run(
         source: Generator[Any, None, None], each: Callable[[Any], Any]
     ) -> tuple[float, Any]:
-        """Return the seconds that a batch takes, and the last one."""
+        """Return the seconds per batch, and the last batch."""
         with closing(source):
             for batch in islice(source, skip):
                 each(batch)
@@ -129,18 +121,16 @@ def probe(
             return (clock() - began) / batches, batch
 
     rounds = []
-    for again in range(ROUNDS):
-        loading, batch = run(
-            _batches(loader, skip + batches, again=again > 0), lambda batch: None
-        )
+    for number in range(ROUNDS):
+        loading, batch = run(_batches(loader, needed, again=number > 0), lambda batch: None)
         stepping, _ = run((same for same in repeat(batch)), step)
-        both, _ = run(_batches(loader, skip + batches, again=True), step)
+        both, _ = run(_batches(loader, needed, again=True), step)
         rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
     verdict = Verdict(*map(median, zip(*rounds, strict=True)))
     if not getattr(loader, "num_workers", 0):
         return verdict
     times = []
-    with closing(_batches(loader, skip + batches, again=True)) as source:
+    with closing(_batches(loader, needed, again=True)) as source:
         for _ in range(min(WHEN_READY, batches)):
             pause(GRACE * verdict.loader)
             began = clock()
@@ -150,14 +140,14 @@ def probe(
 
 
 def _samples(batch: Any) -> int:
-    """Count the samples of a *batch*; if it has parts, those of the first one."""
+    """Return how many samples a *batch* has; if it has parts, the first one tells."""
     if isinstance(batch, Mapping):
         batch = tuple(batch.values())
-    # PyTorch makes of pairs a list of two arrays.
-    has_arrays = (
-        isinstance(batch, list) and len(batch) > 0 and getattr(batch[0], "shape", ()) != ()
+    # PyTorch makes of pairs a list of two arrays
+    is_pair = isinstance(batch, list) and any(
+        getattr(one, "shape", ()) for one in batch[:1]
     )
-    if has_arrays or isinstance(batch, tuple):
+    if is_pair or isinstance(batch, tuple):
         return _samples(batch[0]) if batch else 0
     try:
         return 1 if isinstance(batch, (str, bytes)) else len(batch)
@@ -166,20 +156,18 @@ def _samples(batch: Any) -> int:
 
 
 def _batches(loader: Any, needed: int, *, again: bool) -> Generator[Any, None, None]:
-    """Go over *loader* once; raise an error that says why if it gives fewer than *needed*."""
-    is_function = isinstance(loader, type) or (
-        callable(loader) and not hasattr(loader, "__iter__")
+    """Yield the batches of *loader* once; raise an error that says why if they are fewer than *needed*."""
+    is_function = callable(loader) and (
+        isinstance(loader, type) or not hasattr(loader, "__iter__")
     )
     made = loader() if is_function else loader
     if not hasattr(made, "__iter__") and not hasattr(made, "__getitem__"):
-        raise TypeError(
-            f"loader={made!r}: must be what a for loop goes over, or a function that makes it"
-        )
+        allowed = "must be what a for loop goes over, or a function that makes it"
+        raise TypeError(f"loader={made!r}: {allowed}")
     iterator, given = iter(made), 0
     if iterator is loader:
-        raise ValueError(
-            f"loader={loader!r}: can be read only once; give the function that makes it"
-        )
+        why = "can be read only once; give the function that makes it"
+        raise ValueError(f"loader={loader!r}: {why}")
     try:
         for batch in iterator:
             given += 1

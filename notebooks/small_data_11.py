@@ -1,9 +1,8 @@
-"""Small real data to try things on: images, the same in record files, and text; on disk or over HTTP."""
+"""Small real data for lesson 11: images and text, on disk or over HTTP."""
 
 import io
 import random
 import string
-import struct
 import sys
 import threading
 import time
@@ -24,42 +23,26 @@ from lessonkit import check
 SMALLEST, LARGEST = 96, 320
 # In the language of the text; the n-th of them is n times as rare as the first
 WORDS = 2000
-LENGTH = struct.Struct("<I")  # of a record, before it
 CHUNK = 16_384  # bytes that are sent at once
-# S; a shorter wait is left for the next chunk, since a sleep takes longer than it should
+# s; a shorter wait is left for the next chunk, since a sleep takes longer than it should
 SHORT = 0.005
 
 
-def write_small_data(
-    folder: str | Path, images: int = 300, shards: int = 4, lines: int = 3000
-) -> Path:
+def write_small_data(folder: str | Path, images: int = 300, lines: int = 3000) -> Path:
     """Write real data into *folder*, the same on every call, and return the folder as a path.
 
-    There are so many *images* as JPEGs, `images/0000.jpg` and so on; the same bytes in
-    *shards* record files, `records/0.rec` and so on, for `read_records`; and a text of so
-    many *lines*, `text.txt`. Files that are there already are written again.
+    It gets as many *images* as asked for, JPEGs called `images/0000.jpg` and so on, and
+    `text.txt` of as many *lines*. Files that are there already are written again.
 
     Raises TypeError or ValueError for numbers that are no counts.
-
-    >>> import tempfile
-    >>> from lessonkit.small_data import read_records, write_small_data
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = write_small_data(place, images=6, shards=2, lines=3)
-    ...     first = next(read_records(folder / "records" / "0.rec"))
-    ...     first == (folder / "images" / "0000.jpg").read_bytes()
-    True
     """
-    for name, count in {"images": images, "shards": shards, "lines": lines}.items():
+    for name, count in {"images": images, "lines": lines}.items():
         check.integer(name, count, least=1)
     folder, drawn = Path(folder), random.Random(0)
     (folder / "images").mkdir(parents=True, exist_ok=True)
-    (folder / "records").mkdir(exist_ok=True)
-    pictures = [jpeg(numpy.random.default_rng(number)) for number in range(images)]
-    for number, picture in enumerate(pictures):
+    for number in range(images):
+        picture = jpeg(numpy.random.default_rng(number))
         (folder / "images" / f"{number:04}.jpg").write_bytes(picture)
-    for shard in range(shards):
-        records = (LENGTH.pack(len(one)) + one for one in pictures[shard::shards])
-        (folder / "records" / f"{shard}.rec").write_bytes(b"".join(records))
     words = [
         "".join(drawn.choices(string.ascii_lowercase, k=drawn.randint(2, 9)))
         for _ in range(WORDS)
@@ -73,7 +56,7 @@ def write_small_data(
 
 
 def jpeg(draw: numpy.random.Generator) -> bytes:
-    """Make an image of soft spots with a little noise, of a size that *draw* chooses, as a JPEG."""
+    """Return a JPEG of soft spots with a little noise, of a size that *draw* chooses."""
     sides = draw.integers(SMALLEST, LARGEST, 2)
     spots = Image.fromarray(draw.integers(0, 256, (8, 8, 3), "uint8")).resize(
         sides, Image.Resampling.BICUBIC
@@ -84,26 +67,15 @@ def jpeg(draw: numpy.random.Generator) -> bytes:
     return file.getvalue()
 
 
-def read_records(path: str | Path) -> Iterator[bytes]:
-    """Give the records of the file at *path* one after another; raise ValueError where it is cut off."""
-    with Path(path).open("rb") as file:
-        while head := file.read(LENGTH.size):
-            size = LENGTH.unpack(head)[0] if len(head) == LENGTH.size else 0
-            record = file.read(size)
-            if not size or len(record) < size:
-                raise ValueError(f"{path}: ends within a record")
-            yield record
-
-
 @contextmanager
 def served(
     folder: str | Path, bandwidth: float = inf, first_byte: float = 0
 ) -> Iterator[str]:
     """Serve *folder* over HTTP on this machine, as slowly as a storage far away; the block gets its address.
 
-    All answers together take at most *bandwidth* bytes a second; each begins after
+    All answers together take at most *bandwidth* bytes per second; each begins after
     *first_byte* seconds. Raises TypeError or ValueError for a bandwidth that is not above
-    0, a time that is none, a missing folder.
+    0, for *first_byte* that is no time, and for a missing folder.
     """
     check.duration("first_byte", first_byte)
     if bandwidth != inf:
@@ -121,10 +93,10 @@ def served(
 
 
 class SlowServer(ThreadingHTTPServer):
-    """Its answers share a line of *bandwidth* bytes a second; each waits for its *first_byte*."""
+    """A server whose answers share *bandwidth* bytes per second, each after *first_byte* seconds."""
 
     bandwidth, first_byte = inf, 0.0
-    free = 0.0  # when all that was asked of the line will have been carried
+    free = 0.0  # when all bytes that were to be sent will have been sent
     lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -132,8 +104,8 @@ class SlowServer(ThreadingHTTPServer):
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
-    def carry(self, nbytes: int) -> None:
-        """Wait until *nbytes* more have been carried."""
+    def delay(self, nbytes: int) -> None:
+        """Wait until *nbytes* more would have been sent."""
         with self.lock:
             self.free = max(self.free, time.perf_counter()) + nbytes / self.bandwidth
             left = self.free - time.perf_counter()
@@ -155,7 +127,7 @@ class SlowAnswer(SimpleHTTPRequestHandler):
     def copyfile(self, source: Any, outputfile: Any) -> None:
         """Send *source* piece by piece."""
         while piece := source.read(CHUNK):
-            self.server.carry(len(piece))
+            self.server.delay(len(piece))
             outputfile.write(piece)
 
     def log_message(self, *said: Any) -> None:
