@@ -440,7 +440,7 @@ def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model
     job = measured(loader)
     first, *others = job.subject.go(2, 1.0).batches
     assert first.make < max(batch.make for batch in others)
-    assert not job.loader().node.arguments["in_order"]
+    assert not job.model()[0].node.arguments["in_order"]
 
 
 def test_the_step_runs_on_the_thread_that_asks(library: Any) -> None:

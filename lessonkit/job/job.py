@@ -136,12 +136,6 @@ class Job:
 
     # ---- the model ----
 
-    def grown(self, setting: dict[str, Any], part: str) -> float:
-        """Return how many times as long a *part* takes for a batch of another size than the loader's."""
-        grown = setting["batch_size"] / self.said["batch_size"]
-        least = LEAST_GROWN * grown
-        return float(max(least, 1 + (self.numbers.growth[part] - 1) * (grown - 1)))
-
     def unexplained(self, setting: dict[str, Any]) -> float:
         """Return the factor by which a *setting* takes longer than the model explains."""
         factors = self.numbers.threads[setting["threads"]].unexplained
@@ -152,55 +146,55 @@ class Job:
         steps, device = self.numbers.threads[threads].steps, self.numbers.device
         return max(fmean(steps), device.train if device else 0.0)
 
-    def loader(self, most: float = math.inf, **changes: Any) -> DataLoader:
-        """Return the loader as our own `DataLoader`, of whole batches, with the costs that were measured.
+    def model(
+        self, most: float = math.inf, **changes: Any
+    ) -> tuple[DataLoader, dict[str, Any]]:
+        """Return the loader as our own, of whole batches, and the options of `benchmark` for the step.
 
-        *changes* are the arguments of `forecast`; an epoch has at most *most* batches.
+        Both have the costs that were measured. *changes* are the arguments of `forecast`;
+        an epoch has at most *most* batches.
         """
         setting, known = self.setting(**changes), self.numbers
         factor, period = self.unexplained(setting), self.period(setting)
         grown = setting["batch_size"] / self.said["batch_size"]
-        make, hand = (factor * self.grown(setting, part) for part in ("make", "hand"))
+
+        def growth(part: str) -> float:
+            """Return how many times as long as measured a *part* takes for a batch of this size."""
+            grows = 1 + (known.growth[part] - 1) * (grown - 1)
+            return float(factor * max(LEAST_GROWN * grown, grows))
+
         each = self.count(setting, most)
         batches = Dataset.range(each[0])
         if len(each) > 1:
             batches = Dataset.from_generator(shared_out(each))
-        options: dict[str, Any] = {"handling": Handling(ask=known.loop_overhead * factor)}
-        fetch, cost = None, in_turn(known.alone, period, make)
+        workers: dict[str, Any] = {"handling": Handling(ask=known.loop_overhead * factor)}
+        fetch, cost = None, in_turn(known.alone, period, growth("make"))
         if setting["num_workers"]:
-            cost = in_turn(known.works, period, make, known.handover * factor)
+            cost = in_turn(known.works, period, growth("make"), known.handover * factor)
             if any(known.waits):
                 wait = in_turn(known.waits, period, factor * grown)
                 fetch, cost = waiting_and_working(wait, cost), lambda _: 0
             handling = {
-                name: seconds * (hand if name in HANDED_OVER else factor)
+                name: seconds * (growth("hand") if name in HANDED_OVER else factor)
                 for name, seconds in vars(known.handling).items()
             }
-            options = {name: setting[name] for name in OF_WORKERS} | {
+            workers = {name: setting[name] for name in OF_WORKERS} | {
                 "in_order": known.in_order,
                 "start": tuple(seconds * factor for seconds in known.start),
                 "handling": Handling(**handling),
             }
         nbytes = round(known.nbytes * grown)
         batches = batches.map(fetch, cost=cost, kind="native", stage="Fetch", nbytes=nbytes)
-        return DataLoader(batches, batch_size=None, **options)
-
-    def model(
-        self, most: float = math.inf, **changes: Any
-    ) -> tuple[DataLoader, dict[str, Any]]:
-        """Return the loader and the options of `benchmark`, for all that takes both; see `loader`."""
-        setting, device = self.setting(**changes), self.numbers.device
-        known, factor = self.numbers.threads[setting["threads"]], self.unexplained(setting)
-        grown = self.grown(setting, "step") * factor
-        seconds = in_turn(known.steps, self.period(setting), factor if device else grown)
-        kind = "native" if known.computes else "wait"
+        step, device = known.threads[setting["threads"]], known.device
+        seconds = in_turn(step.steps, period, factor if device else growth("step"))
+        kind = "native" if step.computes else "wait"
         options: dict[str, Any] = {
             "step": lambda number: work(seconds(number), kind=kind),
-            "machine": Machine(self.numbers.cores, known.sharing),
+            "machine": Machine(known.cores, step.sharing),
         }
         if device:
-            options |= {"train": device.train * grown, "queue": device.queue}
-        return self.loader(most, **changes), options
+            options |= {"train": device.train * growth("step"), "queue": device.queue}
+        return DataLoader(batches, batch_size=None, **workers), options
 
     def run(self, num_epochs: int = 2, most: float = math.inf, **changes: Any) -> Trace:
         """Run the model on the virtual clock, with the arguments of `forecast`; a trace for every picture."""
@@ -374,8 +368,8 @@ def measure(
 
     With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 14
     seconds in short runs, without and with workers, alone and beside each other. The result
-    is a `Job`: its `forecast` says what other settings would take, its `loader`, `model` and
-    `run` are a model of it for every picture and analysis here. The step is really called:
+    is a `Job`: its `forecast` says what other settings would take, its `model` and `run` show
+    them in every picture and analysis here. The step is really called:
     give it a model that may be trained. Random states and the number of threads are
     restored. Of a step that only launches work on a device, *synchronise* waits for it, and
     the model has the device's queue; without it that is `torch.cuda.synchronize` if a GPU
@@ -386,7 +380,7 @@ def measure(
     elements have come out. The result is the same pipeline with what its functions cost:
     see `measure_functions`.
 
-    Raises TypeError for what is no loader, ValueError for one that gives nothing, and
+    Raises TypeError if it is no loader, ValueError for one that gives nothing, and
     RuntimeError that says how many batches there were when the loader or the step raised.
 
     >>> import time

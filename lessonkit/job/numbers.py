@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median
@@ -256,30 +255,25 @@ def starts_and_ends(
     runs: list[Watch], cores: int
 ) -> tuple[tuple[float, float], dict[str, float]]:
     """Return a worker's `start`, in the loop and from there on, and what else `Handling` has of that."""
-
-    def fixed_and_each(of: Callable[[int], float]) -> tuple[float, float]:
-        """Part what is taken of workers, by their number, into a fixed time and that of each."""
-        one, full = of(1), of(cores)
-        each = max(0.0, full - one) / (cores - 1) if cores > 1 else one
-        return max(0.0, one - each), each
-
-    def starting(workers: int) -> float:
-        return median(run.opened - run.began for run in runs if run.workers == workers)
-
-    def ending(workers: int) -> float:
-        ended = [run for run in runs if run.workers == workers and run.whole]
-        times = [run.closed - run.ended for run in ended]
-        return min(times or [ENDED + ENDED_EACH * workers])
-
-    begin, each = fixed_and_each(starting)
-    stop, stop_each = fixed_and_each(ending)
+    one, full = ([run for run in runs if run.workers == many] for many in (1, cores))
+    opening, closing = list[float](), list[float]()
+    for group in (one, full):
+        opening.append(median(run.opened - run.began for run in group))
+        ends = [run.closed - run.ended for run in group if run.whole]
+        closing.append(min(ends or [ENDED + ENDED_EACH * group[0].workers]))
+    begin, each = fixed_and_each(cores, *opening)
+    stop, stop_each = fixed_and_each(cores, *closing)
     booting = median(
-        median(batch.began for batch in run.firsts()) - run.opened
-        for run in runs
-        if run.workers == cores
+        median(batch.began for batch in run.firsts()) - run.opened for run in full
     )
     handling = {"begin": begin, "resume": RESUME, "stop": stop, "stop_each": stop_each}
     return (each, max(0.0, booting + each * (cores - 1) / 2)), handling
+
+
+def fixed_and_each(cores: int, one: float, full: float) -> tuple[float, float]:
+    """Part the seconds that *one* worker takes, and as many as *cores*: those of any, and those of each."""
+    each = max(0.0, full - one) / (cores - 1) if cores > 1 else one
+    return max(0.0, one - each), each
 
 
 def hand_over(lazy: Watch, one: Watch, beside: list[Watch]) -> dict[str, float]:

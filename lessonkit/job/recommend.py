@@ -230,7 +230,7 @@ def recommend(
     In place of both, *loader* may be a `Job`, one that `measure` gave or that was stored:
     then nothing is run.
 
-    Raises TypeError for what is no loader, ValueError for one that gives nothing, and
+    Raises TypeError if it is no loader, ValueError for one that gives nothing, and
     RuntimeError that says how many batches there were when the loader or the step raised.
     """
     run = not isinstance(loader, Job)
