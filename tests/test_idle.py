@@ -13,7 +13,7 @@ from lessonkit import (
 )
 from lessonkit.engine.machine import Sharing
 from lessonkit.engine.recorder import ACCELERATOR
-from lessonkit.engine.trace import NO_CORE, WAITING, Span
+from lessonkit.engine.trace import NO_CORE, WAITS, Span
 from lessonkit.explain.idle import idle_stretches
 
 
@@ -31,7 +31,7 @@ def idle(trace: Trace) -> list[tuple[float, float, dict[str, float]]]:
 
 def in_a_step(span: Span) -> bool:
     """Whether the accelerator had something to do, though it may have waited for a core."""
-    return span.role in ACCELERATOR and (span.kind == NO_CORE or span.kind not in WAITING)
+    return span.role in ACCELERATOR and (span.kind == NO_CORE or span.kind not in WAITS)
 
 
 def test_blame_adds_up_to_the_idle_time_to_the_nanosecond() -> None:

@@ -20,20 +20,40 @@ from lessonkit.engine.recorder import (
 )
 from lessonkit.engine.resume import State, state_of
 
-# Two are of batches: a task in the queue of its worker, and a batch that is ready before its turn.
-WAITS = (
-    *(
-        "buffer empty",
-        "buffer full",
-        "no core",
-        "interpreter lock held",
-        "in the queue",
-        "out of turn",
+
+class Wait(NamedTuple):
+    """The words for waits of one kind: below a picture, in a sentence, and in brief.
+
+    "{}" stands for the buffer at which it waits. A wait that *is_of_a_batch* is drawn among
+    the calls: a batch in the queue of its worker, or one that is ready before its turn.
+    """
+
+    legend: str
+    sentence: str
+    brief: str
+    is_of_a_batch: bool = False
+
+
+EMPTY, NO_CORE = "buffer empty", "no core"
+WAITS = {
+    EMPTY: Wait("waits for input", "Nothing is ready in {}.", "waits for {}"),
+    "buffer full": Wait("waits for room", "There is no place in {}.", "no place in {}"),
+    NO_CORE: Wait("waits for a core", "Every core is busy.", "waits for a core"),
+    "interpreter lock held": Wait(
+        "waits for the interpreter lock",
+        "Another call holds the interpreter lock.",
+        "waits for the interpreter lock",
     ),
-    "storage busy",
-)
-EMPTY, NO_CORE = WAITS[0], WAITS[2]
-WAITING = frozenset(WAITS)  # to look it up
+    "in the queue": Wait(
+        "waits for its worker", "Its worker is busy with another batch.", "", True
+    ),
+    "out of turn": Wait(
+        "waits for its turn", "It is ready, and a batch before it is not.", "", True
+    ),
+    "storage busy": Wait(
+        "shares the storage", "Others read from the storage, too.", "shares the storage"
+    ),
+}
 NS = 1e9  # nanoseconds in a second
 
 
@@ -76,7 +96,7 @@ class Span(NamedTuple):
 
     @property
     def is_wait(self) -> bool:
-        return self.kind in WAITING
+        return self.kind in WAITS
 
 
 class BufferEvent(NamedTuple):
@@ -163,7 +183,7 @@ class Trace:
     @cached_property
     def work(self) -> list[Span]:
         """The spans that are no waits."""
-        return [span for span in self.spans if span.kind not in WAITING]
+        return [span for span in self.spans if span.kind not in WAITS]
 
     @cached_property
     def events(self) -> list[BufferEvent]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from lessonkit.engine.recorder import ACCELERATOR
-from lessonkit.engine.trace import NO_CORE, WAITING, Trace
+from lessonkit.engine.trace import NO_CORE, WAITS, Trace
 from lessonkit.explain.critical_path import chain, ended, last_work, times
 
 
@@ -23,7 +23,7 @@ def idle_stretches(trace: Trace) -> list[Idle]:
     spans, end = trace.spans, ended(trace)
     # A step that others slow down, for they compute on the same cores, is a wait for a core
     # and then work.
-    steps = [span for span in spans if span.kind == NO_CORE or span.kind not in WAITING]
+    steps = [span for span in spans if span.kind == NO_CORE or span.kind not in WAITS]
     steps = [span for span in steps if span.role in ACCELERATOR and span.end_ns <= end]
     stops = [(step.start_ns, step.end_ns, step.cause) for step in steps]
     waits, reached = [], 0

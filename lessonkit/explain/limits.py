@@ -18,24 +18,50 @@ CoreWork = tuple[Span, tuple[int, ...]]
 # One after another: the pass, the sample, and when it is read at best
 Reads = list[tuple[int, int, int]]
 
+# Of each bound what sets it, and why
 REASONS = {
-    "accelerator": "The accelerator itself has to work this long.",
-    "first element": "The accelerator has to wait for the first element, and then to do all its work.",
-    "source": "A file is read by one reader, one sample after another, and the last is then trained on.",
-    "slowest sample": "Reading, working on and training on one sample takes this long.",
-    "cores": "All work that needs a core has to share the cores of this machine.",
-    "interpreter lock": "All work in Python has to be done one piece after another: a process has one lock.",
-    "storage": "All that is read has to come through one storage.",
-    "epochs": "One epoch comes after another, and not all of them have the same limit.",
+    "accelerator": (
+        "its own work",
+        "The accelerator itself has to work this long.",
+    ),
+    "first element": (
+        "the first sample",
+        "The accelerator has to wait for the first element, and then to do all its work.",
+    ),
+    "source": (
+        "the reader",
+        "A file is read by one reader, one sample after another, and the last is then trained on.",
+    ),
+    "slowest sample": (
+        "the slowest sample",
+        "Reading, working on and training on one sample takes this long.",
+    ),
+    "cores": (
+        "the cores",
+        "All work that needs a core has to share the cores of this machine.",
+    ),
+    "interpreter lock": (
+        "the interpreter lock",
+        "All work in Python has to be done one piece after another: a process has one lock.",
+    ),
+    "storage": (
+        "the storage",
+        "All that is read has to come through one storage.",
+    ),
+    "epochs": (
+        "epoch by epoch",
+        "One epoch comes after another, and not all of them have the same limit.",
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A time in *seconds* that the run cannot go below, and the *reason*."""
+    """A time in *seconds* that the run cannot go below, *what* sets it, and the *reason*."""
 
     name: str
     seconds: float
+    what: str
     reason: str
 
 
@@ -93,7 +119,7 @@ def limits(trace: Trace) -> Limits:
     if highest > max(totals.values(), default=0):
         totals["epochs"] = highest
     names = [name for name in REASONS if totals[name] or name == "accelerator"]
-    bounds = [Bound(name, totals[name] / 1e9, REASONS[name]) for name in names]
+    bounds = [Bound(name, totals[name] / 1e9, *REASONS[name]) for name in names]
     headspace = sum(arrival.work for need in needs for arrival in need.arrivals) / 1e9
     return Limits(
         trace.duration, headspace, tuple(sorted(bounds, key=lambda bound: -bound.seconds))

@@ -21,7 +21,7 @@ from lessonkit.engine.recorder import (
     Identity,
     Name,
 )
-from lessonkit.engine.trace import EMPTY, NO_CORE, WAITING, Span, Trace
+from lessonkit.engine.trace import EMPTY, NO_CORE, WAITS, Span, Trace, Wait
 from lessonkit.explain.critical_path import Step, critical_path, ended
 from lessonkit.explain.idle import idle_stretches
 
@@ -46,6 +46,11 @@ OTHERS = (
     "#eedd88",
 )
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
+# The words for all bars that are no work
+NO_WORK = WAITS | {
+    IDLE: Wait("waits for input", "It waits for {}.", "waits for {}"),
+    START: Wait("starts", "", "starts"),
+}
 
 
 class Row(NamedTuple):
@@ -147,7 +152,7 @@ def bars_of_calls(
     bars = [
         bar_of(rows[span.stage], index, span, label=names[span.element])
         for index, span in enumerate(trace.spans)
-        if span.kind not in WAITING
+        if span.kind not in WAITS
         and span.stage not in workers
         and span.end_ns > span.start_ns
     ]
@@ -179,7 +184,7 @@ def bars_of_workers(
         if span.role in (QUEUE, READY) and span.stage in rows:
             bar = bar_of(rows[span.stage], index, span, span.kind, names[span.element])
             yield bar._replace(lane=0)
-        elif span.stage in workers and (span.kind == NO_CORE or span.kind not in WAITING):
+        elif span.stage in workers and (span.kind == NO_CORE or span.kind not in WAITS):
             row = rows[workers[span.stage][1]]
             if span.role == START:
                 yield bar_of(row, index, span, START)
@@ -220,7 +225,7 @@ def waits_of_calls(trace: Trace, rows: Rows, workers: Workers) -> list[int]:
     return [
         index
         for index, span in enumerate(trace.spans)
-        if span.kind in WAITING
+        if span.kind in WAITS
         and (span.stage.role not in ACCELERATOR or span.kind == NO_CORE)
         and span.stage not in elsewhere
         and (span.stage in rows or span.kind != EMPTY)

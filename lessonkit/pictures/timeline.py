@@ -20,21 +20,21 @@ from lessonkit.pictures.drawing import (
     Stroke,
     Text,
 )
-from lessonkit.pictures.layout import IDLE, Bar, ink_on, layout
+from lessonkit.pictures.layout import IDLE, NO_WORK, Bar, ink_on, layout
 from lessonkit.words import milliseconds, number, samples
 
 LONGEST_NAME = 24  # letters
 LOWEST = 0.4  # inches
-HATCHES = {  # of what is no work, and what it says
-    IDLE: ("////", "waits for input"),
-    EMPTY: ("////", "waits for input"),
-    "buffer full": ("\\\\\\\\", "waits for room"),
-    NO_CORE: ("....", "waits for a core"),
-    "interpreter lock held": ("xxxx", "waits for the interpreter lock"),
-    "in the queue": ("--", "waits for its worker"),
-    "out of turn": ("++", "waits for its turn"),
-    "storage busy": ("**", "shares the storage"),
-    START: ("oo", "starts"),
+HATCHES = {  # of what is no work
+    IDLE: "////",
+    EMPTY: "////",
+    "buffer full": "\\\\\\\\",
+    NO_CORE: "....",
+    "interpreter lock held": "xxxx",
+    "in the queue": "--",
+    "out of turn": "++",
+    "storage busy": "**",
+    START: "oo",
 }
 OUTLINE: Look = {
     "facecolor": "none",
@@ -70,9 +70,12 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         for title, words, one in zip(traces, told, drawn, strict=True)
     ]
     waits = dict.fromkeys(
-        HATCHES[kind] for one in drawn for kind in HATCHES if kind in one.kinds
+        (NO_WORK[kind].legend, hatch)
+        for one in drawn
+        for kind, hatch in HATCHES.items()
+        if kind in one.kinds
     )
-    keys = [{"label": label, "hatch": hatch, **PALE} for hatch, label in waits]
+    keys = [{"label": label, "hatch": hatch, **PALE} for label, hatch in waits]
     if path and longest:
         keys.append({"label": "what decided the time", "linewidth": 1.8, **OUTLINE})
     words = "; ".join(
@@ -127,7 +130,7 @@ class Timeline:
         colours = [self.found.rows[bar.row].colour for bar in work]
         fill = {"facecolor": colours, "edgecolor": PAPER}
         yield self.outlined(work, 0.9, 0.15, fill)
-        for kind, (hatch, _) in HATCHES.items():
+        for kind, hatch in HATCHES.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
                 yield self.boxes(waits, self.lane * 0.22, {"hatch": hatch, **PALE})
         if self.path:

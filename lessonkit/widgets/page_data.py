@@ -11,40 +11,12 @@ from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
 from lessonkit.explain.plumbing import plumbing
-from lessonkit.pictures.layout import Layout, Row, ink_on, layout
+from lessonkit.pictures.layout import NO_WORK, Layout, Row, ink_on, layout
 from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
 Json = dict[str, Any]  # an object as the page gets it
 MOST_BARS = 5000  # that a page draws well, and anybody can see
-LIMITS = {
-    "accelerator": "its own work",
-    "first element": "the first sample",
-    "source": "the reader",
-    "slowest sample": "the slowest sample",
-    "cores": "the cores",
-    "interpreter lock": "the interpreter lock",
-    "storage": "the storage",
-    "epochs": "epoch by epoch",
-}
-
-# Of each kind of bar that is no work: why it waits, the same in short, and whether it has a
-# lane of its own among the calls. "{}" is what it waits for.
-WAITING_BARS = {
-    "idle": ("It waits for {}.", "waits for {}", False),
-    "buffer empty": ("Nothing is ready in {}.", "waits for {}", False),
-    "buffer full": ("There is no place in {}.", "no place in {}", False),
-    "no core": ("Every core is busy.", "waits: no core", False),
-    "interpreter lock held": (
-        "Another call holds the interpreter lock.",
-        "waits: interpreter lock held",
-        False,
-    ),
-    "in the queue": ("Its worker is busy with another batch.", "", True),
-    "out of turn": ("It is ready, and a batch before it is not.", "", True),
-    "storage busy": ("Others read from the storage, too.", "waits: storage busy", False),
-    "start": ("", "starts", False),
-}
 
 
 def page_data(trace: Trace) -> Json:
@@ -106,13 +78,9 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
 
 
 def waits(laid: Layout) -> Json:
-    """Return what the page says of each kind of bar that is no work."""
+    """Return the words for each kind of bar that is no work: a sentence, and in brief."""
     kinds = {bar.kind for bar in laid.bars} - {"work"}
-    each = ((kind, WAITING_BARS[kind]) for kind in sorted(kinds))
-    return {
-        kind: {"sentence": sentence, "brief": brief, "hasLane": has_lane}
-        for kind, (sentence, brief, has_lane) in each
-    }
+    return {kind: NO_WORK[kind][1:] for kind in sorted(kinds)}
 
 
 def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
@@ -164,7 +132,7 @@ def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:
 def limit_of(trace: Trace) -> tuple[float, str]:
     """Return the least seconds that a sample of this run can take, and what sets that limit."""
     best = limits(trace).bounds[0]
-    return best.seconds / trace.samples, LIMITS[best.name]
+    return best.seconds / trace.samples, best.what
 
 
 def decides(laid: Layout) -> str:

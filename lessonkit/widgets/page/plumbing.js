@@ -48,10 +48,11 @@ class Plumbing {
 
   at(micros) {
     const { bars, rows, waits } = this.scene;
+    const isOfBatch = (kind) => waits[kind][2]; // such a wait has a place among the calls
     const working = rows.map(() => []), waiting = rows.map(() => null);
     for (let bar = 0; bar < bars.row.length; bar++) {
       if (bars.start[bar] > micros || bars.start[bar] + bars.length[bar] <= micros) continue;
-      if (bars.kind[bar] && !waits[bars.kind[bar]].hasLane) waiting[bars.row[bar]] = bar;
+      if (bars.kind[bar] && !isOfBatch(bars.kind[bar])) waiting[bars.row[bar]] = bar;
       else working[bars.row[bar]].push(bar);
     }
     const held = this.held(micros);
@@ -95,7 +96,8 @@ class Plumbing {
       return `${stage}: ${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
     }
     if (wait === undefined) return "nothing to do";
-    return waits[bars.kind[wait]].brief.replace("{}", () => bars.note[wait]);
+    const [, brief] = waits[bars.kind[wait]];
+    return filled(brief, bars.note[wait]);
   }
 
   hold(part, labels) {

@@ -7,6 +7,9 @@ function who(scene, bar) {
   return /^\D+$/.test(label) ? `${stage}, file ${label}` : `${stage}, sample ${label}`;
 }
 
+// A text in which a name takes the place of "{}".
+const filled = (text, name) => text.replace("{}", () => name);
+
 // Each a whole sentence, or a title and a sentence: what a bar is, and why.
 function sentence(scene, bar) {
   const { start, length, kind, note } = scene.bars, name = who(scene, bar);
@@ -14,7 +17,7 @@ function sentence(scene, bar) {
   const span = `${long}, from ${from} to ${to}.`;
   if (kind[bar] === "start") return [`A worker starts: ${span}`, ""];
   if (!kind[bar]) return [`${name}:`, `${span} ${beginning(scene, bar)}`];
-  const why = scene.waits[kind[bar]].sentence.replace("{}", () => note[bar]);
+  const why = filled(scene.waits[kind[bar]][0], note[bar]);
   if (kind[bar] !== "idle") return [`${name} waits ${span}`, why];
   return [`The accelerator waits ${span}`, note[bar] ? why : ""];
 }
