@@ -47,7 +47,7 @@ OTHERS = (
 )
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 # The words for all bars that are no work
-NO_WORK = WAITS | {
+NOT_WORK = WAITS | {
     IDLE: Wait("waits for input", "It waits for {}.", "waits for {}"),
     START: Wait("starts", "", "starts"),
 }

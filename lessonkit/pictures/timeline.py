@@ -20,7 +20,7 @@ from lessonkit.pictures.drawing import (
     Stroke,
     Text,
 )
-from lessonkit.pictures.layout import IDLE, NO_WORK, Bar, ink_on, layout
+from lessonkit.pictures.layout import IDLE, NOT_WORK, Bar, ink_on, layout
 from lessonkit.words import milliseconds, number, samples
 
 LONGEST_NAME = 24  # letters
@@ -70,7 +70,7 @@ def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Pictur
         for title, words, one in zip(traces, told, drawn, strict=True)
     ]
     waits = dict.fromkeys(
-        (NO_WORK[kind].legend, hatch)
+        (NOT_WORK[kind].legend, hatch)
         for one in drawn
         for kind, hatch in HATCHES.items()
         if kind in one.kinds

@@ -11,7 +11,7 @@ from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
 from lessonkit.explain.plumbing import plumbing
-from lessonkit.pictures.layout import NO_WORK, Layout, Row, ink_on, layout
+from lessonkit.pictures.layout import NOT_WORK, Layout, Row, ink_on, layout
 from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
@@ -80,7 +80,7 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
 def waits(laid: Layout) -> Json:
     """Return the words for each kind of bar that is no work: a sentence, and in brief."""
     kinds = {bar.kind for bar in laid.bars} - {"work"}
-    return {kind: NO_WORK[kind][1:] for kind in sorted(kinds)}
+    return {kind: NOT_WORK[kind][1:] for kind in sorted(kinds)}
 
 
 def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
