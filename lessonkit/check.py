@@ -13,7 +13,7 @@ KINDS = ("wait", "native", "python")  # of work: what it holds
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
 
 
-class Of(NamedTuple):
+class ArgumentOf(NamedTuple):
     """The name of what a function said of an element, which may be long: made only if refused."""
 
     name: str
@@ -25,7 +25,7 @@ class Of(NamedTuple):
 
 
 def integer(
-    name: str | Of, value: Any, *, least: int | None = None, auto: bool = False
+    name: str | ArgumentOf, value: Any, *, least: int | None = None, auto: bool = False
 ) -> int:
     """Return *value* as an int of at least *least*; with *auto*, AUTOTUNE is allowed too.
 
@@ -43,12 +43,14 @@ def integer(
     return number
 
 
-def duration(name: str | Of, value: Any) -> float:
+def duration(name: str | ArgumentOf, value: Any) -> float:
     """Return *value* as a number of seconds, finite and not negative."""
     return amount(name, value, "seconds")
 
 
-def amount(name: str | Of, value: Any, unit: str, least: str = "0 or more") -> float:
+def amount(
+    name: str | ArgumentOf, value: Any, unit: str, least: str = "0 or more"
+) -> float:
     """Return *value* as a finite number of a *unit*, at least 0; more if *least* has other words."""
     allowed = f"must be a number of {unit}, {least}{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
@@ -59,7 +61,7 @@ def amount(name: str | Of, value: Any, unit: str, least: str = "0 or more") -> f
     return number
 
 
-def nanoseconds(name: str | Of, value: Any) -> int:
+def nanoseconds(name: str | ArgumentOf, value: Any) -> int:
     """Return *value* seconds as the whole nanoseconds that the clocks count in."""
     return round(duration(name, value) * 1e9)
 

@@ -42,7 +42,7 @@ def price(cost: Cost, name: str, hint: str = "") -> Price:
         # Most are: the name of a wrong one takes long
         if type(seconds) is float and 0 <= seconds < inf:
             return round(seconds * 1e9)
-        return check.nanoseconds(check.Of(name, element.value, hint), seconds)
+        return check.nanoseconds(check.ArgumentOf(name, element.value, hint), seconds)
 
     return checked
 
@@ -52,7 +52,7 @@ def price_of_bytes(cost: Cost, name: str) -> Price:
     if not callable(cost):
         return check.nanoseconds(name, cost)
     return lambda element: check.nanoseconds(
-        check.Of(name, element.value), cost(element.nbytes)
+        check.ArgumentOf(name, element.value), cost(element.nbytes)
     )
 
 

@@ -103,7 +103,7 @@ def nbytes_of(value: Any, nbytes: Bytes, before: int) -> int:
     if nbytes is None:
         return size_of(value, before)
     return (
-        check.integer(check.Of("nbytes", value), nbytes(value), least=0)
+        check.integer(check.ArgumentOf("nbytes", value), nbytes(value), least=0)
         if callable(nbytes)
         else nbytes
     )

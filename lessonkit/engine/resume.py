@@ -14,9 +14,18 @@ from lessonkit.engine.node import Node, is_repeatable, walk
 
 PLAIN = (type(None), bool, int, float, complex, str)
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-FOLDERS = os.path.dirname(os.__file__), *map(sysconfig.get_path, ("purelib", "platlib"))
 # Where code is that no learner wrote; in a browser folders begin with two slashes
-INSTALLED = (OURS, *(os.path.join(folder, "").replace("//", "/") for folder in FOLDERS))
+INSTALLED = (
+    OURS,
+    *(
+        os.path.join(folder, "").replace("//", "/")
+        for folder in (
+            os.path.dirname(os.__file__),
+            sysconfig.get_path("purelib"),
+            sysconfig.get_path("platlib"),
+        )
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class Read(Priced):
         """Return how many bytes are read for *value*."""
         if not callable(self.nbytes):
             return self.nbytes
-        return check.amount(check.Of("nbytes", value), self.nbytes(value), "bytes")
+        return check.amount(check.ArgumentOf("nbytes", value), self.nbytes(value), "bytes")
 
     def __repr__(self) -> str:
         nbytes = (
