@@ -331,6 +331,16 @@ def test_answers_of_predictions_that_no_output_shows() -> None:
     )
 
 
+def test_two_changes_of_11_save_a_seventh_and_none_alone_saves_anything() -> None:
+    now = epoch_of_images()
+    assert 1 - epoch_of_images(num_workers=2, threads=1) / now == pytest.approx(
+        1 / 7, abs=0.005
+    )
+    for alone in ({"threads": 1}, *({"num_workers": count} for count in (1, 2, 4))):
+        assert epoch_of_images(**alone) > now
+    assert "save a seventh of every epoch" in lesson("11_your_own_job").cells[0].source
+
+
 def test_without_parallel_maps_the_best_pipeline_of_08_takes_as_long_with_four_threads_less() -> (
     None
 ):
