@@ -178,7 +178,7 @@ def bars_of_workers(
     """Give a bar for each batch in the lane of its worker, for its waits and for each start."""
     members = trace.recorded.members.items()
     batch_of = {sample: batch for batch, samples in members for sample in samples}
-    batches: dict[tuple[int, int, int], Bar] = {}
+    batches: dict[tuple[int, int, int], list[int]] = {}  # of spans, by row, lane and batch
     for index, span in enumerate(trace.spans):
         # Not where its workers did no work
         if span.role in (QUEUE, READY) and span.stage in rows:
@@ -190,10 +190,11 @@ def bars_of_workers(
                 yield bar_of(row, index, span, START)
                 continue
             batch = batch_of.get(span.element, span.element)
-            bar = bar_of(row, index, span, label=names[batch])
-            before = batches.get(key := (row, span.lane, batch), bar)
-            batches[key] = bar._replace(start=before.start, note="")
-    yield from batches.values()
+            batches.setdefault((row, span.lane, batch), []).append(index)
+    for (row, _, batch), indices in batches.items():
+        first, last = trace.spans[indices[0]], trace.spans[indices[-1]]
+        bar = bar_of(row, indices[-1], last, label=names[batch])
+        yield bar._replace(start=first.start_ns, note="")
 
 
 def in_lanes(
@@ -212,7 +213,7 @@ def in_lanes(
             free = (lane for lane, end in enumerate(ends) if end <= bar.start)
             lane = next(free, len(ends))
         ends[lane : lane + 1] = [bar.end]
-        yield bar._replace(lane=lane)
+        yield bar if lane == bar.lane else bar._replace(lane=lane)
 
 
 def waits_of_calls(trace: Trace, rows: Rows, workers: Workers) -> list[int]:
