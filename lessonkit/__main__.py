@@ -1,6 +1,6 @@
-"""`python -m lessonkit check` looks at this installation; `... copy FOLDER` copies the lessons there.
+"""`python -m lessonkit check` looks at this installation; `copy FOLDER` copies the lessons there.
 
-`... recommend my_module:loader my_module:step` says what to change in a training job.
+`recommend my_module:loader my_module:step` says what to change in a training job.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def check_installation() -> int:
 
 
 def copy_into(folder: Path) -> int:
-    """Copy the lessons into *folder*, and print which have a newer version than a copy that was changed."""
+    """Copy the lessons into *folder*, and print which changed copies have newer versions."""
     try:
         newer = copy_lessons(folder)
     except OSError as error:

@@ -107,7 +107,7 @@ class DataLoader(Dataset):
 
     @property
     def batch_sampler(self) -> Iterable[Any] | None:
-        """The numbers of the samples of each batch, drawn anew; None if they cannot be asked for."""
+        """The numbers of each batch's samples, drawn anew; None if they cannot be asked for."""
         options, base = self.node.arguments, base_of(self.node.inputs[0])
         if base is None or options["batch_sampler"] is not None:
             return options["batch_sampler"]  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The three jobs of lesson 11, with real data: on PyTorch's loader where that is installed, else on ours."""
+"""The three jobs of lesson 11, with real data, on PyTorch's loader or else on ours."""
 
 import io
 import time
@@ -115,7 +115,7 @@ def in_a_process(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def rooms(**said: Any) -> Iterator[dict[str, tuple[Any, Callable[[Any], None]]]]:
-    """Give the loader and the step of each room by its name; *said* are arguments of all loaders."""
+    """Give the loader and the step of each room by its name; all loaders have *said* arguments."""
     with TemporaryDirectory() as place:
         folder = write_small_data(place, images=400, lines=16_000)
         images = sorted(map(str, (folder / "images").iterdir()))

@@ -71,7 +71,7 @@ def jpeg(draw: numpy.random.Generator) -> bytes:
 def served(
     folder: str | Path, bandwidth: float = inf, first_byte: float = 0
 ) -> Iterator[str]:
-    """Serve *folder* over HTTP on this machine, as slowly as a storage far away; the block gets its address.
+    """Serve *folder* over HTTP, as slowly as a storage far away; the block gets its address.
 
     All answers together take at most *bandwidth* bytes per second; each begins after
     *first_byte* seconds. Raises TypeError or ValueError for a bandwidth that is not above
@@ -93,7 +93,7 @@ def served(
 
 
 class SlowServer(ThreadingHTTPServer):
-    """A server whose answers share *bandwidth* bytes per second, each after *first_byte* seconds."""
+    """A server whose answers share *bandwidth*, and begin after *first_byte* seconds."""
 
     bandwidth, first_byte = inf, 0.0
     free = 0.0  # when all bytes that were to be sent will have been sent

@@ -1,4 +1,4 @@
-"""A stand-in for what we use of PyTorch: its loader with real worker processes, its states, a device.
+"""A stand-in for what we use of PyTorch: a loader with real workers, states, a device.
 
 `tests/test_stand_in_torch.py` holds it against PyTorch itself where that is installed.
 Whatever is tested with it asks for the fixture `library`, and so is tested with both.
@@ -225,7 +225,7 @@ class Alone(Iterator[Any]):
 
 
 class ByWorkers(Iterator[Any]):
-    """Goes over a loader with workers: each has a pipe, through which it gets tasks and answers them."""
+    """Goes over a loader with workers: each has a pipe for its tasks and its answers."""
 
     def __init__(self, loader: DataLoader) -> None:
         self.loader, self.pipes, self.processes = loader, list[Any](), list[Any]()
@@ -382,7 +382,7 @@ class Clock:
 
 
 class Device:
-    """A stand-in for an accelerator: what is launched waits in its queue, and is done one after the other.
+    """A stand-in for an accelerator: launches wait in its queue, and are done one by one.
 
     Launching takes the host *launch* seconds, and the device *busy*. At most *depth*
     launches wait or are at work; who launches one more waits for the first of them. A
@@ -415,7 +415,7 @@ class Device:
 
 
 def library(device: Device | None = None) -> types.ModuleType:
-    """Make a module that can stand for `torch` in `sys.modules`; with a *device*, CUDA is initialised."""
+    """Return a module that stands for `torch`; with a *device*, CUDA is initialised."""
     torch: Any = types.ModuleType("torch")
     torch.utils = types.ModuleType("torch.utils")
     torch.utils.data = types.ModuleType("torch.utils.data")

@@ -1,4 +1,4 @@
-"""A measured job foretells what the thing takes that was measured: a model, of which all is known."""
+"""A measured job foretells what was measured: a model, of which all is known."""
 
 from itertools import count, pairwise
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from lessonkit.job.watching import OnDevice, Watch, WatchedBatch
 
 
 class Modelled:
-    """A subject whose runs are those of a model, on the virtual clock: what is measured is known exactly."""
+    """A subject whose runs are those of a model, on the virtual clock, so all is known of it."""
 
     stream, batch_size, nbytes, repeat_until, count = False, 4, 1000, 0.0, 60
     loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
@@ -221,7 +221,7 @@ def test_costs_that_rise_over_an_epoch_are_all_in_its_forecast() -> None:
 
 
 class Disturbed(Modelled):
-    """The second time that it runs with workers and the step, the machine stands still for a second."""
+    """A model beside which the machine stands still for a second, in the second run."""
 
     repeat_until, seen = 7.0, 0
 

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
 
 @pytest.fixture
 def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each run come to the end of its loader, once, also on a busy machine: all of them are small."""
+    """Let each run come to the end of its small loader, once, also on a busy machine."""
     monkeypatch.setattr(numbers, "RUN", 20.0)
     monkeypatch.setattr(job, "AGAIN", 0.0)
 
@@ -60,7 +60,7 @@ class Samples:
 
 
 def stream(library: Any, count: float) -> Any:
-    """An iterable data set that shares *count* numbers out among workers, by what it knows of them."""
+    """Return an iterable data set that shares *count* numbers out among workers."""
 
     class Stream(library.utils.data.IterableDataset):  # type: ignore[misc]
         def __iter__(self) -> Iterator[int]:

@@ -102,7 +102,7 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
 
 
 class Handed(Loader):
-    """A loader with workers: its loop needs *own* seconds for each batch that it takes, ready or not."""
+    """A loader with workers, whose loop needs *own* seconds for each batch, ready or not."""
 
     num_workers = 2
 

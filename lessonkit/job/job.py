@@ -1,4 +1,4 @@
-"""A job: a learner's own loader and step, as a model that foretells what other settings would take."""
+"""A job: a learner's own loader and step, as a model that foretells what other settings take."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Job:
         return f"<Job: {what}: {milliseconds(fetch)}, a step: {milliseconds(step)}>"
 
     def setting(self, **changes: Any) -> dict[str, Any]:
-        """Return the arguments of `forecast` as the loader has them, with *changes*; they are checked."""
+        """Return the arguments of `forecast` as the loader has them, with *changes*, checked."""
         for name in changes:
             check.one_of("setting", name, tuple(self.said))
         given = {name: value for name, value in changes.items() if value is not None}
@@ -102,13 +102,13 @@ class Job:
     # ---- how much there is of an epoch ----
 
     def shares(self, workers: int) -> Sequence[float]:
-        """Return how many samples each worker gives of an iterable; without workers, how many there are."""
+        """Return how many samples each worker gives of an iterable, or all in one number."""
         alike = self.samples if self.repeats else self.samples / max(1, workers)
         return self.numbers.shares.get(workers) or [alike] * max(1, workers)
 
     @property
     def repeats(self) -> bool:
-        """Whether each worker gives all samples of an iterable, so that an epoch has more of them."""
+        """Whether each worker gives all samples of an iterable, so an epoch has more of them."""
         known = self.numbers.shares.values()
         return any(sum(shares) > AS_MANY * self.samples for shares in known)
 
@@ -118,7 +118,7 @@ class Job:
         return many <= AS_MANY * few
 
     def count(self, setting: dict[str, Any], most: float = math.inf) -> list[int]:
-        """Return how many batches each worker makes of an iterable, or one number for all; *most* in all."""
+        """Return how many batches each worker makes of an iterable, or all, at most *most*."""
         if self.numbers.stream:
             shares = self.shares(setting["num_workers"])
             each = [share / setting["batch_size"] for share in shares]
@@ -127,7 +127,7 @@ class Job:
         return [math.ceil(min(batches, most / len(each))) for batches in each]
 
     def period(self, setting: dict[str, Any]) -> int:
-        """Return after how many batches costs repeat: all of a short epoch, or whole rounds of workers."""
+        """Return after how many batches costs repeat: a short epoch, or whole rounds of workers."""
         total, workers = sum(self.count(setting)), max(1, setting["num_workers"])
         if not total:
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
@@ -149,10 +149,10 @@ class Job:
     def model(
         self, most: float = math.inf, **changes: Any
     ) -> tuple[DataLoader, dict[str, Any]]:
-        """Return the loader as our own, of whole batches, and the options of `benchmark` for the step.
+        """Return the loader as our own, and the options of `benchmark` for the step.
 
-        Both have the costs that were measured. *changes* are the arguments of `forecast`;
-        an epoch has at most *most* batches.
+        Both have the costs that were measured, of whole batches. *changes* are the
+        arguments of `forecast`; an epoch has at most *most* batches.
         """
         setting, known = self.setting(**changes), self.numbers
         factor, period = self.unexplained(setting), self.period(setting)
@@ -197,7 +197,7 @@ class Job:
         return DataLoader(batches, batch_size=None, **workers), options
 
     def run(self, num_epochs: int = 2, most: float = math.inf, **changes: Any) -> Trace:
-        """Run the model on the virtual clock, with the arguments of `forecast`; a trace for every picture."""
+        """Return a trace of the model on the virtual clock, with the arguments of `forecast`."""
         loader, options = self.model(most, **changes)
         return benchmark(loader, num_epochs, **options)
 
@@ -234,7 +234,7 @@ class Job:
     # ---- the model beside real runs ----
 
     def like(self, seen: Watch, **setting: Any) -> tuple[Trace, int]:
-        """Return the trace of the model that runs as one that was *seen*, and how many batches both have."""
+        """Return a trace of the model that runs as *seen*, and how many batches both have."""
         count = min(len(seen.batches), SIMULATED)
         # Workers go on when a run is left
         most = count if seen.whole else count + 8 * seen.workers
@@ -242,13 +242,13 @@ class Job:
         return self.run(1, most, **setting), count
 
     def compared(self, seen: Watch, **setting: Any) -> tuple[float, float, int]:
-        """Return the seconds of a run that was *seen*, those of the model, and of how many batches."""
+        """Return the seconds of some batches in a run that was *seen*, in the model, and their number."""
         trace, count = self.like(seen, **setting)
         took = seen.batches[count - 1].got - seen.began
         return took, trace.epochs[0].arrivals[:count][-1], count
 
     def correct(self, threads: int, runs: list[Watch]) -> None:
-        """Set what step and workers lose beside each other, and what is unexplained, as *runs* show it.
+        """Set what step and workers lose beside each other, and what *runs* leave unexplained.
 
         Where a step or a batch takes less in the model than in runs beside one worker, or
         beside as many as there are cores, both are slowed down by that much.
@@ -275,7 +275,7 @@ class Job:
         step.unexplained = factors[0], factors[1]
 
     def slower(self, seen: Watch, threads: int) -> tuple[float, float]:
-        """Return how many times as long as in the model a step took in a run, and making a batch."""
+        """Return how many times as long a step and a batch took in a run as in the model."""
         trace, count = self.like(seen, threads=threads)
         first = 2 * seen.workers  # workers have begun by then
         took = {TRAIN: 0.0, CALL: 0.0}
@@ -343,7 +343,7 @@ def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
 
 
 def allowed_cores() -> int:
-    """Return how many cores one process of this job may use: those it is bound to, within its quota.
+    """Return how many cores one process of this job may use, by its binding and its quota.
 
     Where several processes of one job run here, as `LOCAL_WORLD_SIZE` says, they share the cores.
     """
@@ -364,7 +364,7 @@ def measure(
     step: Callable[[Any], Any] | None = None,
     synchronise: Callable[[], Any] | None = None,
 ) -> Any:
-    """Measure a job, a *loader* with its *step*; or what the functions of a pipeline cost, without a step.
+    """Measure a job, a *loader* with its *step*; or what the functions of a pipeline cost.
 
     With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 14
     seconds in short runs, without and with workers, alone and beside each other. The result
@@ -416,7 +416,7 @@ def measure_job(
 
 
 def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
-    """Return the job of a *subject*: its numbers, and what the model leaves unexplained of its runs."""
+    """Return the job of a *subject*: its numbers, and what the model leaves unexplained."""
     subject.deadline = perf_counter() + BUDGET
     numbers, alone, by_threads = measure_numbers(subject, cores, torch)
     subject.deadline = math.inf
@@ -471,7 +471,7 @@ def load_job(path: str | Path | IO[Any]) -> Job:
 
 
 def of_our_classes(told: dict[str, Any]) -> Any:
-    """Return the object that has just the fields *told*, or else what they are by number or name."""
+    """Return the object that has just the fields *told*, else *told*, with numbers as keys."""
     for kind in STORED:
         if told.keys() == {field.name for field in fields(kind)}:
             return kind(**told)

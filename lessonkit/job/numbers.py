@@ -137,10 +137,10 @@ def measure_numbers(
 def runs_beside_workers(
     subject: Subject, alone: Watch, cores: int, torch: Any
 ) -> tuple[dict[int, StepNumbers], dict[int, list[Watch]]]:
-    """Return the step's numbers, and runs beside one worker and beside many, by the number of threads.
+    """Return the step's numbers, and its runs beside workers, by the number of threads.
 
-    The runs are repeated while there is time: one may take half as long again as the next.
-    The usual number of threads comes last.
+    There are one worker, and as many as cores. The runs are repeated while there is time:
+    one may take half as long again as the next. The usual number of threads comes last.
     """
     usual = torch.get_num_threads() if torch else 1
     steps = {usual: step_numbers(subject, alone)}
@@ -171,7 +171,7 @@ def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
 
 
 def growth_of_parts(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
-    """Return what the step, making and handing over a batch of twice the size take, over the usual."""
+    """Return how many times as long each part takes for a batch of twice the size."""
     if not subject.batch_size:
         return {"step": 2.0, "make": 2.0, "hand": 1.0}
     larger = subject.go(0, 0.5 * RUN, step=True, size=2)
@@ -215,7 +215,7 @@ def doubled(part: str, larger: Watch, alone: Watch) -> float:
 
 
 def ratio(part: str, run: Watch, base: Watch) -> float:
-    """Return what *part* of a batch takes in *run*, over what that of the same batch took in *base*."""
+    """Return how many times as long *part* of a batch takes in *run* as in *base*."""
     ratios = [
         getattr(one, part) / getattr(same, part)
         for one, same in zip(run.batches, base.batches, strict=False)
@@ -232,7 +232,7 @@ def costs(part: str, run: Watch) -> list[float]:
 
 
 def without_hiccups(part: str, batches: list[WatchedBatch]) -> list[float]:
-    """Return what *part* took of *batches*, and at most a few times what batches of their size take."""
+    """Return what *part* took of *batches*, at most a few times the usual for their size."""
     times = [getattr(batch, part) for batch in batches]
     sizes = [max(1, batch.samples) for batch in batches]
     usual = median(times)
@@ -254,7 +254,7 @@ def between_batches(run: Watch) -> float:
 def starts_and_ends(
     runs: list[Watch], cores: int
 ) -> tuple[tuple[float, float], dict[str, float]]:
-    """Return a worker's `start`, in the loop and from there on, and what else `Handling` has of that."""
+    """Return a worker's `start`, and what `Handling` has of starts and ends."""
     one, full = ([run for run in runs if run.workers == many] for many in (1, cores))
     opening, closing = list[float](), list[float]()
     for group in (one, full):
@@ -271,7 +271,7 @@ def starts_and_ends(
 
 
 def fixed_and_each(cores: int, one: float, full: float) -> tuple[float, float]:
-    """Part the seconds that *one* worker takes, and as many as *cores*: those of any, and those of each."""
+    """Return the seconds that any number of workers takes, and those of each of them."""
     each = max(0.0, full - one) / (cores - 1) if cores > 1 else one
     return max(0.0, one - each), each
 

@@ -36,14 +36,17 @@ SHARED_MEMORY = Path("/dev/shm")
 VERDICTS = {
     "step-bound": "The loader keeps up with the step: a faster loader saves next to nothing.",
     "data-bound": "The step waits for data.",
-    "the loop's own time": "The loop itself spends the time, on each batch that it takes from a worker.",
-    "both want the same cores": "Step and workers compute on the same cores, and slow each other down.",
+    "the loop's own time": "The loop itself spends the time, on each batch that it takes from a "
+    "worker.",
+    "both want the same cores": "Step and workers compute on the same cores, and slow each other "
+    "down.",
     "cannot tell": "The same run, repeated, differed by more than any change could save.",
 }
 LAST_WORDS = {  # verdicts after which nothing else is said
     "step-bound": "Stop here.",
     "cannot tell": "Run this again when nothing else runs on this machine.",
 }
+BAR = "height:.8em;background:currentColor;opacity:.5"
 HEAD = ("Forecasts", "first epoch", "later epoch", "saves")
 NOT_SEEN = (
     "other ranks, and what they share",
@@ -51,7 +54,9 @@ NOT_SEEN = (
     "how well the model learns",
 )
 NOT_WHOLE = "what the loader gives after the samples that were seen"
-SHARE_OUT = "each worker gives every sample: let the data set share them out, by `get_worker_info()`"
+SHARE_OUT = (
+    "each worker gives every sample: share them out in the data set, by get_worker_info()"
+)
 # Arguments that PyTorch refuses without workers, and what they are then
 FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
 
@@ -59,9 +64,10 @@ Settings = dict[str, Any]
 
 
 class JobChange(NamedTuple):
-    """What to change together: the *settings*, the *line* to paste, the share of an epoch that it *saves*.
+    """What to change together: the *settings* and the *line* to paste.
 
-    *more* says whether a real run confirmed that, what it costs, and what it does to training.
+    It *saves* a share of an epoch; *more* says whether a real run confirmed that, what it
+    costs, and what it does to training.
     """
 
     settings: Settings
@@ -75,7 +81,7 @@ class JobChange(NamedTuple):
 
 @dataclass(repr=False)
 class Recommendation:
-    """A page on a job: the verdict, what is to be had at most, changes in their order, all forecasts.
+    """A page on a job: the verdict, the most that can be saved, changes, and all forecasts.
 
     *now* is the forecast of the job as it is. *table* has one for each setting in words,
     *allows* says what this machine allows, and *failed* which settings were tried and raised.
@@ -121,7 +127,7 @@ class Recommendation:
 
     @property
     def sections(self) -> dict[str, list[str]]:
-        """The page: paragraphs, with lines under them; where there is little to save, only the verdict."""
+        """The page: paragraphs, with lines under them; if little can be saved, only a verdict."""
         first, later = map(milliseconds, self.now[:2])
         epochs = f"An epoch takes {first}"
         if first != later:
@@ -147,12 +153,14 @@ class Recommendation:
 
     def unlike(self) -> list[str]:
         """Return how many samples an epoch has with each number of workers, if these differ."""
-        job, shares = self.job, self.job.numbers.shares
-        counts = sorted({0, job.said["num_workers"], *shares} if shares else ())
+        job = self.job
+        counts = sorted({0, job.said["num_workers"], *job.numbers.shares})
         if all(job.as_many(workers, 0) for workers in counts):
             return []
-        given = {workers: samples(round(sum(job.shares(workers)))) for workers in counts}
-        lines = [f"num_workers={workers}: {words}" for workers, words in given.items()]
+        lines = [
+            f"num_workers={workers}: {samples(round(sum(job.shares(workers))))}"
+            for workers in counts
+        ]
         return lines + [SHARE_OUT] * job.repeats
 
     @property
@@ -197,7 +205,7 @@ class Recommendation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Write the page for a notebook or a browser, without scripts: the words, the picture, the table."""
+        """Return the page for a notebook or a browser: the words, the picture, the table."""
         page = ""
         for text, under in self.sections.items():
             lines = "".join(f"<li>{html.escape(line)}</li>" for line in under)
@@ -207,12 +215,13 @@ class Recommendation:
         with suppress(ImportError):  # without matplotlib there is no picture
             picture = self.picture
             words, drawn = html.escape(picture.words), b64encode(png(picture)).decode()
-            page += f'<img alt="{words}" src="data:image/png;base64,{drawn}" style="max-width:100%">'
+            image = f'alt="{words}" src="data:image/png;base64,{drawn}"'
+            page += f'<img {image} style="max-width:100%">'
         page += "<table><tr><th>setting<th>first epoch<th>later epoch<th>saves<th></tr>"
         longest = max(told[1] for _, told in self.table)
         for row, (_, told) in zip(self.rows(), self.table, strict=True):
             cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
-            bar = f"width:{12 * told[1] / longest:.1f}em;height:.8em;background:currentColor;opacity:.5"
+            bar = f"width:{12 * told[1] / longest:.1f}em;{BAR}"
             page += f'<tr>{cells}<td><div style="{bar}"></div></td></tr>'
         return f"{page}</table>"
 
@@ -220,7 +229,7 @@ class Recommendation:
 def recommend(
     loader: Any, step: Any = None, *, progress: Callable[[str], object] = print
 ) -> Recommendation:
-    """Measure a PyTorch *loader* with a *step*, and say what to change, what that saves, and when to stop.
+    """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
     It takes about 25 seconds: 15 to measure, and two for each of the best settings, which
     are really run. What workers need to start comes on top, and is long where they are not
@@ -298,7 +307,7 @@ def mean_epoch(told: Forecast) -> float:
 
 
 def sort_key(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
-    """Return what orders settings: those nearly as good as the best come first, by how little they take."""
+    """Return a key that puts settings nearly as good as the best first, the smallest before."""
     full, seconds = job.setting(**setting), mean_epoch(told)
     is_good = seconds <= best * (1 + AS_GOOD)
     workers, factor = full["num_workers"], full["prefetch_factor"]
@@ -308,7 +317,7 @@ def sort_key(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[
 def worthwhile(
     found: Recommendation, ranked: list[tuple[Settings, Forecast]], run: bool
 ) -> Iterator[JobChange]:
-    """Yield the changes that save enough, among the best settings with other numbers of workers or threads.
+    """Yield the changes that save enough, for the best numbers of workers and threads.
 
     They are really *run* if that is asked for; those that fail are noted in *found*, and
     others come in their place.
@@ -334,7 +343,7 @@ def worthwhile(
 
 
 def real_minus_forecast(job: Job, setting: Settings) -> float:
-    """Run a setting for real for a moment; return the seconds that an epoch takes longer than foretold."""
+    """Return how many seconds longer than foretold an epoch takes, by a short real run."""
     assert job.subject is not None, "a job that was measured just now"
     full = job.setting(**setting)
     threads, factor = full["threads"], full["prefetch_factor"]

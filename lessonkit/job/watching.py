@@ -1,4 +1,4 @@
-"""Short runs of a loader as its owner wrote it: each batch carries what it cost, and where it was made."""
+"""Short runs of a loader as its owner wrote it: each batch carries what it cost, and where."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class WatchedStream(Watched):
 
 
 def watched(inner: Any, base: type) -> Watched:
-    """Return *inner* watched; if it is an instance of *base*, the class of iterables, so is the result."""
+    """Return *inner* watched; the result is iterable, of class *base*, if that is."""
     if not isinstance(inner, base):
         return Watched(inner)
     reduce = {"__reduce__": lambda self: (watched, (self.inner, base))}
@@ -323,7 +323,7 @@ class Subject:
         factor: int = 2,
         size: int = 1,
     ) -> Watch:
-        """Return what a run with *workers* showed that ended after *limit* seconds, or with the loader.
+        """Return what a run with *workers* showed, which ended after *limit* seconds or before.
 
         The run calls the *step* if that is asked for, has a prefetch *factor*, and puts the
         samples of *size* batches into one.
@@ -357,7 +357,7 @@ class Subject:
     def watch(
         self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None
     ) -> Watch:
-        """Return what a run over *loader* showed; RuntimeError says whether the loader or the step failed.
+        """Return what a run over *loader* showed; RuntimeError says what failed, it or the step.
 
         The *limit* holds from the first batch on: a worker may take longer than that to start.
         """
@@ -417,9 +417,10 @@ def size_of_batch(indices: Any) -> int:
 
 @contextmanager
 def restored() -> Iterator[Any]:
-    """Restore random states and the number of threads after the block, which gets PyTorch if it is imported.
+    """Restore random states and the number of threads after the block.
 
-    PyTorch's warning of more workers than cores is ignored: they are only tried here.
+    The block gets PyTorch, or None if it is not imported. PyTorch's warning of more workers
+    than cores is ignored: they are only tried here.
     """
     torch: Any
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")

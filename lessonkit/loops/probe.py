@@ -23,15 +23,17 @@ GRACE = 4  # times what the loader needs for a batch: by then one is ready
 COLUMN = 90  # characters of a line
 
 ADVICE = {
-    "no overlap": "loader and step take turns. Load in the background; if threads already do, try processes",
-    "data-bound": "the step waits for the loader. Make its slowest part cheaper, or run several at once",
+    "no overlap": "loader and step take turns. Load in the background; if threads already do, "
+    "try processes",
+    "data-bound": "the step waits for the loader. Make its slowest part cheaper, or run several "
+    "at once",
     "compute-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
     "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
     "both want the same cores, disk or lock",
-    "the loop's own time": "the loop spends time on each batch that it takes from a worker, even on a "
-    "ready one. Hand over fewer, larger batches, or load without workers",
-    "both want the same cores": "together they take longer than in turns. Give the step fewer threads, "
-    "or the loader fewer workers; or it is a disk or a lock that they share",
+    "the loop's own time": "the loop spends time on each batch that it takes from a worker, even "
+    "on a ready one. Hand over fewer, larger batches, or load without workers",
+    "both want the same cores": "together they take longer than in turns. Give the step fewer "
+    "threads, or the loader fewer workers; or it is a disk or a lock that they share",
 }
 
 
@@ -156,7 +158,7 @@ def _samples(batch: Any) -> int:
 
 
 def _batches(loader: Any, needed: int, *, again: bool) -> Generator[Any, None, None]:
-    """Yield the batches of *loader* once; raise an error that says why if they are fewer than *needed*."""
+    """Yield the batches of *loader* once; raise ValueError if they are fewer than *needed*."""
     is_function = callable(loader) and (
         isinstance(loader, type) or not hasattr(loader, "__iter__")
     )
