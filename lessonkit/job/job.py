@@ -242,7 +242,7 @@ class Job:
         return self.run(1, most, **setting), count
 
     def compared(self, seen: Watch, **setting: Any) -> tuple[float, float, int]:
-        """Return the seconds of a run that was *seen*, those in the model, and of how many batches."""
+        """Return the seconds that a run took as *seen*, in the model, and for how many batches."""
         trace, count = self.like(seen, **setting)
         took = seen.batches[count - 1].got - seen.began
         return took, trace.epochs[0].arrivals[:count][-1], count
