@@ -65,7 +65,7 @@ def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -
         if page:
             page.write_text(JOB_PAGE.format(advice._repr_html_()), "utf-8")
     except BaseException as error:  # of the learner's modules: SystemExit, too
-        complain(f"lessonkit: {type(error).__name__}: {error}")
+        complain(f"lessonkit: {type(error).__name__}: {str(error) or 'without a message'}")
         return 2
     print(json.dumps(advice.numbers(), indent=1) if as_json else advice)
     return int(bool(advice.changes))
