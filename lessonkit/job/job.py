@@ -35,18 +35,18 @@ from lessonkit.loader import DataLoader
 from lessonkit.loops.measure import measure_functions
 from lessonkit.words import milliseconds
 
-AGAIN = 9.5  # s; until then runs are repeated
+AGAIN = 9.5  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
 LEAST_ROUNDS = 2  # batches of each worker in a period, at least
 SIMULATED = 96  # batches of a run that is compared with one that was seen
 # Golden: its multiples, less whole numbers, are spread evenly from 0 to 1
 SPREAD = 0.618
-# Times the samples of an epoch; as many, but for the rest of a batch
+# Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
 MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
 # Times that grow with a batch
 HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")
-LEAST_GROWN = 0.1  # of the growth of a batch; all that it takes grows at least so
+LEAST_GROWN = 0.1  # of the growth of a batch; each of its times grows at least as much
 OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
 
@@ -69,9 +69,9 @@ class Forecast(tuple[float, ...]):
 class Job:
     """What was measured of a loader and a step: a model of them, and its forecasts.
 
-    *said* are the arguments of `forecast` as the loader has them. An epoch without workers
-    has as many *samples* and *batches* as said; if the job is not *whole*, they are only
-    those that were seen. The *subject* makes more runs, where it was measured.
+    *said* are the arguments of `forecast` as the loader has them. *samples* and *batches*
+    count an epoch without workers, or, if the job is not *whole*, only what was seen of it.
+    The *subject* makes more runs, unless the job was stored.
     """
 
     numbers: JobNumbers

@@ -290,7 +290,7 @@ def combinations(job: Job) -> Iterator[Settings]:
         counts |= {count for count in (4 * cores, 8 * cores) if count <= MOST_WORKERS}
     if known.stream:
         now = job.said["num_workers"]
-        counts = {count for count in (0, 1, *known.shares) if job.as_many(count, now)}
+        counts = {count for count in (0, 1, now, *known.shares) if job.as_many(count, now)}
     for workers, threads in product(sorted(counts), sorted(known.threads)):
         ahead = product(DEPTHS, (False, True))
         for factor, stay in ahead if workers else [(job.said["prefetch_factor"], False)]:
@@ -307,7 +307,7 @@ def mean_epoch(told: Forecast) -> float:
 
 
 def sort_key(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
-    """Return a key that puts settings nearly as good as the best first, the smallest before."""
+    """Return a key that sorts settings near the best first, and of these the smallest."""
     full, seconds = job.setting(**setting), mean_epoch(told)
     is_good = seconds <= best * (1 + AS_GOOD)
     workers, factor = full["num_workers"], full["prefetch_factor"]
