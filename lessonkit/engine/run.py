@@ -179,6 +179,7 @@ class Run(ABC):
                 gate.name,
             )
 
+    @abstractmethod
     def spend(
         self,
         cost: Price,
@@ -193,9 +194,6 @@ class Run(ABC):
         the interpreter lock and a core. In a trace it is work of *stage*; None leaves no span.
         Raises ValueError for a time that is negative or endless.
         """
-        if type(cost) is int and cost >= 0 and kind == "wait":  # most are so
-            return self.elapse(cost, stage, element, kind)
-        return self.spend_held(cost, stage, element, kind)
 
     async def spend_held(
         self, cost: Price, stage: Name | None, element: Element, kind: str
@@ -207,7 +205,7 @@ class Run(ABC):
             return
         check.duration(stage or "a pause", price / 1e9)
         if kind == "wait" or not price:
-            await self.elapse(price, stage, element, "wait")
+            await self.spend(round(price), stage, element)
             return
         # The lock first, so that nothing waits for it with a core in hand
         lock = nullcontext() if kind == "native" else self.current.process.interpreter
@@ -216,7 +214,9 @@ class Run(ABC):
                 await self.shared_cores.compute(price, stage, element, kind)
             else:
                 async with self.cores:
-                    await self.elapse(price, stage, element, kind)
+                    began = self.time
+                    await self.spend(price)
+                    self.record_span(stage, kind, began, self.time, element)
 
     async def apply(
         self,
@@ -370,12 +370,6 @@ class Run(ABC):
             # In a learner's function: it ends when that comes back
             if not task.coro.cr_running:
                 task.coro.close()
-
-    @abstractmethod
-    def elapse(
-        self, duration: int, stage: Name | None, element: Element, kind: str
-    ) -> Awaitable[None]:
-        """Let *duration* nanoseconds pass; record them as work of *kind*, unless *stage* is None."""
 
     @property
     @abstractmethod

@@ -14,7 +14,8 @@ from contextvars import copy_context
 from math import inf
 from typing import Any
 
-from lessonkit.engine.element import Element, call_parts, stack
+from lessonkit.engine.costs import Price
+from lessonkit.engine.element import NOTHING, Element, call_parts, stack
 from lessonkit.engine.machine import CurrentProcess, Machine, WorkLog, current
 from lessonkit.engine.process import Store
 from lessonkit.engine.recorder import Name, Recorder
@@ -176,12 +177,18 @@ class Threads(Run):
                 )
 
     @types.coroutine
-    def elapse(
-        self, duration: int, stage: Name | None, element: Element, kind: str
+    def spend(
+        self,
+        cost: Price,
+        stage: Name | None = None,
+        element: Element = NOTHING,
+        kind: str = "wait",
     ) -> Waits:
-        if duration:
+        if type(cost) is not int or cost < 0 or kind != "wait":
+            yield from self.spend_held(cost, stage, element, kind)
+        elif cost:
             began = self.time
-            yield self.now + duration
+            yield self.now + cost
             self.record_span(stage, kind, began, self.time, element)
 
     def call(

@@ -7,7 +7,8 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-from lessonkit.engine.element import Element, call_parts
+from lessonkit.engine.costs import Price
+from lessonkit.engine.element import NOTHING, Element, call_parts
 from lessonkit.engine.fluid import SharedCores
 from lessonkit.engine.machine import Machine, WorkLog, current
 from lessonkit.engine.process import Store
@@ -99,15 +100,21 @@ class Virtual(Run):
         )
 
     @types.coroutine
-    def elapse(
-        self, duration: int, stage: Name | None, element: Element, kind: str
+    def spend(
+        self,
+        cost: Price,
+        stage: Name | None = None,
+        element: Element = NOTHING,
+        kind: str = "wait",
     ) -> Waits:
-        if duration:
+        if type(cost) is not int or cost < 0 or kind != "wait":
+            yield from self.spend_held(cost, stage, element, kind)
+        elif cost:
             began = self.time
-            due = began + duration
+            due = began + cost
             if self.in_step or self.ready or (self.sleeping and self.sleeping[0][0] <= due):
                 yield due
-            else:  # nobody else is due before, and no other rank may be
+            else:  # nothing else is due before, and no other rank may be
                 self.time = due
             if self.recorder is not None:
                 self.record_span(stage, kind, began, due, element)

@@ -1,7 +1,6 @@
 """`map`: a function for each element, one after the other or several at once."""
 
 from collections import deque
-from collections.abc import Awaitable
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.costs import price
@@ -23,16 +22,14 @@ class SequentialMap(Transform):
     async def next(self) -> Element:
         element = await self.input.next()
         if element is not END:
-            await self.apply(element)
+            if self.calls:
+                await self.call(element)
+            else:  # the cost alone
+                await self.run.spend(self.price, self.stage, element, self.kind)
         return element
 
-    def apply(self, element: Element) -> Awaitable[None]:
-        """Put what the function makes of the value of *element* in its place; spend the cost."""
-        if self.calls:
-            return self.call(element)
-        return self.run.spend(self.price, self.stage, element, self.kind)
-
     async def call(self, element: Element) -> None:
+        """Put what the function makes of the value of *element* in its place; spend the cost."""
         run, function = self.run, self.map_func or (lambda *value: element.value)
         element.value = await run.apply(
             function, element, self.stage, self.price, self.kind
@@ -119,7 +116,10 @@ class ParallelMap(SequentialMap):
             self.room.changed()
             if type(element) is not Failure:
                 try:
-                    await self.apply(element)
+                    if self.calls:
+                        await self.call(element)
+                    else:
+                        await self.run.spend(self.price, self.stage, element, self.kind)
                 except Exception as error:
                     element = Failure(error)
             slot.result = element

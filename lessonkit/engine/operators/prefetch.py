@@ -4,9 +4,9 @@ from collections import deque
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.element import END, Element, settle
+from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import Scope, Stream, Transform, attempt, operator
+from lessonkit.engine.operators.base import Scope, Stream, Transform, operator
 from lessonkit.engine.recorder import AHEAD, FILL
 from lessonkit.engine.run import Gate
 
@@ -38,25 +38,32 @@ class Prefetch(Transform):
     async def next(self) -> Element:
         if not self.helpers:  # nothing is produced before the first request
             self.hire(self.fill(), self.scope.name(self.stage, FILL))
-        await self.run.until(self.filled, self.has_news, "buffer empty")
         if not self.ready:
-            return END
+            await self.run.until(self.filled, self.has_news, "buffer empty")
+            if not self.ready:
+                return END
         element = self.ready.popleft()
         self.buffer.leave(element)
-        self.freed.changed()
+        if self.freed.waiting:
+            self.freed.changed()
         return settle(element)
 
     async def fill(self) -> None:
         while not self.ended:
             # A place must be free before the next element is even begun.
-            await self.run.until(self.freed, self.has_place, "buffer full")
-            element = await attempt(self.input)
+            if len(self.ready) >= self.size:
+                await self.run.until(self.freed, self.has_place, "buffer full")
+            try:
+                element = await self.input.next()
+            except Exception as error:
+                element = Failure(error)
             if element is END:
                 self.ended = True
             else:
                 self.ready.append(element)
                 self.buffer.enter(element)
-            self.filled.changed()
+            if self.filled.waiting:
+                self.filled.changed()
 
     def has_news(self) -> Any:
         return self.ready or self.ended

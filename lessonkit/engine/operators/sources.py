@@ -20,9 +20,9 @@ class Source(Stream):
     is_open = False  # as a file is
 
     def prepare(self) -> None:
-        recorder = self.run.recorder
+        recorder, self.origin = self.run.recorder, self.scope.origin
         if recorder is not None:
-            origin = recorder.identity(self.scope.origin.key) if self.scope.origin else None
+            origin = recorder.identity(self.origin.key) if self.origin else None
             # The same file in every epoch
             outer = origin and (origin.instance, origin.sample)
             self.instance = recorder.opened(self.scope.place, outer)
@@ -30,8 +30,7 @@ class Source(Stream):
 
     def begin(self) -> Element:
         """Make the next element of this source, still without a value."""
-        run, origin = self.run, self.scope.origin
-        element = Element(())
+        run, origin, element = self.run, self.origin, Element(())
         element.number = self.given if origin is None else (origin.number, self.given)
         if run.recorder is not None:
             element.key = run.recorder.identify(self.instance, self.epoch, self.given)
@@ -40,7 +39,7 @@ class Source(Stream):
     def give(self, element: Element, value: Any) -> Element:
         """Give *element* its *value*, and go on to the next sample."""
         element.value = value
-        if self.run.sized:
+        if self.run.sized and not (self.nbytes is None and type(value) is int):
             element.nbytes = self.run.measure(value, self.nbytes, 0)
         self.given += self.stride
         return element
@@ -141,7 +140,7 @@ class SlowFile(Source):
         return element
 
     async def open_file(self) -> None:
-        origin, recorder = self.scope.origin, self.run.recorder
+        origin, recorder = self.origin, self.run.recorder
         # A cost may depend on which file it is
         opening = Element(origin.value if origin else 0)
         opening.number = origin.number if origin else 0
