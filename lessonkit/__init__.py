@@ -2,11 +2,16 @@
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import ArtificialDataset, Dataset
-from lessonkit.engine.costs import Handling, per_sample, straggler
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.machine import Machine, work
+from lessonkit.engine.machine import (
+    Handling,
+    Machine,
+    get_worker_info,
+    per_sample,
+    straggler,
+    work,
+)
 from lessonkit.engine.operators import EndlessError
-from lessonkit.engine.process import get_worker_info
 from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark

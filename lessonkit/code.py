@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.costs import Handling, per_sample, straggler
+from lessonkit.engine.machine import Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, SCALARS, Node, walk
 from lessonkit.engine.storage import Read
 

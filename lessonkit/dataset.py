@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
 from lessonkit.code import PROGRAMS, expression
-from lessonkit.engine.costs import Cost
-from lessonkit.engine.element import Bytes
+from lessonkit.engine.element import Bytes, signature
 from lessonkit.engine.iteration import Iterator
+from lessonkit.engine.machine import Cost
 from lessonkit.engine.node import (
     METHODS,
     SCALARS,
@@ -24,7 +24,6 @@ from lessonkit.engine.node import (
     Node,
     element_type,
 )
-from lessonkit.engine.signature import signature
 
 
 class Dataset(Description):

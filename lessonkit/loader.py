@@ -8,7 +8,7 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.costs import Cost, Handling, Priced
+from lessonkit.engine.machine import Cost, Handling, Priced
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.main_process import groups
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.dataset import ArtificialDataset, Dataset
-from lessonkit.engine.costs import straggler
+from lessonkit.engine.machine import straggler
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.critical_path import critical_path

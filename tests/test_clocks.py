@@ -11,9 +11,9 @@ from random_pipelines import PlannedError, loaded, pipeline, without_storages
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
+from lessonkit.engine.machine import Store
 from lessonkit.engine.operators import Scope
-from lessonkit.engine.process import Store
-from lessonkit.engine.recorder import Name
+from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import critical_path
-from lessonkit.engine.recorder import START
+from lessonkit.engine.trace import START
 from lessonkit.engine.workers import forked, main_process
 
 pytestmark = pytest.mark.skipif(

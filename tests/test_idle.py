@@ -12,8 +12,7 @@ from lessonkit import (
     work,
 )
 from lessonkit.engine.machine import Sharing
-from lessonkit.engine.recorder import ACCELERATOR
-from lessonkit.engine.trace import NO_CORE, WAITS, Span
+from lessonkit.engine.trace import ACCELERATOR, NO_CORE, WAITS, Span
 from lessonkit.explain.idle import idle_stretches
 
 

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.machine import Machine, Store
 from lessonkit.engine.operators import Scope
-from lessonkit.engine.process import Store
-from lessonkit.engine.recorder import Name
 from lessonkit.engine.run import Gate
+from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 
 PARALLEL: list[Any] = [None, 1, 4]

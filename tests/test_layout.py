@@ -9,8 +9,7 @@ from random_pipelines import pipeline
 from random_runs import COSTS, MS
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, straggler
-from lessonkit.engine.recorder import Identity
-from lessonkit.engine.trace import NO_CORE
+from lessonkit.engine.trace import NO_CORE, Identity
 from lessonkit.explain.idle import idle_stretches
 from lessonkit.pictures.layout import (
     IDLE,

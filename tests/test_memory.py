@@ -5,7 +5,7 @@ from random_runs import runs
 
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark
 from lessonkit.analysis import memory
-from lessonkit.engine.recorder import CACHE
+from lessonkit.engine.trace import CACHE
 
 
 def held(trace: Trace, name: str) -> list[tuple[float, int]]:

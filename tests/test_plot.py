@@ -17,8 +17,7 @@ from random_runs import COSTS
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
-from lessonkit.engine.recorder import START
-from lessonkit.engine.trace import WAITS
+from lessonkit.engine.trace import START, WAITS
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
 from lessonkit.optimize import autotune

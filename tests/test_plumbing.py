@@ -6,7 +6,7 @@ from random_pipelines import loaded, pipeline
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, benchmark, work
 from lessonkit.engine.node import Node, walk
-from lessonkit.engine.recorder import ACCELERATOR
+from lessonkit.engine.trace import ACCELERATOR
 from lessonkit.explain.plumbing import Part, plumbing
 
 FILE, END = Part("file", ("Open", "Read"), 1, -1), Part("accelerator", ("Train",), 1, -1)

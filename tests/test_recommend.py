@@ -13,7 +13,7 @@ from test_job import FREE, MUCH_LOST, NOTHING_LOST, PAID, Modelled
 
 import lessonkit.__main__
 from lessonkit.analysis import load_job, save_job
-from lessonkit.engine.costs import Handling
+from lessonkit.engine.machine import Handling
 from lessonkit.job import recommend as module
 from lessonkit.job.job import Job
 from lessonkit.job.recommend import EPOCHS, VERDICTS, combinations, recommend

@@ -17,7 +17,7 @@ from lessonkit import (
     straggler,
 )
 from lessonkit.analysis import limits
-from lessonkit.engine.process import Store
+from lessonkit.engine.machine import Store
 from lessonkit.engine.virtual import Virtual
 from lessonkit.engine.workers.forked import CAN_FORK
 

@@ -6,7 +6,7 @@ import pytest
 import tfdata
 from tfdata import OutsideError, PlannedError
 
-from lessonkit.engine.process import Store
+from lessonkit.engine.machine import Store
 
 FILES = ("element_cases.json", "random_element_cases.json", "batch_element_cases.json")
 CASES = [case for name in FILES for case in tfdata.cases(name)]

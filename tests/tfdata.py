@@ -7,10 +7,9 @@ from typing import Any
 
 from lessonkit import ArtificialDataset, Dataset
 from lessonkit.engine.element import END
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.machine import Machine, Store
 from lessonkit.engine.operators.base import Scope
-from lessonkit.engine.process import Store
-from lessonkit.engine.recorder import Name
+from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 
 DATA = Path(__file__).parent / "data"

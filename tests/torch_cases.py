@@ -9,9 +9,9 @@ from typing import Any
 
 from lessonkit import DataLoader, Dataset, Handling, Machine, get_worker_info, work
 from lessonkit.engine.element import END, Element
+from lessonkit.engine.machine import Store
 from lessonkit.engine.operators.base import Scope
-from lessonkit.engine.process import Store
-from lessonkit.engine.recorder import Name
+from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 
 DATA = Path(__file__).parent / "data"

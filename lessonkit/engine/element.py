@@ -1,13 +1,77 @@
-"""What travels through a pipeline: one element at a time, and what is known of it."""
+"""What travels through a pipeline: one element at a time, what is known of it, and batches."""
 
+import operator
+import reprlib
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
 from reprlib import repr as short  # of what may be large, or cannot be printed
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.batches import Batch
+
+
+class Batch(list[Any]):
+    """A list with a tensor's arithmetic: element by element, at any depth. All else is a list's.
+
+    >>> Batch([1, 2, 3]) + 1, 2 * Batch([[1, 2], [3, 4]]) - [1, 0]
+    ([2, 3, 4], [[1, 4], [5, 8]])
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        part = super().__getitem__(index)
+        return Batch(part) if isinstance(index, slice) else part
+
+    def __neg__(self) -> Any:
+        return elementwise(operator.mul, self, -1)
+
+
+def elementwise(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """Apply *operation* to pairs; what is less deep stands beside every row of the other."""
+    deep, other = depth(left), depth(right)
+    if deep == other == 0:
+        return operation(left, right)
+    if deep == other and len(left) != len(right):
+        raise ValueError(
+            f"{reprlib.repr(left)} and {reprlib.repr(right)}: must have the same length"
+        )
+    left, right = (
+        left if deep >= other else repeat(left),
+        right if deep <= other else repeat(right),
+    )
+    return Batch(elementwise(operation, *row) for row in zip(left, right, strict=False))
+
+
+def depth(value: Any) -> int:
+    """Count how deep lists are nested in *value*: 0 for a single value."""
+    return 1 + depth(next(iter(value), 0)) if isinstance(value, (list, tuple)) else 0
+
+
+def _compute(name: str) -> None:
+    """Give batches the operators `+`, `+=` and the reflected `+`, if *name* is add."""
+    operation = getattr(operator, name)
+
+    def forward(self: Batch, other: Any) -> Any:  # an array computes with lists by itself
+        return (
+            NotImplemented
+            if hasattr(other, "__array__")
+            else elementwise(operation, self, other)
+        )
+
+    # A learner's own list grows, as by any: `seen += batch`
+    def backward(self: Batch, other: Any) -> Any:
+        own = name == "add" and type(other) is list
+        return NotImplemented if own else elementwise(operation, other, self)
+
+    for prefix, method in (("", forward), ("i", forward), ("r", backward)):
+        setattr(Batch, f"__{prefix}{name}__", method)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    _compute(_name)
+
 
 WITHOUT_SIZE = (int, float, str, bool)  # what has no size that anybody asks for
 # The size of an element, where it does not know its own
@@ -178,3 +242,54 @@ def split(batch: Any) -> Iterator[Any]:
     if isinstance(batch, (str, bytes, set, frozenset)) or not hasattr(batch, "__iter__"):
         raise TypeError(f"unbatch: {short(batch)} is not a batch: it has no parts")
     return iter(batch)
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """What is known of one value. TensorFlow's own does as well, or anything with a shape and a dtype."""
+
+    shape: Any
+    dtype: Any
+
+
+def signature(types: Any, shapes: Any, specs: Any) -> Any:
+    """Return what is said of elements as one structure of *specs*; None if nothing is said.
+
+    Raises TypeError if it is said twice.
+    """
+    if specs is not None and (types is not None or shapes is not None):
+        raise TypeError(
+            "output_signature: must not be given beside output_types and output_shapes"
+        )
+    if specs is not None or types is None:
+        return specs
+    if isinstance(types, (tuple, dict)):
+        return like(
+            types,
+            (
+                signature(types[name], shapes and shapes[name], None)
+                for name in names(types)
+            ),
+        )
+    return TensorSpec(shapes, types)
+
+
+def as_specified(value: Any, specs: Any) -> Any:
+    """Return *value* with what is one tensor by its *specs* made one array, or Python's own number.
+
+    Raises TypeError for other parts, and what NumPy raises for what has no such type.
+    """
+    if isinstance(specs, (tuple, dict)):
+        if not fits(value, specs):
+            types = leaves(lambda spec: spec.dtype, specs)
+            raise TypeError(
+                f"from_generator: {value!r}: must have the parts {types}, as it was told"
+            )
+        return like(
+            specs, (as_specified(value[name], specs[name]) for name in names(specs))
+        )
+    import numpy  # whoever speaks of types and shapes has arrays
+
+    dtype = numpy.dtype(getattr(specs.dtype, "as_numpy_dtype", specs.dtype))
+    array = numpy.asarray(value, object if dtype.kind in "SU" else dtype)
+    return array if array.ndim else array.item()

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.engine.element import Element
-from lessonkit.engine.recorder import LOOP, MEET
 from lessonkit.engine.resume import Digest
 from lessonkit.engine.run import Stopped, Task
-from lessonkit.engine.trace import NS, Trace
+from lessonkit.engine.trace import LOOP, MEET, NS, Trace
 from lessonkit.engine.virtual import ALL_RANKS, others
 
 UNEVEN = (

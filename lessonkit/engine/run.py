@@ -19,11 +19,18 @@ from contextlib import nullcontext
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.costs import Price, StorageRead
 from lessonkit.engine.element import NOTHING, Bytes, Element, nbytes_of, stack
-from lessonkit.engine.machine import NO_WORK, Machine, WorkLog
-from lessonkit.engine.process import Process, Store, WorkerInfo
-from lessonkit.engine.recorder import Name, Place, Recorder, Site
+from lessonkit.engine.machine import (
+    NO_WORK,
+    Machine,
+    Price,
+    Process,
+    StorageRead,
+    Store,
+    WorkerInfo,
+    WorkLog,
+)
+from lessonkit.engine.trace import Name, Position, Recorder, Site
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
 
@@ -290,7 +297,7 @@ class Run(ABC):
             spans += (stage, kind, began, ended, task.lane, element.key, task.last, place)
             task.last = len(spans) // 8 - 1
 
-    def name(self, wanted: str, place: Place, role: str) -> Name:
+    def name(self, wanted: str, place: Position, role: str) -> Name:
         """Name what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
         key = (place.site, wanted, role)
         if key not in self.names:

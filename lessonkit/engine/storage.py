@@ -1,18 +1,171 @@
-"""A storage that all who read share: its bandwidth, its streams, and the wait for a first byte."""
+"""What many share at once, each with a part of it: cores in slices, the bandwidth of a storage.
+
+Everything that flows is served at a common rate for its class. So each ends when the service of
+its class has grown by its amount: one heap for each class, and no look at the others.
+"""
 
 from __future__ import annotations
 
 import math
+import types
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import ceil, inf
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.costs import Priced, StorageRead
 from lessonkit.engine.element import Element
-from lessonkit.engine.fluid import Fluid
-from lessonkit.engine.recorder import Name
+from lessonkit.engine.machine import Machine, Priced, Sharing, StorageRead
 from lessonkit.engine.run import Resource
+from lessonkit.engine.trace import TRAIN, Name
+
+NOTHING_LEFT = 0.01  # of an amount; so little is none, but an error of rounding
+SAME_TIME = 2  # ns; an alarm that rings so near to what is due need not be set again
+
+
+class Fluid(ABC):
+    """What flows in a run, and how much of it is left; one alarm rings for the first that ends.
+
+    In a trace what a task has lost to others is a wait of kind *reason* at *place*.
+    """
+
+    reason, place = "", ""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run  # in which the alarm is: the first in which something flows
+        self.flowing = Counter[Any]()  # how many there are of each class
+        # By class: what one that was there always has got
+        self.served: dict[Any, float] = defaultdict(float)
+        # By class: the service after which a task has got all, and the task, or None when
+        # it has left.
+        self.heaps: dict[Any, list[list[Any]]] = defaultdict(list)
+        self.since = self.count = 0
+        self.armed: float = 0  # when the alarm rings next
+        self.alarm: Any = None
+
+    @abstractmethod
+    def rates(self) -> dict[Any, float]:
+        """Return how much each class is served in a nanosecond."""
+
+    @types.coroutine
+    def flow(self, run: Any, amount: float, kind: Any) -> Any:
+        """Let *amount* flow for the current task of *run*, as one of the class *kind*."""
+        if self.alarm is None:
+            self.run = run
+            self.alarm = self.run.start(self.wake_finished(), Name(self.place))
+        self.advance(run.time)
+        self.count += 1
+        portion = [self.served[kind] + amount, self.count, run.current]
+        heappush(self.heaps[kind], portion)
+        self.flowing[kind] += 1
+        self.run.wake_at(run.time, self.alarm)
+        try:
+            while portion[2]:
+                yield None
+        finally:
+            if portion[2]:  # it was cancelled: others have more from now on
+                self.advance(run.time)
+                self.leave(kind, portion)
+                self.run.wake_at(run.time, self.alarm)
+
+    def leave(self, kind: Any, portion: list[Any]) -> None:
+        self.flowing[kind] -= 1
+        portion[2] = None
+
+    @types.coroutine
+    def wake_finished(self) -> Any:
+        """Let those go on that have got all, whenever one may have."""
+        while True:
+            now = self.run.time
+            self.advance(now)
+            for kind, heap in self.heaps.items():
+                got = self.served[kind] + NOTHING_LEFT
+                while heap and (heap[0][2] is None or heap[0][0] <= got):
+                    portion = heappop(heap)
+                    if task := portion[2]:
+                        self.leave(kind, portion)
+                        task.run.wake_at(now, task)
+            rates = self.rates()
+            left = {
+                kind: heap[0][0] - self.served[kind]
+                for kind, heap in self.heaps.items()
+                if heap
+            }
+            first = min(
+                (now + ceil(amount / rates[kind]) for kind, amount in left.items()),
+                default=inf,
+            )
+            if first == inf or (self.armed > now and abs(first - self.armed) <= SAME_TIME):
+                yield None
+            else:
+                self.armed = first
+                yield first
+
+    def advance(self, now: int) -> None:
+        """Serve all up to *now*."""
+        if passed := now - self.since:
+            for kind, rate in self.rates().items():
+                self.served[kind] += passed * rate
+            self.since = now
+
+    def record(
+        self,
+        run: Any,
+        began: int,
+        alone: int,
+        stage: Name,
+        element: Element,
+        kind: str,
+        last: int,
+    ) -> None:
+        """Record work since *began*, made possible by *last*; its end is what it takes *alone*."""
+        lost = max(0, run.time - began - alone)
+        run.current.last = last
+        if lost:  # the wait is on the way to the work, in a critical path
+            run.record_span(stage, self.reason, began, began + lost, element, self.place)
+        run.record_span(stage, kind, began + lost, run.time, element)
+
+
+class SharedCores(Fluid):
+    """Cores in slices, as a system shares them: all who compute go on, each more slowly.
+
+    Those are a step (True), and all others (False).
+    """
+
+    reason, place = "no core", "cores"
+
+    def __init__(self, run: Any, machine: Machine, sharing: Sharing) -> None:
+        super().__init__(run)
+        self.cores, self.sharing = machine.cores, sharing
+
+    async def compute(
+        self, duration: int, stage: Name, element: Element, kind: str
+    ) -> None:
+        """Do *duration* nanoseconds of work; what the others take of it is a wait for a core in a trace."""
+        run, began, last = self.run, self.run.time, self.run.current.last
+        await self.flow(run, duration, stage.role == TRAIN)
+        self.record(run, began, duration, stage, element, kind, last)
+
+    def rates(self) -> dict[Any, float]:
+        sharing, steps, others = self.sharing, self.flowing[True], self.flowing[False]
+        share = min(1.0, self.cores / max(1.0, others + steps * sharing.step_cores))
+        beside = sharing.beside if steps else (1.0, sharing.workers)
+        step, worker = (
+            between(others, factors, self.cores) for factors in (sharing.step, beside)
+        )
+        return {True: share / step, False: share / worker}
+
+
+def between(workers: int, factors: tuple[float, float], cores: int) -> float:
+    """Return the factor beside *workers* of them, between that beside one and that beside *cores*."""
+    one, full = factors
+    return (
+        one + (full - one) * min(1.0, (workers - 1) / max(1, cores - 1)) if workers else 1.0
+    )
+
 
 # Ns; how often a reader on the real clock looks how fast it reads now
 LOOK_AGAIN = 2_000_000

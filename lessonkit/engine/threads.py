@@ -3,7 +3,13 @@
 One lock is held while operator code runs, and let go for waiting, for work and for
 learners' functions. A task sleeps until the time at which it is due by its own
 reckoning, so that the small delays of a real machine do not add up. Functions see the
-context variables of the code that asks. Helpers that get no thread take turns (`turns.py`).
+context variables of the code that asks.
+
+Where no thread can be started, as in a browser, helpers run on the thread that asks for elements.
+Waits go on side by side there too: each helper goes on when it is due, in the virtual clock's
+order. What functions compute does not. A helper stands still while a function computes, or nothing
+is asked for. After that its own clock is behind (its `lag`) and goes on from where it stood, so the
+waits that it missed take no time.
 """
 
 import threading
@@ -11,16 +17,66 @@ import time
 import types
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
+from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-from lessonkit.engine.costs import Price
 from lessonkit.engine.element import NOTHING, Element, call_parts, stack
-from lessonkit.engine.machine import CurrentProcess, Machine, WorkLog, current
-from lessonkit.engine.process import Store
-from lessonkit.engine.recorder import Name, Recorder
+from lessonkit.engine.machine import CurrentProcess, Machine, Price, Store, WorkLog, current
 from lessonkit.engine.run import Run, Stopped, Task, Waits
-from lessonkit.engine.turns import Turns
+from lessonkit.engine.trace import Name, Recorder
+
+HASTE = 3_000_000  # ns; so long helpers may catch up before an element is given
+
+
+class WithoutThreads:
+    """The helpers of a run that have no thread, in the order in which they are due."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.line: list[tuple[int, int, Any]] = []  # a heap by due time
+        self.count = 0  # among equal times the first to come goes first
+        self.since = 0  # the end of the last time in which all stood still
+
+    def join(self, helper: Any, due: int) -> None:
+        """Let *helper* go on when it is *due*."""
+        self.count += 1
+        heappush(self.line, (due, self.count, helper))
+
+    def catch_up(self, asker: Any) -> None:
+        """Let helpers go through what they have missed: *asker* asks again."""
+        asked = self.since = asker.due
+        while self.run.real - asked < HASTE and self.give(asker, asked):
+            pass
+        if self.run.must_stop(asker):
+            raise Stopped
+
+    def give(self, asker: Any, until: float) -> bool:
+        """Let the first helper go on that is due by *until*; False if there is none.
+
+        That may be later: *asker* sleeps until then, unless it is woken before.
+        """
+        if not self.line or self.line[0][0] > until or self.run.must_stop(asker):
+            return False
+        if self.run.sleep(asker, self.line[0][0]):
+            due, _, helper = heappop(self.line)
+            if not helper.done:
+                helper.due, helper.lag = due, max(0, self.since - due)
+                self.send(helper)
+            self.run.current = asker
+        return True
+
+    def send(self, helper: Any) -> None:
+        """Run *helper* until it waits again."""
+        self.run.current = helper
+        try:
+            due = helper.context.run(helper.coro.send, None)
+        except BaseException as error:
+            self.run.ended(helper, error)
+        else:
+            if due is not None:
+                self.join(helper, due)
+
 
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
@@ -93,7 +149,7 @@ class Threads(Run):
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
-        self.turns = Turns(self)
+        self.turns = WithoutThreads(self)
         self.pid = CurrentProcess.pid
 
     @property

@@ -11,18 +11,15 @@ from functools import partial
 from typing import Any, overload
 
 from lessonkit import check
-from lessonkit.engine.costs import Cost, price
 from lessonkit.engine.element import END, Element, like
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.machine import Cost, Machine, Store, price
 from lessonkit.engine.node import Description, cardinality, sites
 from lessonkit.engine.operators import Scope, Stream, open_whole
-from lessonkit.engine.process import Store
 from lessonkit.engine.ranks import Ranks, train_together
-from lessonkit.engine.recorder import COPY, LOAD, LOOP, TRAIN, Recorder
 from lessonkit.engine.resume import Digest, State
 from lessonkit.engine.run import Gate, Run, Stopped, Task
 from lessonkit.engine.threads import Threads
-from lessonkit.engine.trace import Epoch, Trace
+from lessonkit.engine.trace import COPY, LOAD, LOOP, TRAIN, Epoch, Recorder, Trace
 from lessonkit.engine.virtual import Virtual
 
 Progress = Callable[[int, float], object]

@@ -7,13 +7,11 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-from lessonkit.engine.costs import Price
 from lessonkit.engine.element import NOTHING, Element, call_parts
-from lessonkit.engine.fluid import SharedCores
-from lessonkit.engine.machine import Machine, WorkLog, current
-from lessonkit.engine.process import Store
-from lessonkit.engine.recorder import Name, Recorder
+from lessonkit.engine.machine import Machine, Price, Store, WorkLog, current
 from lessonkit.engine.run import Run, Task, Waits
+from lessonkit.engine.storage import SharedCores
+from lessonkit.engine.trace import Name, Recorder
 
 # In the place of a time, for what a task waits: that all ranks have made a step, or its
 # rank's turn.

@@ -6,8 +6,7 @@ from itertools import chain
 from typing import Any
 
 from lessonkit.engine.node import Node, base_of, fold, walk
-from lessonkit.engine.recorder import Identity, Site
-from lessonkit.engine.trace import Trace
+from lessonkit.engine.trace import Identity, Site, Trace
 
 FREEZES = "freezes the augmentation: every epoch sees what the first one saw"
 FREEZES_ORDER = "freezes one order for all epochs"

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from lessonkit.engine.recorder import ACCELERATOR
-from lessonkit.engine.trace import NO_CORE, WAITS, Trace
+from lessonkit.engine.trace import ACCELERATOR, NO_CORE, WAITS, Trace
 from lessonkit.explain.critical_path import chain, ended, last_work, times
 
 

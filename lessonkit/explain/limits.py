@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from lessonkit.engine.recorder import ACCELERATOR, OPEN, READ, Site
-from lessonkit.engine.trace import Epoch, Span, Trace
+from lessonkit.engine.trace import ACCELERATOR, OPEN, READ, Epoch, Site, Span, Trace
 
 OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
 HOLD_A_CORE = ("native", "python")

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
-from lessonkit.engine.recorder import CALL, FILL, QUEUE
-from lessonkit.engine.trace import Trace
+from lessonkit.engine.trace import CALL, FILL, QUEUE, Trace
 
 
 class Part(NamedTuple):

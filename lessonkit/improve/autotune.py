@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
-from lessonkit.engine.costs import Cost
-from lessonkit.engine.machine import Machine
+from lessonkit.engine.machine import Cost, Machine
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.improve.change import Tried, check_options, try_out

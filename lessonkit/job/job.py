@@ -15,12 +15,9 @@ from typing import IO, Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.costs import Handling
-from lessonkit.engine.fluid import between
-from lessonkit.engine.machine import Machine, Sharing, work
-from lessonkit.engine.process import get_worker_info
-from lessonkit.engine.recorder import CALL, TRAIN
-from lessonkit.engine.trace import EMPTY, Trace
+from lessonkit.engine.machine import Handling, Machine, Sharing, get_worker_info, work
+from lessonkit.engine.storage import between
+from lessonkit.engine.trace import CALL, EMPTY, TRAIN, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.job.numbers import JobNumbers, StepNumbers, measure_numbers
 from lessonkit.job.watching import (

@@ -9,8 +9,7 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
-from lessonkit.engine.costs import Handling
-from lessonkit.engine.machine import Sharing
+from lessonkit.engine.machine import Handling, Sharing
 from lessonkit.job.watching import OnDevice, Subject, Watch, WatchedBatch
 
 RUN = 1.25  # s; how long a run of a job goes on at most

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from statistics import fmean, median, pstdev
 from typing import Any
 
-from lessonkit.engine.costs import Cost, Priced
 from lessonkit.engine.element import Element, as_int
-from lessonkit.engine.machine import number_in_hand, work
+from lessonkit.engine.machine import Cost, Priced, number_in_hand, work
 
 # Medians; one call that takes longer, and none other, is a hiccup of the machine
 OUTLIER = 3

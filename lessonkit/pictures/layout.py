@@ -10,18 +10,23 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from lessonkit.engine.recorder import (
+from lessonkit.engine.trace import (
     ACCELERATOR,
     CALL,
+    EMPTY,
     FILL,
+    NO_CORE,
     QUEUE,
     READY,
     START,
     TRAIN,
+    WAITS,
     Identity,
     Name,
+    Span,
+    Trace,
+    Wait,
 )
-from lessonkit.engine.trace import EMPTY, NO_CORE, WAITS, Span, Trace, Wait
 from lessonkit.explain.critical_path import Step, critical_path, ended
 from lessonkit.explain.idle import idle_stretches
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from lessonkit.engine.recorder import START
-from lessonkit.engine.trace import EMPTY, NO_CORE, Trace
+from lessonkit.engine.trace import EMPTY, NO_CORE, START, Trace
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.pictures.drawing import (
     CARD,

@@ -12,8 +12,7 @@ from lessonkit import words
 from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import walk
-from lessonkit.engine.recorder import AHEAD, CACHE
-from lessonkit.engine.trace import Trace
+from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory

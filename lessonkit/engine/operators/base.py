@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import BatchNumber, Element, Failure
 from lessonkit.engine.node import Node, fold, is_repeatable
-from lessonkit.engine.recorder import LOOP, Name, Place
 from lessonkit.engine.run import Run, Task
+from lessonkit.engine.trace import LOOP, Name, Position
 
 FRAMES = 7  # that one operator takes on the stack, while it opens its input
 # More might not fit on a thread's stack; and those of who calls
@@ -43,7 +43,7 @@ class Scope(NamedTuple):
     """Where a stream is opened: in which run, where in the pipeline, for which outer element."""
 
     run: Run
-    place: Place = LOOP
+    place: Position = LOOP
     origin: Element | None = None
 
     def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
@@ -52,9 +52,9 @@ class Scope(NamedTuple):
         site = (*before.site, index)
         operator = sites.get(site, -1)
         place = (
-            Place(site, operator)
+            Position(site, operator)
             if operator >= 0
-            else Place(site, before.operator, inside=True)
+            else Position(site, before.operator, inside=True)
         )
         parallel = node.arguments.get("num_parallel_calls") is not None
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
@@ -148,7 +148,7 @@ class Buffer:
         self.recorder = run.recorder
         if self.recorder is not None:
             rooms, self.recorder.open[name] = (
-                self.recorder.rooms,
+                self.recorder.capacities,
                 self.recorder.open[name] + 1,
             )
             most = None if capacity is None else capacity * self.recorder.open[name]

@@ -12,7 +12,7 @@ from lessonkit.engine.operators.base import (
     operator,
 )
 from lessonkit.engine.operators.prefetch import Prefetch
-from lessonkit.engine.recorder import FILL
+from lessonkit.engine.trace import FILL
 
 
 @operator("batch")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import cardinality
 from lessonkit.engine.operators.base import Stream, operator
-from lessonkit.engine.recorder import CACHE
+from lessonkit.engine.trace import CACHE
 
 
 class Kept:

@@ -18,8 +18,8 @@ from lessonkit.engine.operators.base import (
     open_whole,
     operator,
 )
-from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate, Resource
+from lessonkit.engine.trace import AHEAD, CALL
 
 
 class Interleave(Transform):

@@ -3,11 +3,11 @@
 from collections import deque
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.costs import price
 from lessonkit.engine.element import END, Element, Failure, settle
+from lessonkit.engine.machine import price
 from lessonkit.engine.operators.base import Transform, attempt, operator
-from lessonkit.engine.recorder import AHEAD, CALL
 from lessonkit.engine.run import Gate
+from lessonkit.engine.trace import AHEAD, CALL
 
 
 @operator("map")

@@ -7,8 +7,8 @@ from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Scope, Stream, Transform, operator
-from lessonkit.engine.recorder import AHEAD, FILL
 from lessonkit.engine.run import Gate
+from lessonkit.engine.trace import AHEAD, FILL
 
 
 @operator("prefetch")

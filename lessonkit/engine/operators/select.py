@@ -6,7 +6,7 @@ from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Node, cardinality
 from lessonkit.engine.operators.base import EndlessError, Scope, Stream, Transform, operator
 from lessonkit.engine.operators.sources import Listed
-from lessonkit.engine.recorder import CALL
+from lessonkit.engine.trace import CALL
 
 
 @operator("filter")

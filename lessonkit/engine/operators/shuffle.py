@@ -6,7 +6,7 @@ from itertools import count, repeat
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.operators.base import Transform, operator
-from lessonkit.engine.recorder import CHOICE
+from lessonkit.engine.trace import CHOICE
 
 
 @operator("shuffle")

@@ -4,11 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from lessonkit.engine.costs import price
-from lessonkit.engine.element import END, Bytes, Element
+from lessonkit.engine.element import END, Bytes, Element, as_specified
+from lessonkit.engine.machine import price
 from lessonkit.engine.operators.base import Stream, operator
-from lessonkit.engine.recorder import OPEN, READ
-from lessonkit.engine.signature import as_told
+from lessonkit.engine.trace import OPEN, READ
 
 
 class Source(Stream):
@@ -93,7 +92,7 @@ class Generated(Source):
                 self.close()
         if value is not END and self.output_signature is not None:
             # Or an error in its place: the next may fit
-            value = as_told(value, self.output_signature)
+            value = as_specified(value, self.output_signature)
         return END if value is END else self.give(element, value)
 
     def advance(self) -> Any:

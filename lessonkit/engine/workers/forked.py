@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 from weakref import finalize
 
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.recorder import Recorder, rows
 from lessonkit.engine.threads import Threads
+from lessonkit.engine.trace import Recorder, rows
 from lessonkit.engine.workers.worker import BatchMaker, Indices, Worker, caught
 
 OPEN, STOP = "open", "stop"  # what a process is asked for beside the indices of a batch
@@ -39,7 +39,7 @@ class ChildProcess:
         recorder = worker.run.recorder or Recorder()
         # What the process calls its sources, its elements and its spans, is here:
         self.sources = [*range(len(recorder.places))]
-        self.keys = [*range(recorder.people)]
+        self.keys = [*range(recorder.element_count)]
         self.spans: list[int] = []
         # The span that came before its start, and before each request
         self.causes: list[int] = []
@@ -168,7 +168,7 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(random.Random(seed).getrandbits(32))
     parent, loader, process = worker.run, worker.loader, worker.process
-    recorder = parent.recorder and parent.recorder.heir()
+    recorder = parent.recorder and parent.recorder.fork()
     run = Threads(parent.machine, process.store, recorder)
     run.shares_storages = False
     run.shares_storages = False

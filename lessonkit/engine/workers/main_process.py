@@ -9,13 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessonkit.engine.element import END, Element, Failure, settle
+from lessonkit.engine.machine import shared
 from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
-from lessonkit.engine.process import shared
-from lessonkit.engine.recorder import AHEAD, CALL, FILL, QUEUE, READY, START, TAKE
 from lessonkit.engine.run import Gate
-from lessonkit.engine.trace import EMPTY
+from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, READY, START, TAKE
 from lessonkit.engine.workers.forked import CAN_FORK, ForkedWorker
 from lessonkit.engine.workers.worker import (
     BatchMaker,

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.costs import Price, price_of_bytes
 from lessonkit.engine.element import END, Element, Failure, stack
+from lessonkit.engine.machine import Price, Store, WorkerInfo, price_of_bytes
 from lessonkit.engine.node import Node, one_call, swap
 from lessonkit.engine.operators.base import Stream, joined, operator
 from lessonkit.engine.operators.sources import Listed
-from lessonkit.engine.process import Store, WorkerInfo
-from lessonkit.engine.recorder import CALL
 from lessonkit.engine.run import Gate
+from lessonkit.engine.trace import CALL
 
 # Of a batch; of one sample without batches; None for an iterable's next
 Indices = list[int] | int | None
