@@ -1,4 +1,4 @@
-"""An `explore` as one file that is alive without Python: all its settings are run when it is written."""
+"""An `explore` as one file that is alive without Python: all settings are run beforehand."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Challenge(Page):
         super().__init__("challenge", {"task": task.spec()})
 
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
-        """Run what *pipeline* returns; show its run, and which goals it meets or what went wrong."""
+        """Run what *pipeline* returns; show the run, and the goals that it meets or what failed."""
         try:
             trace = described(pipeline).simulate()
             return Outcome(self.task.judge(Attempt(trace)), trace)

@@ -1,4 +1,4 @@
-"""What a learner turns: sliders, choices, switches and cards, from the abbreviations of `interact`."""
+"""Controls: sliders, choices, switches and cards, made of the abbreviations of `interact`."""
 
 import inspect
 from collections.abc import Callable
@@ -24,7 +24,10 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Control:
-    """A control of the page. The page speaks of its values by number; *texts* say what each stands for."""
+    """A control of the page, which names its values by number.
+
+    *texts* has one for each of the *values*, as has the page.
+    """
 
     name: str
     label: str
@@ -39,7 +42,7 @@ class Control:
         return facts | {"value": self.start}
 
     def value(self, sent: Any) -> Any:
-        """Return what a number that the page *sent* stands for; raise RefusedError if it is none."""
+        """Return the value of a number that the page *sent*; raise RefusedError if it has none."""
         numbers = range(len(self.values))
         if self.kind != "order":
             if type(sent) is int and sent in numbers:
@@ -50,7 +53,7 @@ class Control:
         raise RefusedError(f"{self.name}: there is no such value")
 
     def number(self, value: Any) -> Any:
-        """Return the number of *value*, on a slider of the nearest; raise an error if it has none."""
+        """Return the number of *value*, or of the nearest on a slider; raise if it has none."""
         if self.kind == "range":
             return min(
                 range(len(self.values)), key=lambda step: abs(self.values[step] - value)
@@ -93,7 +96,7 @@ slider = Slider  # as users write it
 
 
 def seconds(least: float, most: float, step: float, *, label: str = "") -> Slider:
-    """Make a slider from *least* to *most* seconds in steps of *step*, which are shown in milliseconds.
+    """Make a slider from *least* to *most* seconds in steps of *step*, shown in milliseconds.
 
     *label* stands before it; without one, the name of the argument.
     """
@@ -101,10 +104,10 @@ def seconds(least: float, most: float, step: float, *, label: str = "") -> Slide
 
 
 class Cards(dict[str, Callable[..., Any]]):
-    """Put functions on cards whose order the learner changes; the pipeline function gets a list of them.
+    """Put functions on cards whose order the learner changes.
 
-    *steps* are the functions, by the names on their cards. Raise ValueError for fewer than
-    two, TypeError for what is no function.
+    The pipeline function gets a list of them. *steps* has them by the names on their cards.
+    Raise ValueError for fewer than two, TypeError for what is no function.
     """
 
     def __init__(self, **steps: Callable[..., Any]) -> None:
@@ -117,7 +120,7 @@ cards = Cards  # as users write it
 
 
 def controls_of(pipeline: Callable[..., Any], wanted: Values) -> list[Control]:
-    """Make the controls *wanted* of a pipeline function, each starting at the function's own default.
+    """Make the controls *wanted* of a function, which start at the defaults of its arguments.
 
     Raise TypeError if the function has no such argument, ValueError if its default is none
     of the values.
@@ -130,7 +133,7 @@ def controls_of(pipeline: Callable[..., Any], wanted: Values) -> list[Control]:
 
 
 def started(fresh: Control, default: Any) -> Control:
-    """Start a control at the *default* of the function, if it has one; raise ValueError if it cannot."""
+    """Start a control at the *default* of its argument; raise ValueError if it is no value."""
     if default is inspect.Parameter.empty:
         return fresh
     try:
@@ -171,7 +174,7 @@ def control(name: str, given: Any) -> Control:
 
 
 def ranged(name: str, label: str, given: Slider) -> Control:
-    """Make a slider, which starts in the middle; raise ValueError if it has no steps, or too many."""
+    """Make a slider that starts in the middle; raise ValueError if its steps do not fit."""
     least, most, step, *_ = given
     fits = all(map(is_number, given[:3])) and 0 < most - least < step * MOST_VALUES
     if not fits or not round(step, DIGITS):

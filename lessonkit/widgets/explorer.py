@@ -145,7 +145,7 @@ class Explore(Page):
     # ---- how it is answered ----
 
     def values(self, numbers: Any) -> Values:
-        """Return what the page's *numbers* stand for; raise RefusedError if they are not all there."""
+        """Return the values of the page's *numbers*; raise RefusedError if one is missing."""
         if not isinstance(numbers, dict) or set(numbers) != set(self.controls):
             raise RefusedError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}

@@ -1,4 +1,4 @@
-"""What a challenge may ask for: each function makes a goal, a number that a run has with a limit on it."""
+"""What a challenge may ask for. Each function makes a goal: a number of a run, and its limit."""
 
 import re
 from collections import Counter

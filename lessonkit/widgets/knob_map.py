@@ -1,4 +1,4 @@
-"""`heat_map`: a map of two knobs that starts dark. Each try lights a square; the tuner walks over it."""
+"""`heat_map`: a map of two knobs. It starts dark; each try lights a square, as does the tuner."""
 
 from collections.abc import Callable
 from typing import Any
@@ -67,7 +67,8 @@ class HeatMap(Page):
         across, down = (
             f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs
         )
-        return f"A dark map: {across}, {down}. Each square that you light tells its time per sample."
+        what = "Each square that you light tells its time per sample."
+        return f"A dark map: {across}, {down}. {what}"
 
 
 def square_at(square: list[int], tried: Tried, why: str) -> list[Any]:

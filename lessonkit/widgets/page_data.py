@@ -103,7 +103,7 @@ def buffers(trace: Trace) -> list[list[Any]]:
 
 
 def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
-    """Turn what came into a buffer, and what left it, into columns; *names* are those of elements."""
+    """Turn what came into buffers, and left them, into columns; *names* are those of elements."""
     numbers = {buffer.name: number for number, buffer in enumerate(trace.buffers)}
     return {
         "buffer": [numbers[event.buffer] for event in trace.events],

@@ -131,13 +131,14 @@ def live(draw: Callable[Given, Picture]) -> Callable[Given, Live]:
 # to do then.
 WITHOUT_WIDGETS = """\
 The installation check.
-If this text is all that you see in a notebook that runs, its page cannot show widgets, and sliders will
+If this text is all that you see in a notebook that runs, its page cannot show widgets, \
+and sliders will
 not work. Start the lessons with `make lab`; or, in a JupyterLab of your own, install ipywidgets and
 anywidget where JupyterLab itself is installed, and load the page again."""
 
 
 class Installation(Page):
-    """The *findings* of the install check. It answers a greeting: so page and kernel hear each other."""
+    """The *findings* of the install check. It answers greetings, as a kernel that hears does."""
 
     questions = ("greet",)
 
