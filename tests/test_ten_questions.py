@@ -42,7 +42,7 @@ def slow_steps() -> float:
         return Dataset.range(2000).map(cost=loads.__getitem__)
 
     steps = benchmark(machine, 1, ranks=8).steps
-    return sum(b.end - a.end > 0.020 for a, b in pairwise(steps)) / (len(steps) - 1)
+    return sum(b.end_ns - a.end_ns > 20e6 for a, b in pairwise(steps)) / (len(steps) - 1)
 
 
 def per_call(size: int) -> float:
