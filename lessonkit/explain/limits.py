@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from lessonkit.engine.trace import ACCELERATOR, OPEN, READ, Epoch, Site, Span, Trace
 
@@ -119,97 +119,86 @@ def limits(trace: Trace) -> Limits:
         totals["epochs"] = highest
     names = [name for name in REASONS if totals[name] or name == "accelerator"]
     bounds = [Bound(name, totals[name] / 1e9, *REASONS[name]) for name in names]
-    headspace = sum(arrival.work for need in needs for arrival in need.arrivals) / 1e9
-    return Limits(
-        trace.duration, headspace, tuple(sorted(bounds, key=lambda bound: -bound.seconds))
-    )
-
-
-# ---- what the elements of one epoch needed before they could be trained on ----
-
-
-class Arrival(NamedTuple):
-    """An element that was trained on: when it came, in nanoseconds, and the accelerator's work on it."""
-
-    time: int
-    element: int
-    work: int
+    bounds.sort(key=lambda bound: -bound.seconds)
+    headspace = sum(need.training.total() for need in needs) / 1e9
+    return Limits(trace.duration, headspace, tuple(bounds))
 
 
 class Needs:
-    """The work that the arrivals of one epoch needed. Times are nanoseconds from its start.
+    """The work that the elements of one epoch needed, in nanoseconds from its start.
 
     Work on a batch counts as work on each of its samples: they could be batched later.
-    Work on a sample that a cache gave several times counts in equal parts for each.
+    Work on an element that came several times counts in equal parts for each time.
     """
 
     def __init__(
         self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]
     ) -> None:
-        self.recorded = trace.recorded
         start = round(epoch.start * 1e9)
-        self.arrivals = arrivals(epoch, keys, spans, start)
-        last = start + self.arrivals[-1].time if self.arrivals else 0
-        before = [
-            span
-            for span in spans
-            if span.end_ns <= last and span.stage.role not in ACCELERATOR
-        ]
+        self.trace = trace
+        times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
+        came = zip(reversed(keys), reversed(times), strict=True)
+        self.arrivals = {key: time - start for key, time in came}  # the first time of each
         self.arrived = Counter(keys)
-        # How often each sample was trained on:
-        self.copies = Counter(
-            sample for key in keys for sample in dict.fromkeys(trace.members(key))
-        )
-        self.reads, self.ready = reading(trace, before, self.copies)
-        self.work = Counter[int]()
-        for span in before:
-            if span.role not in OF_FILES:
-                self.work[span.element] += span.end_ns - span.start_ns
-        work = [(span, trace.members(span.element)) for span in before]
-        needed = [
-            (span, samples)
-            for span, samples in work
-            if not self.copies.keys().isdisjoint(samples)
-        ]
-        self.jobs = [job for job in needed if job[0].kind in HOLD_A_CORE]
+        self.copies = Counter(key for one in keys for key in {*trace.members(one)})
+        self.work, self.training = Counter[int](), Counter[int]()
+        self.jobs: list[CoreWork] = []
         self.storage_reads: dict[Any, list[int]] = defaultdict(list)
-        for span, _ in needed:
-            if span.kind == "storage":
-                self.storage_reads[span.stage.storage].append(span.end_ns - span.start_ns)
+        last = times[-1] if times else start
+        before = [span for span in spans if span.end_ns <= last]
+        for span in spans:
+            if span.role in ACCELERATOR:
+                self.training[span.element] += duration(span)
+        for span in before:
+            samples = trace.members(span.element)
+            if span.role in ACCELERATOR:
+                continue
+            if span.role not in OF_FILES:
+                self.work[span.element] += duration(span)
+            if not self.copies.keys().isdisjoint(samples):
+                if span.kind in HOLD_A_CORE:
+                    self.jobs.append((span, samples))
+                elif span.kind == "storage":
+                    self.storage_reads[span.stage.storage].append(duration(span))
+        self.reads, self.ready = reading(trace, before, self.copies)
 
-    def way(self, arrival: Arrival) -> tuple[int, int]:
-        """Return when the samples of an element are read at best, and when it can arrive."""
-        element, ready = arrival.element, self.ready
-        if samples := self.recorded.members.get(element):
-            # Several are parts, which did not need all
-            which = max if self.arrived[element] == 1 else min
-            read = which([ready[sample] for sample in samples])
-            worked_on = which([ready[sample] + self.own_work(sample) for sample in samples])
-            worked_on += self.work[element] // (len(samples) * self.arrived[element])
-        else:
-            read, worked_on = ready[element], ready[element] + self.own_work(element)
-        return read, min(worked_on, arrival.time)
+    def bounds(self, cores: int) -> dict[str, int]:
+        """Return how long the epoch takes at least on so many *cores*, by what decides it."""
+        if not self.arrivals:
+            return {}
+        total = self.training.total()
+        training = {key: self.training[key] // times for key, times in self.arrived.items()}
+        least = min(training.values())
+        found = Counter({"accelerator": total})
+        ways = {key: self.way(key) for key in self.arrivals}
+        found["first element"] = min(way for _, way in ways.values()) + total
+        found["source"] = max((reads[-1][2] + least for reads in self.reads), default=0)
+        for key, (read, way) in ways.items():
+            name = "source" if 2 * read >= way else "slowest sample"
+            found[name] = max(found[name], way + training[key])
+        for storage, times in self.storage_reads.items():
+            # Each as if alone: the first byte, and then its bytes
+            first, share = round(storage.first_byte * 1e9), storage.most / storage.bandwidth
+            time = first + round(share * sum(time - first for time in times))
+            found["storage"] = max(found["storage"], time + least)
+        for name, jobs, lanes in self.holders(cores):
+            if jobs:
+                found[name] = max(found[name], self.shared(jobs, lanes) + least)
+        return found
 
-    def own_work(self, sample: int) -> int:
-        """Return the work on a *sample* each time that it comes."""
-        return self.work[sample] // self.copies[sample]
-
-    def shared(self, jobs: list[CoreWork], lanes: int) -> int:
-        """Return when all *jobs* can be done, on so many *lanes* at once.
-
-        Each lane has to wait until there is something to work on. And of the n * lanes + 1
-        longest pieces some lane gets n + 1.
-        """
-        heads = sorted(
-            self.ready.get(sample, 0) for _, samples in jobs for sample in samples
-        )[:lanes]
-        times = [span.end_ns - span.start_ns for span, _ in jobs]
-        pairs = zip(times, jobs, strict=True)
-        pieces = sorted(
-            (time // len(samples) for time, (_, samples) in pairs), reverse=True
+    def way(self, element: int) -> tuple[int, int]:
+        """Return when the samples of an *element* are read at best, and when it can arrive."""
+        samples, times = self.trace.members(element), self.arrived[element]
+        # Several are parts of a batch, which did not need all of its samples
+        which = max if times == 1 else min
+        read = which(self.ready[sample] for sample in samples)
+        worked_on = which(
+            self.ready[sample] + self.work[sample] // self.copies[sample]
+            for sample in samples
         )
-        rounds = max(turn * piece for turn, piece in enumerate(pieces[::lanes], 1))
-        return max(heads[0] + rounds, math.ceil((sum(heads) + sum(times)) / len(heads)))
+        if samples != (element,):
+            worked_on += self.work[element] // (len(samples) * times)
+        return read, min(worked_on, self.arrivals[element])
 
     def holders(self, cores: int) -> Iterator[tuple[str, list[CoreWork], int]]:
         """Give what work has to share: by what it is called, the work, and how much of it there is.
@@ -218,102 +207,70 @@ class Needs:
         loader that it is done under, or the one of the main process.
         """
         yield "cores", self.jobs, cores
+        workers = self.trace.recorded.workers
         crews: dict[Site, list[CoreWork]] = defaultdict(list)
         for job in self.jobs:
             if job[0].kind == "python":
-                crews[crew_of(job[0].stage.place.site, self.recorded.workers)].append(job)
+                crews[crew_of(job[0].stage.place.site, workers)].append(job)
         for site, jobs in crews.items():
-            yield "interpreter lock", jobs, self.recorded.workers.get(site, 1)
+            yield "interpreter lock", jobs, workers.get(site, 1)
 
-    def bounds(self, cores: int) -> dict[str, int]:
-        """Return how long the epoch takes at least on so many *cores*, by what decides it."""
-        if not self.arrivals:
-            return {}
-        total = sum(arrival.work for arrival in self.arrivals)
-        least = min(arrival.work for arrival in self.arrivals)
-        ways = [self.way(arrival) for arrival in self.arrivals]
-        bounds = {
-            "accelerator": total,
-            "first element": min(way for _, way in ways) + total,
-            "source": max((reads[-1][2] + least for reads in self.reads), default=0),
-        }
-        for arrival, (read, way) in zip(self.arrivals, ways, strict=True):
-            name = "source" if 2 * read >= way else "slowest sample"
-            bounds[name] = max(bounds.get(name, 0), way + arrival.work)
-        for (
-            storage,
-            times,
-        ) in (
-            self.storage_reads.items()
-        ):  # each as if alone: the first byte, and then its bytes
-            first, share = round(storage.first_byte * 1e9), storage.most / storage.bandwidth
-            time = first + round(share * sum(time - first for time in times)) + least
-            bounds["storage"] = max(bounds.get("storage", 0), time)
-        for name, jobs, lanes in self.holders(cores):
-            if jobs:
-                bounds[name] = max(bounds.get(name, 0), self.shared(jobs, lanes) + least)
-        return bounds
+    def shared(self, jobs: list[CoreWork], lanes: int) -> int:
+        """Return when all *jobs* can be done, on so many *lanes* at once.
+
+        Each lane has to wait until there is something to work on. And of the n * lanes + 1
+        longest pieces some lane gets n + 1.
+        """
+        samples = (sample for _, samples in jobs for sample in samples)
+        heads = sorted(self.ready[sample] for sample in samples)[:lanes]
+        pieces = sorted((duration(span) // len(samples) for span, samples in jobs))[::-1]
+        rounds = max(n * piece for n, piece in enumerate(pieces[::lanes], 1))
+        total = sum(heads) + sum(duration(span) for span, _ in jobs)
+        return max(heads[0] + rounds, math.ceil(total / len(heads)))
+
+
+def duration(span: Span) -> int:
+    """Return how long *span* took, in nanoseconds."""
+    return span.end_ns - span.start_ns
 
 
 def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
     """Return the site of the loader in whose *workers* an operator at *site* runs; () is the main process."""
-    return next(
-        (site[:end] for end in range(len(site) - 1, 0, -1) if site[:end] in workers), ()
-    )
+    outer = (site[:end] for end in range(len(site) - 1, 0, -1))
+    return next((loader for loader in outer if loader in workers), ())
 
 
 def reading(
     trace: Trace, work: list[Span], samples: Iterable[int]
-) -> tuple[list[Reads], dict[int, int]]:
+) -> tuple[list[Reads], Counter[int]]:
     """List what each reader had to read for *samples*, and tell when each of these is read at best.
 
     All passes over a file are of one reader, but a file that is made on the way may be open
     twice at once.
     """
-    inside = {
-        instance for instance, place in enumerate(trace.recorded.places) if place.inside
-    }
-    who = {key: trace.identities[key] for key in samples}
-    furthest: dict[tuple[int, int], int] = {}
+    places = trace.recorded.places
+    who = {key: trace.identities[key] for key in samples if key}
+
+    def reader(instance: int, epoch: int) -> tuple[int, int]:
+        return instance, epoch if places[instance].inside else 0
+
+    furthest = Counter[tuple[int, int]]()
     for instance, epoch, sample in who.values():
-        furthest[instance, epoch] = max(furthest.get((instance, epoch), -1), sample)
+        furthest[instance, epoch] = max(furthest[instance, epoch], sample + 1)
     readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
     for span in work:
-        if span.role in OF_FILES and span.sample <= furthest.get(
-            (span.instance, span.epoch), -2
-        ):
-            readers[span.instance, span.epoch if span.instance in inside else 0].append(
-                span
-            )
-    lines: dict[tuple[int, int], Reads] = {}
-    for reader, read in readers.items():
+        if span.role in OF_FILES and span.sample < furthest[span.instance, span.epoch]:
+            readers[reader(span.instance, span.epoch)].append(span)
+    reads: dict[tuple[int, int], Reads] = {}
+    for one, spans in readers.items():
         # Or it is something else
-        if all(one.end_ns <= after.start_ns for one, after in pairwise(read)):
-            times = accumulate(span.end_ns - span.start_ns for span in read)
-            lines[reader] = [
-                (span.epoch, span.sample, time)
-                for span, time in zip(read, times, strict=True)
-            ]
-    ready = {}
+        if all(span.end_ns <= after.start_ns for span, after in pairwise(spans)):
+            times = accumulate(map(duration, spans))
+            rows = zip(spans, times, strict=True)
+            reads[one] = [(span.epoch, span.sample, time) for span, time in rows]
+    ready = Counter[int]()
     for key, (instance, epoch, sample) in who.items():
-        line = lines.get((instance, epoch if instance in inside else 0), [])
-        count = bisect_right(line, (epoch, sample, math.inf)) if key else 0
+        line = reads.get(reader(instance, epoch), [])
+        count = bisect_right(line, (epoch, sample, math.inf))
         ready[key] = line[count - 1][2] if count else 0
-    return list(lines.values()), ready
-
-
-def arrivals(epoch: Epoch, keys: list[int], spans: list[Span], start: int) -> list[Arrival]:
-    """List what arrived in an *epoch*, each with the accelerator's work on it, which may be queued."""
-    times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
-    work = [0] * len(times)
-    for span in spans:
-        if (
-            span.stage.role in ACCELERATOR
-            and (number := bisect_right(times, span.start_ns) - 1) >= 0
-        ):
-            while number and keys[number] != span.element:
-                number -= 1
-            work[number] += span.end_ns - span.start_ns
-    return [
-        Arrival(time - start, *who) for time, *who in zip(times, keys, work, strict=True)
-    ]
+    return [*reads.values()], ready
