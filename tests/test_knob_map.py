@@ -57,7 +57,9 @@ def test_the_tuner_walks_as_autotune_does() -> None:
     walked = []
     for step in steps:
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-        walked.append([[number - 1 for number in step.setting], step.seconds / 20, why])
+        walked.append(
+            [[number - 1 for number in step.setting], step.tried.seconds / 20, why]
+        )
     assert [
         [where, pytest.approx(seconds), why] for where, seconds, _, why in told["steps"]
     ] == walked

@@ -1,7 +1,8 @@
 """AUTOTUNE: the numbers that are left open in a pipeline, found by hill climbing on the virtual clock."""
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from lessonkit.result import Result
 
 FEW = 8  # numbers: all are tried, where one is changed alone
 AS_FAST = 1.02  # times the shortest time: a longer one is as good
-# What is said if the first difference between two prices is here: less, or more
+# What is said if the first difference between two prices is here: it is lower, or higher
 DIFFERENCES = (
     ("takes less of too much memory", "takes too much memory"),
     ("faster", "slower"),
@@ -62,54 +63,54 @@ def autotune(
     if memory is not None:
         check.integer("memory", memory, least=0)
     check.integer("most_places", most_places, least=1)
-    cycles, names, most = open_numbers(dataset.node, machine.cores, most_places)
+    cycles, wanted = open_numbers(dataset.node, machine.cores, most_places)
+    options |= {"train": train, "machine": machine}
 
     def tuned(setting: Setting) -> Node:
-        return with_knobs(dataset.node, cycles | dict(zip(names, setting, strict=True)))
+        return with_knobs(dataset.node, cycles | dict(zip(wanted, setting, strict=True)))
 
-    def run(setting: Setting) -> Tried:
-        return try_out(tuned(setting), options | {"train": train, "machine": machine})
-
-    if not names:
+    if not wanted:
         node = tuned(())
         same = dataset if node is dataset.node else Dataset(node)
         return Result(same, [], "there is no number of calls or places to find")
-    search = Search([*names.values()], most, run, memory)
+
+    def run(setting: Setting) -> Tried:
+        return try_out(tuned(setting), options)
+
+    search = Search(dict(wanted.values()), run, math.inf if memory is None else memory)
     found = search.found()
     return Result(Dataset(tuned(found)), search.steps, search.reason(found))
 
 
 def open_numbers(
     root: Node, cores: int, most_places: int
-) -> tuple[dict[Knob, int | None], dict[Knob, str], list[int]]:
-    """List how many files each interleave has open, and the knobs to set, with their names and limits.
+) -> tuple[dict[Knob, int | None], dict[Knob, tuple[str, int]]]:
+    """List how many files each interleave has open; and the knobs to set, with their names and limits.
 
     The order of the elements depends on the open files: their number is not to be found,
     and stays what it was.
     """
     cycles: dict[Knob, int | None] = {}
-    names, limits, known = dict[Knob, str](), list[int](), Counter[str]()
+    wanted, named = dict[Knob, tuple[str, int]](), Counter[str]()
     for node in dict.fromkeys(walk(root)):  # one that is used twice counts once
         arguments, most = node.arguments, cores
         calls = arguments.get("num_parallel_calls")
         name = str(arguments.get("stage", node.method))
-        known[name] += 1
-        name += f" {known[name]}" if known[name] > 1 else ""
+        named[name] += 1
+        name += f" {named[name]}" if named[name] > 1 else ""
         if node.method == "interleave" and AUTOTUNE in (arguments["cycle_length"], calls):
             cycle = cycle_length(arguments["cycle_length"], calls, cores)
             cycles[Knob(node, "cycle_length")] = cycle
             most = min(cores, cycle)
         if calls == AUTOTUNE:
-            names[Knob(node, "num_parallel_calls")] = name
-            limits.append(most)
+            wanted[Knob(node, "num_parallel_calls")] = name, most
         elif node.method == "prefetch" and arguments["buffer_size"] == AUTOTUNE:
-            names[Knob(node, "buffer_size")] = name
-            limits.append(most_places)
-    return cycles, names, limits
+            wanted[Knob(node, "buffer_size")] = name, most_places
+    return cycles, wanted
 
 
 class SearchStep(NamedTuple):
-    """A setting that was tried: the *change* to it, what came of it, and *why* it was *accepted* or not."""
+    """A setting that was tried: the *change* to it, what it took, and *why* it was *accepted* or not."""
 
     change: str
     setting: Setting
@@ -117,33 +118,29 @@ class SearchStep(NamedTuple):
     accepted: bool
     why: str
 
-    @property
-    def seconds(self) -> float:
-        return self.tried.seconds
-
     def __str__(self) -> str:
-        took = f"{self.seconds * 1e3:.3f} ms, {self.tried.memory} bytes"
+        took = f"{self.tried.seconds * 1e3:.3f} ms, {self.tried.memory} bytes"
         return f"{'+' if self.accepted else '-'} {self.change}: {took}: {self.why}"
 
 
 @dataclass
 class Search:
-    """A search for numbers, each from 1 to its limit, by what the run of a setting takes.
+    """A search for numbers, by name each from 1 to its limit; what *run* says of a setting decides.
 
-    *memory* is the most bytes that a run may take. Each setting runs once.
+    Runs that take more than *memory* bytes are worse than all others. No setting runs twice.
     """
 
-    names: list[str]
-    limits: list[int]
+    limits: dict[str, int]
     run: Callable[[Setting], Tried]
-    memory: int | None = None
+    memory: float = math.inf
     tried: dict[Setting, Tried] = field(default_factory=dict)
     steps: list[SearchStep] = field(default_factory=list)
     enough: float = 0  # seconds a sample; less is no better
 
     def found(self) -> Setting:
         """Return where the search ends: first at the fastest, then at what is as fast and takes less."""
-        start = (1,) * len(self.names)
+        start = (1,) * len(self.limits)
+        self.price(start)
         self.note(start, start, "where the search begins", accepted=True)
         fastest = self.climb(start)
         self.enough = AS_FAST * self.tried[fastest].per_sample
@@ -158,9 +155,7 @@ class Search:
             best = min([here, *others], key=self.price)
             for there in new:
                 if there != best:
-                    better = self.price(there) < self.price(here)
-                    also = ", but another change is better" * better
-                    self.note(here, there, self.why(here, there) + also)
+                    self.note(here, there, self.why(best, there))
             if best == here:
                 together += 1
             else:
@@ -168,33 +163,32 @@ class Search:
                 here, together = best, 1
         return here
 
-    def others(self, here: Setting, together: int) -> Iterator[Setting]:
-        """Give other values for one number, for two, or (*together* is 3) for all alike."""
-        pairs = zip(here, self.limits, strict=True)
-        values = [values_near(now, most, alone=together == 1) for now, most in pairs]
+    def others(self, here: Setting, together: int) -> list[Setting]:
+        """List other values for one number, for two, or (*together* is 3) for all alike."""
+        pairs = zip(here, self.limits.values(), strict=True)
+        near = [values_near(now, most, alone=together == 1) for now, most in pairs]
         if together == 3:
-            yield from zip(*values, strict=True)
-            return
+            return [*zip(*near, strict=True)]
+        kept = [[now] for now in here]
+        found: list[Setting] = []
         for chosen in combinations(range(len(here)), together):
-            of_each = (values[i] if i in chosen else [now] for i, now in enumerate(here))
-            yield from product(*of_each)
+            found += product(
+                *(near[i] if i in chosen else kept[i] for i in range(len(here)))
+            )
+        return found
 
     def price(self, setting: Setting) -> tuple[float, ...]:
         """Return what is to be small, the first thing most: excess, time, calls, memory, places."""
         if setting not in self.tried:
             self.tried[setting] = self.run(setting)
         took = self.tried[setting]
-        time = max(took.per_sample, self.enough)
-        return self.excess(took), time, took.calls, took.memory, sum(setting)
+        excess, time = max(0, took.memory - self.memory), max(took.per_sample, self.enough)
+        return excess, time, took.calls, took.memory, sum(setting)
 
-    def excess(self, tried: Tried) -> int:
-        """Return by how many bytes a run took more than there are."""
-        return 0 if self.memory is None else max(0, tried.memory - self.memory)
-
-    def why(self, here: Setting, there: Setting) -> str:
-        """Name the first thing in which *there* is better or worse than *here*."""
-        old, new = self.price(here), self.price(there)
-        first = next((i for i in range(4) if old[i] != new[i]), 4)
+    def why(self, one: Setting, other: Setting) -> str:
+        """Name the first thing in which *other* is better or worse than *one*."""
+        old, new = self.price(one), self.price(other)
+        first = next(i for i in range(5) if old[i] != new[i] or i == 4)
         text = DIFFERENCES[first][new > old]
         share = f"{abs(new[1] / (old[1] or 1) - 1) * 100:.1f} % " if first == 1 else ""
         return share + text
@@ -202,28 +196,28 @@ class Search:
     def note(
         self, here: Setting, there: Setting, why: str, *, accepted: bool = False
     ) -> None:
-        """Note a step from *here* to *there*: which numbers changed, at the start all of them."""
-        self.price(there)
-        numbers = zip(self.names, here, there, strict=True)
+        """Note the numbers that changed from *here* to *there*, or all of them at the start."""
+        numbers = [*zip(self.limits, here, there, strict=True)]
         changed = [f"{name} {old} -> {new}" for name, old, new in numbers if old != new]
-        start = (f"{name} {new}" for name, new in zip(self.names, there, strict=True))
-        words = ", ".join(changed or start)
+        words = ", ".join(changed or [f"{name} {new}" for name, _, new in numbers])
         self.steps.append(SearchStep(words, there, self.tried[there], accepted, why))
 
     def reason(self, setting: Setting) -> str:
         """Say why the search ends at *setting*."""
         took = self.tried[setting]
-        if self.excess(took):
+        if took.memory > self.memory:
             return f"nothing that was tried fits into {self.memory} bytes; this is nearest to it"
         reasons = [
             "no change of one number, of two or of all is faster; none within 2 % takes less"
         ]
-        numbers = zip(self.names, setting, self.limits, strict=True)
+        numbers = zip(self.limits.items(), setting, strict=True)
         reasons += [
-            f"{name} has the most allowed" for name, n, most in numbers if n == most
+            f"{name} has the most allowed" for (name, most), n in numbers if n == most
         ]
-        fast = took.seconds / AS_FAST
-        if any(self.excess(one) and one.seconds < fast for one in self.tried.values()):
+        faster = (
+            one for one in self.tried.values() if one.seconds < took.seconds / AS_FAST
+        )
+        if any(one.memory > self.memory for one in faster):
             reasons.append(f"what is faster does not fit into {self.memory} bytes")
         return "; ".join(reasons)
 

@@ -89,19 +89,19 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     count = len(steps)
     # The first run is always taken.
     taken = [place for place, step in enumerate(steps, 1) if step.accepted]
-    first, last = (milliseconds(steps[place - 1].seconds) for place in (1, taken[-1]))
+    first, last = (milliseconds(steps[place - 1].tried.seconds) for place in (1, taken[-1]))
     words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}"
     words += f", {len(taken)} taken"
 
     dots = []
     for place, step in enumerate(steps, 1):
-        told = f"{step.change}: {milliseconds(step.seconds)}"
+        told = f"{step.change}: {milliseconds(step.tried.seconds)}"
         text, verdict = (told, "taken") if step.accepted else ("", "not taken")
-        dots.append(dot(place, step.seconds, text, f"{told}, {verdict}"))
+        dots.append(dot(place, step.tried.seconds, text, f"{told}, {verdict}"))
         dots[-1]["hollow"] = not step.accepted
-    stairs = [(place, steps[place - 1].seconds) for place in taken]
+    stairs = [(place, steps[place - 1].tried.seconds) for place in taken]
     line = {"kind": "steps", "points": [*stairs, (count, stairs[-1][1])]}
-    longest = max(step.seconds for step in steps) or 1
+    longest = max(step.tried.seconds for step in steps) or 1
     lane = {"height": 170, "top": longest, "marks": [line, *dots]}
     return chart("search", "how long each run took", words, (1, count), [lane])
 

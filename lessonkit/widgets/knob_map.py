@@ -53,8 +53,7 @@ class HeatMap(Page):
         def run(setting: Setting) -> Tried:
             return self.run([number - 1 for number in setting])
 
-        sizes = [len(knob.values) for knob in self.knobs]
-        search = Search([knob.name for knob in self.knobs], sizes, run)
+        search = Search({knob.name: len(knob.values) for knob in self.knobs}, run)
         search.found()
         steps = []
         for step in search.steps:
