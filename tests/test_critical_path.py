@@ -8,8 +8,7 @@ from random_runs import MS, runs
 
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path
-from lessonkit.explain.critical_path import RUNTIME
-from lessonkit.explain.idle import idle_stretches
+from lessonkit.explain.critical_path import RUNTIME, idle_stretches
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets.page_data import page_data
 

@@ -13,7 +13,7 @@ from lessonkit import (
 )
 from lessonkit.engine.machine import Sharing
 from lessonkit.engine.trace import ACCELERATOR, NO_CORE, WAITS, Span
-from lessonkit.explain.idle import idle_stretches
+from lessonkit.explain.critical_path import idle_stretches
 
 
 def idle(trace: Trace) -> list[tuple[float, float, dict[str, float]]]:

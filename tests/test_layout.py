@@ -10,7 +10,7 @@ from random_runs import COSTS, MS
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, straggler
 from lessonkit.engine.trace import NO_CORE, Identity
-from lessonkit.explain.idle import idle_stretches
+from lessonkit.explain.critical_path import idle_stretches
 from lessonkit.pictures.layout import (
     IDLE,
     Layout,

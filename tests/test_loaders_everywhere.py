@@ -19,8 +19,7 @@ from lessonkit.analysis import critical_path, data_quality, limits, memory
 from lessonkit.code import Program
 from lessonkit.engine.node import Node, rebuilt
 from lessonkit.engine.trace import CACHE
-from lessonkit.explain.critical_path import RUNTIME
-from lessonkit.explain.idle import idle_stretches
+from lessonkit.explain.critical_path import RUNTIME, idle_stretches
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.optimize import RULES, rewrite
 from lessonkit.pictures.layout import layout

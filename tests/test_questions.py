@@ -14,7 +14,7 @@ from lessonkit import (
     per_sample,
 )
 from lessonkit.analysis import critical_path, limits, memory
-from lessonkit.explain.idle import idle_stretches
+from lessonkit.explain.critical_path import idle_stretches
 from lessonkit.improve.advise import advise
 from lessonkit.improve.knobs import curve, knobs, with_knob
 from lessonkit.optimize import autotune

@@ -1,10 +1,12 @@
-"""What decided how long a run took: the chain of causes back from its end."""
+"""What decided how long a run took and how long the accelerator waited: chains of causes."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lessonkit.engine.trace import NS, Span, Trace
+from lessonkit.engine.recorder import ACCELERATOR
+from lessonkit.engine.trace import NO_CORE, NS, WAITS, Span, Trace
 
 # Time that no span accounts for: a thread that wakes up, a run broken off
 RUNTIME = "runtime"
@@ -58,20 +60,17 @@ def critical_path(trace: Trace) -> CriticalPath:
     >>> path.sentence
     'Read decides 53 % of your time.'
     """
-    spans = trace.spans
-    end = ended(trace)
+    spans, end = trace.spans, ended(trace)
     steps = chain(spans, last_work(spans, end), 0, end)
     return CriticalPath(tuple(steps), shares(steps, end))
 
 
 def times(steps: Iterable[Step]) -> dict[str, int]:
     """Add up the nanoseconds of each stage, largest first."""
-    taken: dict[str, int] = {}
+    taken = Counter[str]()
     for _, stage, start, end in steps:
-        taken[stage] = taken.get(stage, 0) + end - start
-    return (
-        dict(sorted(taken.items(), key=lambda item: -item[1])) if len(taken) > 1 else taken
-    )
+        taken[stage] += end - start
+    return dict(taken.most_common())
 
 
 def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
@@ -89,15 +88,10 @@ def last_work(spans: list[Span], end: int) -> int:
 
     On threads a learner's function may come back when the run is over: that decides nothing.
     """
-    indices = range(len(spans) - 1, -1, -1)
-    return next(
-        (
-            index
-            for index in indices
-            if not spans[index].is_wait and spans[index].end_ns <= end
-        ),
-        -1,
-    )
+    for index in range(len(spans) - 1, -1, -1):
+        if not spans[index].is_wait and spans[index].end_ns <= end:
+            return index
+    return -1
 
 
 def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
@@ -117,3 +111,30 @@ def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
     if end > start:
         steps.append(Step(-1, RUNTIME, start, end))
     return steps[::-1]
+
+
+class Idle(NamedTuple):
+    """A stretch in which the accelerator had nothing to do, and what its next element needed meanwhile.
+
+    Times are the clock's nanoseconds; *blame* has those of each stage, largest first.
+    """
+
+    start_ns: int
+    end_ns: int
+    blame: dict[str, int]
+
+
+def idle_stretches(trace: Trace) -> list[Idle]:
+    """Find the gaps between the steps of the accelerator, each with what led to the step after it."""
+    spans, end = trace.spans, ended(trace)
+    # A step that others slow down, for they compute on the same cores, is a wait for a core
+    # and then work.
+    steps = [span for span in spans if span.kind == NO_CORE or span.kind not in WAITS]
+    steps = [span for span in steps if span.role in ACCELERATOR and span.end_ns <= end]
+    stops = [(step.start_ns, step.end_ns, step.cause) for step in steps]
+    gaps, reached = [], 0
+    for start, until, cause in [*stops, (end, end, last_work(spans, end))]:
+        if start > reached:
+            gaps.append(Idle(reached, start, times(chain(spans, cause, reached, start))))
+        reached = max(reached, until)
+    return gaps

@@ -38,34 +38,28 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
     for stage in trace.stages:
         stages[stage.operator].append(stage)
     own = [name for name in trace.recorded.names if not name.place.inside]
-    named = {name.operator: name for name in reversed(own) if name.role == CALL}
-    rooms = enumerate(trace.buffers)
-    buffers = {
-        room.name.operator: number for number, room in rooms if not room.name.place.inside
+    calls = {name.operator: name for name in reversed(own) if name.role == CALL}
+    numbers = {
+        buffer.name.operator: n
+        for n, buffer in enumerate(trace.buffers)
+        if not buffer.name.place.inside
     }
     parts: list[Part] = []
     for operator, node in enumerate(walk(trace.dataset.node)):
-        number = buffers.get(operator, -1)
-        name = title(
-            node, named.get(operator, ""), trace.buffers[number].name if number >= 0 else ""
-        )
-        if node.method == "DataLoader" and (count := node.arguments["num_workers"]):
+        number = numbers.get(operator, -1)
+        buffer = trace.buffers[number] if number >= 0 else None
+        if workers := node.arguments.get("num_workers"):
             # What its workers do is drawn as theirs
             del parts[len(parts) + 1 - len(list(walk(node))) :]
-            crew = {name.role: (name,) for name in own if name.operator == operator}
+            roles = {name.role: (name,) for name in own if name.operator == operator}
             # It may never have opened
-            room = trace.buffers[number].capacity if number >= 0 else None
-            parts.append(Part("queues", crew.get(QUEUE, ()), room or count, -1))
-            parts.append(Part(f"{count} workers", crew.get(FILL, ()), count, number))
-            continue
-        parts.append(
-            Part(
-                name,
-                tuple(stages[operator]),
-                calls_at_most(node, trace.machine.cores),
-                number,
-            )
-        )
+            room = buffer.capacity if buffer else None
+            parts.append(Part("queues", roles.get(QUEUE, ()), room or workers, -1))
+            parts.append(Part(f"{workers} workers", roles.get(FILL, ()), workers, number))
+        else:
+            name = title(node, calls.get(operator, ""), buffer.name if buffer else "")
+            at_once = most_calls(node, trace.machine.cores)
+            parts.append(Part(name, tuple(stages[operator]), at_once, number))
     return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))
 
 
@@ -75,19 +69,15 @@ def title(node: Node, stage: str, buffer: str) -> str:
         return stage or str(node.arguments["stage"])
     if node.method == "ArtificialDataset":
         return "file"
-    numbers = [
-        value for value in node.arguments.values() if type(value) is int and value >= 0
-    ]
-    return buffer or node.method + (f"({numbers[0]})" if numbers else "")
+    values = node.arguments.values()
+    number = next((f"({n})" for n in values if type(n) is int and n >= 0), "")
+    return buffer or node.method + number
 
 
-def calls_at_most(node: Node, cores: int) -> int:
-    """Count the calls that may be under way at once, as a run on so many *cores* starts them."""
-    calls = node.arguments.get("num_parallel_calls") or 1
-    if calls == AUTOTUNE:
-        calls = cores
-        if node.method == "interleave":
-            calls = min(
-                cores, cycle_length(node.arguments["cycle_length"], AUTOTUNE, cores)
-            )
-    return int(calls)
+def most_calls(node: Node, cores: int) -> int:
+    """Return how many calls a run on *cores* has under way at once, at most."""
+    calls: int = node.arguments.get("num_parallel_calls") or 1
+    if calls != AUTOTUNE:
+        return calls
+    cycle = node.arguments.get("cycle_length", cores)
+    return min(cores, cycle_length(cycle, calls, cores))

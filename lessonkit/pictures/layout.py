@@ -27,8 +27,7 @@ from lessonkit.engine.trace import (
     Trace,
     Wait,
 )
-from lessonkit.explain.critical_path import Step, critical_path, ended
-from lessonkit.explain.idle import idle_stretches
+from lessonkit.explain.critical_path import Step, critical_path, ended, idle_stretches
 
 # Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
 COLOURS = {
