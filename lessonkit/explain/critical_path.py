@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lessonkit.engine.recorder import ACCELERATOR
-from lessonkit.engine.trace import NO_CORE, NS, WAITS, Span, Trace
+from lessonkit.engine.trace import ACCELERATOR, NO_CORE, NS, WAITS, Span, Trace
 
 # Time that no span accounts for: a thread that wakes up, a run broken off
 RUNTIME = "runtime"
