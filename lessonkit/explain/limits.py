@@ -148,18 +148,18 @@ class Needs:
         before = [span for span in spans if span.end_ns <= last]
         for span in spans:
             if span.role in ACCELERATOR:
-                self.training[span.element] += duration(span)
+                self.training[span.element] += length_ns(span)
         for span in before:
             samples = trace.members(span.element)
             if span.role in ACCELERATOR:
                 continue
             if span.role not in OF_FILES:
-                self.work[span.element] += duration(span)
+                self.work[span.element] += length_ns(span)
             if not self.copies.keys().isdisjoint(samples):
                 if span.kind in HOLD_A_CORE:
                     self.jobs.append((span, samples))
                 elif span.kind == "storage":
-                    self.storage_reads[span.stage.storage].append(duration(span))
+                    self.storage_reads[span.stage.storage].append(length_ns(span))
         self.reads, self.ready = reading(trace, before, self.copies)
 
     def bounds(self, cores: int) -> dict[str, int]:
@@ -223,13 +223,13 @@ class Needs:
         """
         samples = (sample for _, samples in jobs for sample in samples)
         heads = sorted(self.ready[sample] for sample in samples)[:lanes]
-        pieces = sorted((duration(span) // len(samples) for span, samples in jobs))[::-1]
+        pieces = sorted((length_ns(span) // len(samples) for span, samples in jobs))[::-1]
         rounds = max(n * piece for n, piece in enumerate(pieces[::lanes], 1))
-        total = sum(heads) + sum(duration(span) for span, _ in jobs)
+        total = sum(heads) + sum(length_ns(span) for span, _ in jobs)
         return max(heads[0] + rounds, math.ceil(total / len(heads)))
 
 
-def duration(span: Span) -> int:
+def length_ns(span: Span) -> int:
     """Return how long *span* took, in nanoseconds."""
     return span.end_ns - span.start_ns
 
@@ -265,7 +265,7 @@ def reading(
     for one, spans in readers.items():
         # Or it is something else
         if all(span.end_ns <= after.start_ns for span, after in pairwise(spans)):
-            times = accumulate(map(duration, spans))
+            times = accumulate(map(length_ns, spans))
             rows = zip(spans, times, strict=True)
             reads[one] = [(span.epoch, span.sample, time) for span, time in rows]
     ready = Counter[int]()
