@@ -126,8 +126,8 @@ class Dataset(Description):
 
         TensorFlow has to be told types and shapes, here they may be left out. If types are
         given, by *output_signature* or by *output_types*, what is a list or tuple where
-        they say one tensor becomes one array. An element with other parts, or that is not
-        of its type, is an error in its place. Shapes are taken, and not looked at.
+        they say one tensor becomes one array. An element with other parts, another shape, or
+        not of its type is an error in its place.
 
         >>> def count(stop):
         ...     yield from range(stop)

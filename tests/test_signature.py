@@ -115,3 +115,37 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_is_said_twice_is_refused_at_once(options: Any, sentence: str) -> None:
     with pytest.raises(TypeError, match=sentence):
         yielded(1, **options)
+
+
+SHAPES: list[tuple[Any, Any, bool]] = [
+    (7, (), True),
+    (7, None, True),
+    ([1, 2], (2,), True),
+    ([1, 2], (None,), True),
+    ([1, 2], None, True),
+    ([[1, 2]], (None, 2), True),
+    (7, (1,), False),
+    ([1, 2], (), False),
+    ([1, 2], (3,), False),
+    ([1, 2], (None, 2), False),
+    ([[1, 2]], (None, 3), False),
+]
+
+
+@pytest.mark.parametrize(("value", "shape", "fits"), SHAPES)
+def test_an_element_of_another_shape_is_an_error_in_its_place(
+    value: Any, shape: Any, fits: bool
+) -> None:
+    said = {"output_signature": spec(shape, np.int64)}
+    for options in (said, {"output_types": np.int64, "output_shapes": shape}):
+        elements = iter(Dataset.from_generator(lambda: iter([value]), **options))
+        if fits:
+            assert np.array_equal(next(elements), value)
+        else:
+            with pytest.raises(TypeError, match="must have the shape"):
+                next(elements)
+
+
+def test_shapes_without_types_say_nothing_and_are_refused() -> None:
+    with pytest.raises(TypeError, match="output_shapes: must be given together with"):
+        Dataset.from_generator(lambda: iter([1]), output_shapes=())

@@ -255,8 +255,10 @@ class TensorSpec:
 def signature(types: Any, shapes: Any, specs: Any) -> Any:
     """Return what is said of elements as one structure of *specs*; None if nothing is said.
 
-    Raises TypeError if it is said twice.
+    Raises TypeError if it is said twice, or if shapes are given without types.
     """
+    if shapes is not None and types is None and specs is None:
+        raise TypeError("output_shapes: must be given together with output_types")
     if specs is not None and (types is not None or shapes is not None):
         raise TypeError(
             "output_signature: must not be given beside output_types and output_shapes"
@@ -277,7 +279,8 @@ def signature(types: Any, shapes: Any, specs: Any) -> Any:
 def as_specified(value: Any, specs: Any) -> Any:
     """Return *value* with what is one tensor by its *specs* made one array, or Python's own number.
 
-    Raises TypeError for other parts, and what NumPy raises for what has no such type.
+    Raises TypeError for other parts or another shape, and what NumPy raises for what has no
+    such type. None, also as a length in a shape, allows any.
     """
     if isinstance(specs, (tuple, dict)):
         if not fits(value, specs):
@@ -292,4 +295,13 @@ def as_specified(value: Any, specs: Any) -> Any:
 
     dtype = numpy.dtype(getattr(specs.dtype, "as_numpy_dtype", specs.dtype))
     array = numpy.asarray(value, object if dtype.kind in "SU" else dtype)
+    if getattr(specs.shape, "rank", specs.shape) is not None:
+        shape = tuple(specs.shape)
+        same = (
+            length in (None, own) for length, own in zip(shape, array.shape, strict=False)
+        )
+        if len(shape) != array.ndim or not all(same):
+            raise TypeError(
+                f"from_generator: {short(value)}: must have the shape {shape}, as it was told"
+            )
     return array if array.ndim else array.item()
