@@ -1,4 +1,4 @@
-"""What travels through a pipeline: one element at a time, what is known of it, and batches."""
+"""The elements that travel through a pipeline, one at a time, and batches of them."""
 
 import operator
 import reprlib
@@ -29,7 +29,7 @@ class Batch(list[Any]):
 
 
 def elementwise(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    """Apply *operation* to pairs; what is less deep stands beside every row of the other."""
+    """Apply *operation* to pairs; a less deep operand is paired with every row of the other."""
     deep, other = depth(left), depth(right)
     if deep == other == 0:
         return operation(left, right)
@@ -131,7 +131,7 @@ def settle(element: Element) -> Element:
 
 
 def call_parts(value: Any) -> tuple[Any, ...]:
-    """Return what a learner's function is called with for *value*: a tuple's parts, as in tf.data."""
+    """Return the arguments of a function for *value*: the parts of a tuple, as in tf.data."""
     return value if type(value) is tuple else (value,)
 
 
@@ -141,9 +141,9 @@ def whole(parts: tuple[Any, ...]) -> Any:
 
 
 def size_of(value: Any, otherwise: int) -> int:
-    """Return the bytes of *value* if it is an array or a byte string; else those known *otherwise*.
+    """Return the bytes of *value* if it is an array or a byte string; else *otherwise*.
 
-    >>> size_of(b"abc", otherwise=0), size_of((b"abc", b"de"), otherwise=0), size_of(7, otherwise=100)
+    >>> size_of(b"abc", 0), size_of((b"abc", b"de"), 0), size_of(7, otherwise=100)
     (3, 5, 100)
     """
     if type(value) in WITHOUT_SIZE:  # and not numpy's own, which know their size
@@ -163,7 +163,7 @@ def size_of(value: Any, otherwise: int) -> int:
 
 
 def nbytes_of(value: Any, nbytes: Bytes, before: int) -> int:
-    """Return the bytes of *value*: what *nbytes* says, its own, or what it had *before*."""
+    """Return the bytes of *value*: by *nbytes*, else its own, else as many as *before*."""
     if nbytes is None:
         return size_of(value, before)
     return (
@@ -177,7 +177,7 @@ def nbytes_of(value: Any, nbytes: Bytes, before: int) -> int:
 
 
 def names(structure: Any) -> Iterable[Any]:
-    """Return what the parts of a *structure*, a tuple or dict, are reached by."""
+    """Return the keys or indices of the parts of a *structure*, a tuple or dict."""
     return structure.keys() if isinstance(structure, dict) else range(len(structure))
 
 
@@ -227,7 +227,7 @@ def stack(values: Sequence[Any]) -> Any:
 
 
 def split(batch: Any) -> Iterator[Any]:
-    """Give the values of a *batch* one by one: what `stack` put together.
+    """Give the values of a *batch* one by one, as they were before `stack`.
 
     >>> list(split(([1, 2], ["a", "b"])))
     [(1, 'a'), (2, 'b')]
@@ -246,14 +246,14 @@ def split(batch: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """What is known of one value. TensorFlow's own does as well, or anything with a shape and a dtype."""
+    """The shape and dtype of one value. TensorFlow's own class fits too, or any other with both."""
 
     shape: Any
     dtype: Any
 
 
 def signature(types: Any, shapes: Any, specs: Any) -> Any:
-    """Return what is said of elements as one structure of *specs*; None if nothing is said.
+    """Return one structure of specifications, as *specs* has them; None if nothing is said.
 
     Raises TypeError if it is said twice, or if shapes are given without types.
     """

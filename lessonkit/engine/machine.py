@@ -1,4 +1,4 @@
-"""What a pipeline runs on, its processes, and what an element costs there."""
+"""The machine that a pipeline runs on, its processes, and the cost of an element."""
 
 import os
 import random
@@ -18,12 +18,11 @@ from lessonkit.engine.element import Element, as_int
 
 @dataclass(frozen=True)
 class Sharing:
-    """How a measured machine shares its cores: in slices, and with what those who compute lose beside that.
+    """How a measured machine shares its cores: in slices, and with losses beside that.
 
-    *step_cores* are what a step holds. The rest are factors by which work takes longer than
-    its share of the cores explains: *step* and *beside* are what a step and a worker lose
-    while the other computes, beside one worker and beside as many as there are cores;
-    *workers* is what so many workers lose among themselves.
+    A step holds *step_cores* cores. The rest are factors by which work takes longer than its
+    share of the cores explains: *step* for a step and *beside* for a worker while the other
+    computes, each beside one worker and beside one per core; *workers* among one worker per core.
     """
 
     step_cores: float = 1.0
@@ -34,7 +33,7 @@ class Sharing:
 
 @dataclass(frozen=True)
 class Machine:
-    """What a pipeline runs on. The default never depends on this computer.
+    """The machine that a pipeline runs on. The default never depends on this computer.
 
     *cores* bounds how much `"native"` and `"python"` work goes on at once, and is
     what AUTOTUNE and a default `cycle_length` start from. On the virtual clock work waits for a
@@ -121,7 +120,7 @@ T = TypeVar("T")
 
 
 class Store:
-    """What outlives an iteration, by the identity of a description: what a cache holds, a shuffle's passes.
+    """Keeps by node what outlives an iteration: the elements of a cache, the passes of a shuffle.
 
     Weakly held: it goes when the description goes. Each benchmark has a store of
     its own; all loops over a data set share one.
@@ -139,7 +138,7 @@ class Store:
         return self._states.setdefault(node, new())  # type: ignore[no-any-return]
 
     def seed(self, given: int | None) -> int:
-        """Return what something random begins with: what is *given*, or a number of this store or run."""
+        """Return the seed that is *given*, or a number of this store or run."""
         if given is not None:
             return given
         return self.base if self.fixed_seed else random.getrandbits(64)
@@ -157,7 +156,7 @@ class WorkerInfo(NamedTuple):
 
 @dataclass(eq=False)
 class Process:
-    """What tasks of one process share, and tasks of another process do not.
+    """Holds what the tasks of one process share: an interpreter lock and a store.
 
     *info* says which worker of a loader it is; None is the main process. *passes* counts
     how often it has opened each source, and *first* is the number of the first pass: a
@@ -177,7 +176,7 @@ class Process:
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Tell a function of a pipeline in which worker of a `DataLoader` it runs; None in the main process.
+    """Return in which worker of a `DataLoader` a function runs; None in the main process.
 
     >>> from lessonkit import Dataset, DataLoader
     >>> def mine(number):
@@ -191,7 +190,7 @@ def get_worker_info() -> WorkerInfo | None:
 
 
 class StorageRead(NamedTuple):
-    """The price of *nbytes* from a *storage*, which all who read from it decide."""
+    """The price of *nbytes* from a *storage*: it depends on all other reads from it."""
 
     storage: Any
     nbytes: float

@@ -27,11 +27,11 @@ class Node:
     arguments: dict[str, Any]
 
     def replace(self, *inputs: Node, **changes: Any) -> Node:
-        """Return the same with other *inputs* or arguments: a new node, with nothing in its caches."""
+        """Return a new node with other *inputs* or arguments, and nothing in its caches."""
         return Node(self.method, inputs or self.inputs, self.arguments | changes)
 
     def then(self, method: str, **given: Any) -> Node:
-        """Return the step *method* after this one; of its arguments, which are checked, some are *given*."""
+        """Return the step *method* after this one; its *given* arguments are checked."""
         known = signature(METHODS[method]).parameters.values()
         usual = {one.name: one.default for one in known if one.default is not one.empty}
         return Node(method, (self,), check.arguments(method, usual | given))
@@ -55,7 +55,7 @@ def name_of_function(node: Node) -> str:
 
 
 def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
-    """Give every node of a description, sources first and *node* last; none that is *known*, nor its inputs.
+    """Give every node of a description, sources first and *node* last, but none that is *known*.
 
     Without recursion, so that a pipeline may be as long as one likes.
     """
@@ -85,7 +85,7 @@ def sites(node: Node) -> Iterator[tuple[int, ...]]:
 
 
 def fold(root: Node, combine: Callable[[Node, list[Any]], Any]) -> Any:
-    """Return `combine(root, parts)`, where *parts* are what it returned for the inputs of *root*."""
+    """Return `combine(root, parts)`; *parts* are its results for the inputs of *root*."""
     known: dict[Node, Any] = {}
     for node in walk(root, known):
         known[node] = combine(node, [known[part] for part in node.inputs])
@@ -183,7 +183,7 @@ def length(sampler: Any) -> int | None:
 
 
 def base_of(node: Node) -> Node | None:
-    """Find the step above *node* from which any sample can be asked for: after it are only sequential maps.
+    """Find the step above *node* that gives any sample by number; only sequential maps follow.
 
     That is a range or a list, a rank's shard of one, or a cache; None if there is none.
     """
@@ -202,7 +202,7 @@ def is_repeatable(node: Node) -> bool:
 
 
 def one_call(loader: Node) -> bool:
-    """Whether the maps under *loader* are called once for a batch: not without batches, or an order."""
+    """Whether the maps under *loader* are called once per batch: if there are batches and an order."""
     options = loader.arguments
     return (
         options["batch_size"] is not None

@@ -1,4 +1,4 @@
-"""What operators are written with, on either clock.
+"""The words that operators are written with, on either clock.
 
 `Run` has three parts: what any operator may use; what only processes use, that is a loader with its
 workers (`engine/workers/`); and what the two clocks do differently.
@@ -56,7 +56,7 @@ class Task:
 
 
 class Gate:
-    """Where tasks wait for a condition on what they share.
+    """Lets tasks wait for a condition on something that they share.
 
     Code that changes what conditions here speak of calls `changed()`, once for each
     task that may go on: one change makes room for one. A trace calls the place *name*.
@@ -123,7 +123,7 @@ class Resource(Gate):
 
 
 class Run(ABC):
-    """One iteration of a pipeline on one clock: what its operators share."""
+    """Holds what the operators of one iteration share, on one clock."""
 
     # The time as a trace has it: on the real clock what the computer's clock says
     time: int
@@ -153,7 +153,7 @@ class Run(ABC):
 
     @property
     def store(self) -> Store:
-        """What the current process remembers from one iteration to the next."""
+        """The memory of the current process, from one iteration to the next."""
         return self.current.process.store
 
     @types.coroutine
@@ -273,13 +273,13 @@ class Run(ABC):
         return self.call_without_lock(NO_WORK, function, *arguments)
 
     def measure(self, value: Any, nbytes: Bytes, before: int) -> int:
-        """Return the bytes of *value*: what *nbytes* says, else its own, else what it had *before*."""
+        """Return the bytes of *value*: by *nbytes*, else its own, else as many as *before*."""
         if callable(nbytes):
             return int(self.ask(nbytes_of, value, nbytes, before))
         return nbytes_of(value, nbytes, before)
 
     def stack(self, element: Element, name: Callable[[], Name]) -> None:
-        """Make one value of the list of values that *element* has; what that takes for real is *name*'s."""
+        """Stack the values that *element* holds; for real the time is that of stage *name*."""
         element.value = stack(element.value)
 
     def record_span(
@@ -298,7 +298,7 @@ class Run(ABC):
             task.last = len(spans) // 8 - 1
 
     def name(self, wanted: str, place: Position, role: str) -> Name:
-        """Name what is at *place* in this *role*: *wanted*, or with a number if that is taken."""
+        """Name the stage at *place* in this *role*: *wanted*, or with a number if that is taken."""
         key = (place.site, wanted, role)
         if key not in self.names:
             text, number = wanted, 1
@@ -313,7 +313,7 @@ class Run(ABC):
         return self.names[key]
 
     def within(self, stage: Name, name: str | None) -> Name:
-        """Return the stage of the *name* under which a function says it works, in an operator's *stage*."""
+        """Return the stage *name* of a function that works in an operator's *stage*."""
         return self.name(name, stage.place, stage.role) if name else stage
 
     def start(self, coro: Coroutine[Any, None, Any], stage: Name, lane: int = 0) -> Task:
@@ -384,14 +384,14 @@ class Run(ABC):
         """The time that the current task has reached, by which it is due."""
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        """Run *coro*, which waits as *stage*, and all that it starts, until it ends; return its value."""
+        """Run *coro*, which waits as *stage*, and all that it starts; return its value."""
         try:
             return self.drive(coro, stage)
         finally:
             self.finish(coro)
 
     def finish(self, coro: Coroutine[Any, None, Any]) -> None:
-        """End *coro*, which may not be at its end, with its helpers; then what would outlive the run."""
+        """End *coro* and its helpers, then all that would outlive the run."""
         coro.close()
         for end in self.leftovers:
             end()
@@ -418,4 +418,4 @@ class Run(ABC):
     def call(
         self, function: Callable[..., Any], stage: Name, element: Element, log: WorkLog
     ) -> Any:
-        """Call a learner's function on *element*; collect in *log* the work that it says and has not done."""
+        """Call a learner's function on *element*; *log* collects work that is still to be done."""

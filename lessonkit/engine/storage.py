@@ -1,4 +1,4 @@
-"""What many share at once, each with a part of it: cores in slices, the bandwidth of a storage.
+"""Resources that many share at once: cores in slices, the bandwidth of a storage.
 
 Everything that flows is served at a common rate for its class. So each ends when the service of
 its class has grown by its amount: one heap for each class, and no look at the others.
@@ -27,7 +27,7 @@ SAME_TIME = 2  # ns; an alarm that rings so near to what is due need not be set 
 
 
 class Fluid(ABC):
-    """What flows in a run, and how much of it is left; one alarm rings for the first that ends.
+    """Serves all that flows in a run at common rates; one alarm rings for the first to end.
 
     In a trace what a task has lost to others is a wait of kind *reason* at *place*.
     """
@@ -77,7 +77,7 @@ class Fluid(ABC):
 
     @types.coroutine
     def wake_finished(self) -> Any:
-        """Let those go on that have got all, whenever one may have."""
+        """Wake each task that has got its whole amount, whenever one may have."""
         while True:
             now = self.run.time
             self.advance(now)
@@ -121,7 +121,7 @@ class Fluid(ABC):
         kind: str,
         last: int,
     ) -> None:
-        """Record work since *began*, made possible by *last*; its end is what it takes *alone*."""
+        """Record a wait since *began*, made possible by *last*, and work that takes *alone*."""
         lost = max(0, run.time - began - alone)
         run.current.last = last
         if lost:  # the wait is on the way to the work, in a critical path
@@ -130,7 +130,7 @@ class Fluid(ABC):
 
 
 class SharedCores(Fluid):
-    """Cores in slices, as a system shares them: all who compute go on, each more slowly.
+    """Cores in slices, as a system shares them: all tasks that compute go on, each more slowly.
 
     Those are a step (True), and all others (False).
     """
@@ -144,7 +144,7 @@ class SharedCores(Fluid):
     async def compute(
         self, duration: int, stage: Name, element: Element, kind: str
     ) -> None:
-        """Do *duration* nanoseconds of work; what the others take of it is a wait for a core in a trace."""
+        """Do *duration* nanoseconds of work; a trace shows the time lost to others as a wait."""
         run, began, last = self.run, self.run.time, self.run.current.last
         await self.flow(run, duration, stage.role == TRAIN)
         self.record(run, began, duration, stage, element, kind, last)
@@ -160,7 +160,7 @@ class SharedCores(Fluid):
 
 
 def between(workers: int, factors: tuple[float, float], cores: int) -> float:
-    """Return the factor beside *workers* of them, between that beside one and that beside *cores*."""
+    """Interpolate the slowdown for *workers* between those for 1 and for *cores*."""
     one, full = factors
     return (
         one + (full - one) * min(1.0, (workers - 1) / max(1, cores - 1)) if workers else 1.0
@@ -173,7 +173,7 @@ LOOK_AGAIN = 2_000_000
 
 @dataclass(frozen=True)
 class Storage:
-    """What all readers of a run share, on whichever lanes, in whichever workers and ranks they read.
+    """A storage that all readers of a run share, on any lane, in any worker and rank.
 
     Streams share the *bandwidth*, in bytes a second, evenly, and each has at most *cap*.
     Only so many *streams* go on at once, others queue; None is no limit. A stream waits
@@ -197,7 +197,7 @@ class Storage:
             check.integer("streams", self.streams, least=1)
 
     def read(self, nbytes: float | Callable[[Any], float]) -> Read:
-        """Return a cost: to read *nbytes*, or what this function says of the element, from this storage.
+        """Return the cost of reading *nbytes*, a number or a function of the element.
 
         It goes where a cost is of an element: `map(cost=...)`, `open` and `read` of
         ArtificialDataset, `load` and `train` of `benchmark`.
@@ -224,13 +224,13 @@ class Storage:
 
 @dataclass(frozen=True)
 class Read(Priced):
-    """A cost that a storage decides: to read so many bytes of it."""
+    """The cost of reading some bytes of a storage."""
 
     storage: Storage
     nbytes: float | Callable[[Any], float]
 
     def __call__(self, value: Any) -> float:
-        """Return the seconds that it takes with nobody else there."""
+        """Return the seconds of the read of *value* if nothing else is read."""
         return self.storage.first_byte + self.bytes_of(value) / self.storage.most
 
     def price(self, element: Element) -> StorageRead:

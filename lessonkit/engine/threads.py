@@ -44,7 +44,7 @@ class WithoutThreads:
         heappush(self.line, (due, self.count, helper))
 
     def catch_up(self, asker: Any) -> None:
-        """Let helpers go through what they have missed: *asker* asks again."""
+        """Let helpers catch up with what they have missed, now that *asker* asks again."""
         asked = self.since = asker.due
         while self.run.real - asked < HASTE and self.give(asker, asked):
             pass
@@ -84,7 +84,7 @@ VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a
 
 
 def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
-    """Run `function(argument)` on a thread that never keeps Python from ending; False if none can start.
+    """Run `function(argument)` on a daemon thread; return False if none can start.
 
     *function* must not raise.
     """
@@ -98,7 +98,7 @@ def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
 
 
 class ThreadTask(Task):
-    """A task and what its thread waits on; also the worker of the functions it calls."""
+    """A task with the alarm that its thread waits on; it also hears of its functions' work."""
 
     run: "Threads"
 

@@ -1,4 +1,4 @@
-"""What is recorded of a run as it happens, and what that adds up to."""
+"""The record of a run as it happens, and the trace that adds it up."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ LOOP = Position()
 
 
 class Name(str):
-    """The name of a stage or a buffer, which no other part of the run has; it knows its place and role."""
+    """The unique name of a stage or a buffer in a run, which knows its place and role."""
 
     place = LOOP
     role = TRAIN
@@ -56,7 +56,7 @@ class Name(str):
 
 
 class Identity(NamedTuple):
-    """Who a sample is: of which source or file, in which pass over it, which one in it."""
+    """The identity of a sample: its source or file, the pass over it, its number in it."""
 
     instance: int
     epoch: int
@@ -74,7 +74,7 @@ NOBODY = Identity(-1, -1, -1)
 
 
 class Recorder:
-    """Takes down a run as it happens.
+    """Records a run as it happens.
 
     It must not slow the run down, nor fill the memory: the fields of all spans stand in
     one flat list, eight for each, and those of buffer events and identities likewise.
@@ -107,11 +107,11 @@ class Recorder:
 
     @property
     def element_count(self) -> int:
-        """How many elements it knows, nobody included: the key of the next one."""
+        """The number of known elements, NOBODY included: the key of the next one."""
         return len(self.identities) // 3
 
     def fork(self) -> "Recorder":
-        """Make one for another process, which begins with the elements and sources that this one knows."""
+        """Make one for another process, which knows the elements and sources of this one."""
         other = Recorder()
         other.identities, other.members = [*self.identities], {**self.members}
         other.instances, other.places = {**self.instances}, [*self.places]
@@ -137,7 +137,7 @@ class Recorder:
         return key
 
     def identity(self, element: int) -> Identity:
-        """Tell who an *element* is; a batch is who its first sample is."""
+        """Return the identity of an *element*; a batch has that of its first sample."""
         return Identity(*self.identities[3 * element : 3 * element + 3])
 
 
@@ -272,7 +272,7 @@ class Epoch:
 
 @dataclass(eq=False, repr=False)
 class Trace:
-    """What a run did, as data, and the run itself: *dataset*, *machine* and *options*.
+    """A run as data: its spans and events, and its *dataset*, *machine* and *options*.
 
     Everything that explains a run reads this and nothing else.
     """
@@ -289,7 +289,7 @@ class Trace:
 
     @property
     def recorded(self) -> Recorder:
-        """What was taken down of the run, as it is kept; ValueError if nothing was."""
+        """The record of the run; ValueError if nothing was recorded."""
         if self.recorder is None:
             raise ValueError("this run was not recorded: run it again without record=False")
         return self.recorder
@@ -327,7 +327,7 @@ class Trace:
 
     @cached_property
     def identities(self) -> list[Identity]:
-        """Who each element is, by its key; the first is nobody. A batch is who its first sample is."""
+        """The identity of each element, by its key; the first is NOBODY."""
         return [*map(Identity._make, rows(self.recorded.identities, 3))]
 
     @property
@@ -366,7 +366,7 @@ class Trace:
         )
 
     def times(self, stage: str, *, waits: bool = False) -> list[int]:
-        """Return the nanoseconds of each stretch in which *stage* worked, or with *waits* had to wait."""
+        """Return the nanoseconds of each stretch in which *stage* worked, or with *waits* waited."""
         chosen = (
             span for span in self.spans if span.stage == stage and span.is_wait == waits
         )
@@ -415,11 +415,13 @@ class Trace:
         return state_of(self, check.integer("after", after, least=0))
 
     def __repr__(self) -> str:
-        elements = sum(epoch.count for epoch in self.epochs)
-        return f"<Trace: {len(self.epochs)} epochs, {elements} elements, {self.duration * 1e3:.3f} ms>"
+        epochs, elements = len(self.epochs), sum(epoch.count for epoch in self.epochs)
+        return (
+            f"<Trace: {epochs} epochs, {elements} elements, {self.duration * 1e3:.3f} ms>"
+        )
 
     def __str__(self) -> str:
-        """Write a table for people: per stage how often, how long, which share, and how much waiting."""
+        """Write a table: per stage the number, time and share of its work, and its waiting."""
         if self.recorder is None:
             return repr(self)
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]

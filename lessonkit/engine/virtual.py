@@ -53,7 +53,7 @@ class Virtual(Run):
         return self.go(main, inf).value
 
     def go(self, main: Task, until: float) -> Any:
-        """Run tasks until *main* ends, and return how; ALL_RANKS if it waits, None if nothing is due.
+        """Run tasks until *main* ends, and return its end; ALL_RANKS if it waits, None if nothing is due.
 
         Nothing is due if all is so after *until*, or if this run has to keep in step with others.
         """
@@ -138,7 +138,7 @@ class Virtual(Run):
     def call(
         self, function: Callable[..., Any], stage: Name, element: Element, log: WorkLog
     ) -> Any:
-        """Run *function* at once; the work it says it does is collected in *log*, to be spent after."""
+        """Run *function* at once; *log* collects the work that it says, to be spent after it."""
         return self.call_without_lock(log, function, *call_parts(element.value))
 
     def call_without_lock(

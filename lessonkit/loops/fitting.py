@@ -18,7 +18,7 @@ GOLDEN = 0.618033988749895
 
 @dataclass(frozen=True)
 class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the call
-    """A measured cost: what an element took that was *seen*, one of *times* for any other.
+    """A measured cost: the time of an element that was *seen*, one of *times* for any other.
 
     Elements go by their numbers, so every run chooses the same one.
 
@@ -43,7 +43,7 @@ class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the 
 
 @dataclass(frozen=True)
 class costing:  # noqa: N801
-    """A function that says what it was measured to cost; a generator, also what to *open* it costs."""
+    """A function that says its measured cost; a generator also says that of *open*."""
 
     fn: Callable[..., Any]
     cost: Cost
@@ -57,7 +57,7 @@ class costing:  # noqa: N801
         return self.fn(*args)
 
     def read(self, opening: float, *args: Any) -> Iterator[Any]:
-        """Yield what the generator yields, after its cost; the first element costs *opening* too."""
+        """Yield each element after its cost; the first element costs *opening* too."""
         for value in self.fn(*args):
             self.say_cost(opening)
             yield value

@@ -1,4 +1,4 @@
-"""What real functions cost: measured on threads, so that the virtual clock can foretell other settings."""
+"""Measures the costs of real functions, so that the virtual clock can foretell other settings."""
 
 import pickle
 import threading
@@ -49,7 +49,7 @@ Changes = Callable[[Node, Route], dict[str, Any]]
 
 
 class Call(NamedTuple):
-    """A call of a real function; of a generator, what one element took."""
+    """The times of one call of a real function, or of one element of a generator."""
 
     began: float
     ended: float
@@ -114,7 +114,7 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
-    """Return *root* with other arguments, as *change* says of each node, also in what its functions make."""
+    """Return *root* with arguments by *change* for each node, also in data sets that functions make."""
     places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
     def changed(before: Node, node: Node) -> Node:
@@ -143,7 +143,7 @@ def function_in(node: Node) -> str:
 
 
 class Notes:
-    """What is taken down of a run: the calls of each step, what they returned, and who got the lock when."""
+    """Notes of a run: the calls of each step, their results, and when a thread got the lock."""
 
     def __init__(self) -> None:
         self.calls: dict[Route, list[Call]] = {}
@@ -169,7 +169,7 @@ class Notes:
             stop.set()
 
     def watched(self, node: Node, place: Route) -> dict[str, Any]:
-        """Return the arguments of *node* that make it do one thing at a time, and take down its calls."""
+        """Return arguments of *node* with which it does one thing at a time and notes its calls."""
         changes = NOTHING_AT_ONCE.get(node.method, {})
         name = function_in(node)
         function = node.arguments.get(name)
@@ -182,7 +182,7 @@ class Notes:
         return changes | {name: partial(watch, place, function)}
 
     def call(self, place: Route, fn: Callable[..., Any], *args: Any) -> Any:
-        """Call a function, and take that down."""
+        """Call a function, and note it."""
         number = number_in_hand()
         value, call = self.timed(place, fn, *args)
         self.memory.keep(place, number, value)
@@ -190,7 +190,7 @@ class Notes:
         return value
 
     def read(self, place: Route, fn: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        """Give what a generator gives, and take that down."""
+        """Yield the values of a generator, and note each."""
         read, first = list[bytes](), number_in_hand()
 
         # A function that returns a list works before its first element
@@ -221,7 +221,7 @@ class Notes:
             current.worker = outside
 
     def priced(self, node: Node, place: Route) -> dict[str, Any]:
-        """Return the arguments of *node* with which its function says what it took."""
+        """Return arguments of *node* with which its function says its measured cost."""
         took = self.calls.get(place, [])
         if not is_worth(took):
             return {}

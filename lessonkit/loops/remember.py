@@ -1,4 +1,4 @@
-"""What functions returned while they were measured: a model of their pipeline calls none of them again."""
+"""Remembers results of measured functions, so that a model calls none of them again."""
 
 import pickle
 from collections import defaultdict
@@ -15,7 +15,7 @@ MOST_BYTES = 2**30  # bytes
 
 
 class Remembered:
-    """What functions returned, by their *place* and what they got: at most *room* bytes.
+    """Results of functions, by *place* and the number of the element: at most *room* bytes.
 
     It gives copies, so nobody can change what is kept. It keeps nothing that cannot be
     pickled, and nothing of a function that says its cost by `work`, for that has to be said again.
@@ -28,7 +28,7 @@ class Remembered:
         self.random = Random(0)
 
     def keep(self, place: Any, number: Any, value: Any) -> None:
-        """Keep the *value* that a function in *place* returned for what has this *number*."""
+        """Keep the *value* that the function at *place* returned for the element with *number*."""
         kept = pickled(value)
         if kept and len(kept) <= self.room and number not in self.kept[place]:
             self.room -= len(kept)
@@ -37,11 +37,11 @@ class Remembered:
     def standing_in(
         self, place: Any, fn: Callable[..., Any], *, random: bool
     ) -> Callable[..., Any]:
-        """Return what stands in for *fn* on the virtual clock; if it is *random*, each call may differ."""
+        """Return a stand-in for *fn* on the virtual clock; if *random*, its calls may differ."""
         return update_wrapper(partial(self.call, place, random, fn), fn)
 
     def call(self, place: Any, random: bool, fn: Callable[..., Any], *args: Any) -> Any:
-        """Return what *fn* returned for *args*, or for something else if nobody has measured these."""
+        """Return the result of *fn* for this element, or of another one if it was not measured."""
         kept = self.kept.get(place)
         if not kept or place in self.saying or not isinstance(current.worker, WorkLog):
             return fn(*args)

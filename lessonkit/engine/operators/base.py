@@ -1,4 +1,4 @@
-"""What every operator has: its place in a run (`Scope`) and one iteration (`Stream`)."""
+"""The base of every operator: its place in a run (`Scope`) and one iteration (`Stream`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_FRAMES, ROOM = 7_000, 500
 
 
 class EndlessError(RuntimeError):
-    """A pipeline asks for ever more elements and gives none: where tf.data would loop for ever, we say so."""
+    """Raised where a pipeline asks for more and more elements in vain, and tf.data would hang."""
 
     after = 200_000  # elements in vain
 
@@ -30,7 +30,7 @@ Operator = TypeVar("Operator", bound=Opener)
 
 
 def operator(method: str, *, parallel: bool = False) -> Callable[[Operator], Operator]:
-    """Say that this class or function opens the streams of *method*, or only those with *parallel* calls."""
+    """Register what opens streams of *method*, or only those with *parallel* calls."""
 
     def register(opener: Operator) -> Operator:
         OPERATORS[method, parallel] = opener
@@ -61,7 +61,7 @@ class Scope(NamedTuple):
         return opener(Scope(self.run, place, origin or self.origin), node)
 
     def name(self, wanted: str, role: str) -> Name:
-        """Name what stands here in this *role*: as *wanted*, or with a number if that is taken."""
+        """Name the stage here in this *role*: *wanted*, or with a number if that is taken."""
         return self.run.name(wanted, self.place, role)
 
 
@@ -88,7 +88,7 @@ class Stream(ABC):
         self.prepare()
 
     def prepare(self) -> None:  # noqa: B027 - most need nothing
-        """Make what this iteration needs before the first element is asked for."""
+        """Prepare this iteration before the first element is asked for."""
 
     def open_input(self, index: int = 0) -> Stream:
         """Open input number *index*."""
@@ -98,7 +98,7 @@ class Stream(ABC):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Return the argument *name*: each has a type of its own, which is checked where it is given."""
+            """Return the argument *name*, of a type that is checked where it is given."""
 
     @abstractmethod
     async def next(self) -> Element:
@@ -114,7 +114,7 @@ class Stream(ABC):
         return self.buffers[-1]
 
     def close(self) -> None:
-        """End helpers, close files and forget what is held: nobody asks any more."""
+        """End helpers, close files and forget all that is held."""
         for helper in self.helpers:
             self.run.cancel(helper)
         self.close_inputs()
@@ -136,10 +136,10 @@ class Transform(Stream):
 
 
 class Buffer:
-    """Tells the trace what an operator holds: every element that enters or leaves.
+    """Records what an operator holds: every element that enters or leaves.
 
     Several of one *name* may be open at once, in the files of an interleave or in several workers:
-    then there is room for so many times *capacity*.
+    then there is room for *capacity* elements in each.
     """
 
     def __init__(self, run: Run, name: Name, capacity: int | None) -> None:

@@ -17,7 +17,7 @@ from lessonkit.engine.trace import FILL
 
 @operator("batch")
 class SequentialBatch(Transform):
-    """Reads its elements one after another, and only then gives them. An error loses the part it had."""
+    """Reads all its elements before it gives them. An error loses those that it had."""
 
     async def next(self) -> Element:
         parts: list[Element] = []
@@ -35,7 +35,7 @@ class SequentialBatch(Transform):
 
 @operator("batch", parallel=True)
 class ParallelBatch(Prefetch):
-    """Makes batches ahead, even with a single call, one after another: at most n are complete or under way.
+    """Makes batches ahead, one after another: at most n are complete or under way.
 
     In tf.data it is only the copying of elements into batches that runs in parallel. That
     costs nothing here, so batches are complete in their order, also if none is to be kept.

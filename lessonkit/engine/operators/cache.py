@@ -1,4 +1,4 @@
-"""`cache`: what the first complete pass gave, given again without making it."""
+"""`cache`: gives the elements of the first complete pass again, without making them."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from lessonkit.engine.trace import CACHE
 
 
 class Kept:
-    """What a cache holds, for all iterations over it: nothing, until a pass was complete."""
+    """Holds the elements of a cache for all iterations: none until a pass was complete."""
 
     elements: list[Element] | None = None
 
 
 @operator("cache")
 class Cache(Stream):
-    """Keeps copies of the elements of a pass, and replays them if that got to the end: nothing above it runs.
+    """Keeps copies of the elements of a pass, and replays them if the pass got to its end.
 
     An error is passed on and leaves no trace: the cache replays without it.
     """

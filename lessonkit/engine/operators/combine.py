@@ -35,7 +35,7 @@ class Repeat(Stream):
 
 @operator("zip")
 class Zip(Stream):
-    """Gives tuples, until one input ends. Asks each of them also after an error: they stay in step."""
+    """Gives tuples until one input ends. After an error it still asks each: they stay in step."""
 
     def prepare(self) -> None:
         for index in range(len(self.node.inputs)):

@@ -56,7 +56,7 @@ class Interleave(Transform):
 
 
 def cycle_length(given: int | None, calls: int | None, cores: int) -> int:
-    """Return how many data sets take turns: as *given*, or as tf.data chooses by *calls* and *cores*."""
+    """Return the length of the cycle: as *given*, or as tf.data chooses by *calls* and *cores*."""
     if given is not None and given != AUTOTUNE:
         return given
     if calls is None:
@@ -128,7 +128,7 @@ class File:
 
 @operator("interleave", parallel=True)
 class ParallelInterleave(Interleave):
-    """Reads several data sets at once, each into a buffer of its own; ahead of need even with a single call.
+    """Reads several data sets at once, each into a buffer of its own, ahead of need.
 
     A reader stays with one file until its buffer is full or the file ends. Beside the
     cycle, *future* files are opened and filled ahead of need, by readers of their own;

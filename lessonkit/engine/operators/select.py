@@ -31,7 +31,7 @@ class Filter(Transform):
 
 @operator("take")
 class Take(Transform):
-    """Gives the first so many; all if negative. An error does not count."""
+    """Gives the first `count` elements; all if it is negative. An error does not count."""
 
     given = 0
 
@@ -45,7 +45,7 @@ class Take(Transform):
 
 @operator("skip")
 class Skip(Transform):
-    """Gives all but the first so many; none if negative."""
+    """Gives all but the first `count` elements; none if it is negative."""
 
     count: int
 

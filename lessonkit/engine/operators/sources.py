@@ -11,7 +11,7 @@ from lessonkit.engine.trace import OPEN, READ
 
 
 class Source(Stream):
-    """A stream that makes elements and says who they are."""
+    """A stream that makes elements and numbers them."""
 
     nbytes: Bytes = None
     given = 0  # the position of the next sample
@@ -44,7 +44,7 @@ class Source(Stream):
         return element
 
     def file(self, change: int) -> None:
-        """Take down that a file is opened (*change* is 1) or closed (-1)."""
+        """Record that a file is opened (*change* is 1) or closed (-1)."""
         self.is_open = change > 0
         if self.run.recorder is not None:
             self.run.recorder.files.append(
@@ -59,7 +59,7 @@ class Source(Stream):
 @operator("from_list")
 @operator("range")
 class Listed(Source):
-    """Gives what is there already, in no time."""
+    """Gives values that are there already, in no time."""
 
     async def next(self) -> Element:
         if self.given >= len(self.values):
@@ -69,7 +69,7 @@ class Listed(Source):
 
 @operator("from_generator")
 class Generated(Source):
-    """Gives what a learner's generator yields; the generator is its file."""
+    """Gives the values that a learner's generator yields; the generator is its file."""
 
     iterator: Iterator[Any] | None = None
     ended = False
