@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from alone import Alone
 from browser import NARROW, Visit, serious_violations
+from heat_map_07 import heat_map
 from mystery_08 import mystery
 
 from lessonkit import ArtificialDataset
-from lessonkit.widgets import explore, heat_map, seconds
+from lessonkit.widgets import explore, seconds
 
 LENGTHS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
     .filter((bar) => !bar.classList.contains("lk-wait") && bar.style.display !== "none")

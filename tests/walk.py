@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from browser import STEP, Visit, serious_violations
+from heat_map_07 import HeatMap
 from lesson import Lesson
 from mystery_08 import STAGES, Mystery
 from test_browser_explore import BARS, micros
@@ -16,7 +17,6 @@ from lessonkit.pictures.layout import layout
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.knob_map import HeatMap
 from lessonkit.widgets.questions.placing import Placing
 from lessonkit.widgets.questions.question import SCALES, Marks, Predict, Question
 from lessonkit.words import milliseconds

@@ -6,14 +6,13 @@ from lessonkit.widgets import goals
 from lessonkit.widgets.challenges import challenge
 from lessonkit.widgets.controls import cards, seconds, slider
 from lessonkit.widgets.explorer import explore, show
-from lessonkit.widgets.knob_map import heat_map
 from lessonkit.widgets.questions import predict
 from lessonkit.widgets.sandbox import explain_missing_names
 
 explain_missing_names(get_ipython())
 
-__all__ = ["cards", "challenge", "explore", "goals", "heat_map"]
-__all__ += ["predict", "seconds", "show", "slider"]
+__all__ = ["cards", "challenge", "explore", "goals", "predict"]
+__all__ += ["seconds", "show", "slider"]
 
 
 def __dir__() -> list[str]:

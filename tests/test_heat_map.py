@@ -6,12 +6,12 @@ import itertools
 from typing import Any
 
 import pytest
+from heat_map_07 import heat_map
 from hypothesis import given
 from pages import JSON, Said
 
 from lessonkit import AUTOTUNE, ArtificialDataset, benchmark
 from lessonkit.optimize import autotune
-from lessonkit.widgets import heat_map
 
 
 def two_maps(decode: int = 1, augment: int = 1) -> Any:
