@@ -9,7 +9,7 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.element import END, Element, Failure, stack
-from lessonkit.engine.machine import Price, Store, WorkerInfo, price_of_bytes
+from lessonkit.engine.machine import Store, WorkerInfo, price_of_bytes
 from lessonkit.engine.node import Node, one_call, swap
 from lessonkit.engine.operators.base import Stream, joined, operator
 from lessonkit.engine.operators.sources import Listed
@@ -289,8 +289,7 @@ class Worker(BatchMaker):
             elif self.ended:
                 continue
             else:
-                request.result, cost = await self.answer(request)
-                await run.spend(cost, self.loader.transfer_stage, request.result)
+                await self.answer(request)
             way = handling.hop + (handling.way_busy if requests else handling.way)
             if way or self.first_delay or self.on_the_way:
                 self.deliver(request, run.time + way)
@@ -300,22 +299,20 @@ class Worker(BatchMaker):
         self.gone = True
         self.loader.news.changed()
 
-    async def answer(self, request: Request) -> tuple[Element, Price]:
-        """Make what is requested; return what came of it, and what its transfer costs."""
+    async def answer(self, request: Request) -> None:
+        """Make what is requested, and spend what its transfer costs."""
         run, began = self.run, self.run.time
         made = await self.make(request.indices)
         self.ended = request.is_last = made is None or made is END
-        if made is None:
-            died = f"DataLoader worker {self.number} exited unexpectedly"
-            made = Failure(RuntimeError(died))
-        if self.ended or type(made) is Failure:
-            return made, 0
-        if run.recorder is not None and began > request.sent:
-            stage, times = self.loader.queue_stage, (request.sent, began)
-            run.record_wait(
-                stage, "in the queue", *times, self.number, made, self.gate.name
-            )
-        return made, self.transfer
+        died = f"DataLoader worker {self.number} exited unexpectedly"
+        request.result = made or Failure(RuntimeError(died))
+        if request.has_batch():
+            if run.recorder is not None and began > request.sent:
+                stage, times = self.loader.queue_stage, (request.sent, began)
+                run.record_wait(
+                    stage, "in the queue", *times, self.number, made, self.gate.name
+                )
+            await run.spend(self.transfer, self.loader.transfer_stage, made)
 
     def deliver(self, request: Request, due: int) -> None:
         """Let a result reach the main process when it is *due*, but after the one before it."""
