@@ -15,7 +15,7 @@ TINY = (0, 1e-5, 3e-5, 1e-4)  # seconds
 def pipeline(
     seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False
 ) -> Dataset:
-    """A pipeline of up to five operators whose order is defined; if asked, with functions that fail."""
+    """A pipeline of up to five operators with a defined order; if asked, with failing functions."""
     draw = random.Random(seed)
     dataset = source(draw, costs)
     for _ in range(draw.randint(0, 5)):
@@ -100,7 +100,7 @@ STEPS: list[Callable[[random.Random, Dataset, tuple[float, ...]], Any]] = [
 
 
 def loaded(seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False) -> Dataset:
-    """A pipeline with a loader of 0 to 3 workers, map-style or iterable, and up to two operators after it."""
+    """A pipeline with a loader of 0 to 3 workers, and up to two operators after it."""
     draw = random.Random(-1 - seed)
     samples = (
         with_random_access(draw, costs) if draw.random() < 0.6 else pipeline(seed, costs)
@@ -170,7 +170,7 @@ def without_storages(dataset: Dataset) -> Dataset:
 
 
 def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
-    """A list or a range, or a rank's share of one, and up to three maps; now and then a cache among them."""
+    """A list or a range, or a share of one, and up to three maps, some with a cache among them."""
     dataset = (
         Dataset.range(some(draw, 12))
         if draw.random() < 0.7

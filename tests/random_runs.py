@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
 @cache
 def runs() -> list[Run]:
-    """1,000 of operators and 500 with loaders, each with its number; in some of them nothing happens."""
+    """1,000 of operators and 500 with loaders, by numbers; in some of them nothing happens."""
     found = []
     for seed in range(1000):
         dataset, machine = pipeline(seed, COSTS), Machine((1, 2, 4)[seed % 3])

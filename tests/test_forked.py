@@ -266,9 +266,7 @@ def drawn(loader: DataLoader) -> list[tuple[float, float]]:
     ]
 
 
-def test_each_worker_draws_numbers_of_its_own_new_in_each_epoch_and_the_same_from_the_same_seed() -> (
-    None
-):
+def test_each_worker_draws_numbers_of_its_own_and_the_same_from_the_same_seed() -> None:
     np.random.seed(0)
 
     def draw(_: int) -> tuple[float, float]:
@@ -309,7 +307,7 @@ def test_a_real_run_shows_what_it_takes_to_put_arrays_together() -> None:
 def test_a_process_whose_end_another_thread_was_told_ends_quietly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Who starts a process asks for the ends of all: who joins one at that moment is not told of it."""
+    """A start of a process asks for the ends of all: a join at that moment is not told of it."""
 
     def still_running(process: Any) -> None:
         raise ValueError("Cannot close a process while it is still running")

@@ -42,9 +42,7 @@ def test_a_worker_makes_a_whole_batch() -> None:
         assert arrivals(DataLoader(SAMPLES, 4, num_workers=workers), train=0)[0] == 40
 
 
-def test_the_error_of_a_start_comes_once_even_if_its_worker_was_not_asked_before_the_next_epoch() -> (
-    None
-):
+def test_the_error_of_a_start_comes_once_also_after_an_epoch_without_its_worker() -> None:
     class Growing:
         """A sampler with one sample in the first epoch, two in the second, and so on."""
 

@@ -38,7 +38,7 @@ HANDLING = {
 
 
 def cases(kind: str, *names: str) -> list[dict[str, Any]]:
-    """The cases of a kind, "measured" or "epochs": those kept here, or those of a file that is named."""
+    """The cases of a kind, "measured" or "epochs": those kept here, or those of a named file."""
     other = os.environ.get("LESSONKIT_TORCH_CASES")
     paths = [Path(other)] if other else [DATA / name for name in names]
     return [case for path in paths for case in json.loads(path.read_text()) if kind in case]
@@ -108,7 +108,7 @@ class Samples:
         return list(indices), [info.id if info else -1] * len(indices)
 
     def rows(self) -> Iterator[tuple[int, int]]:
-        """The iterable: files one after another, some of them or of their samples for this worker."""
+        """The iterable: files in turn, some of them or of their samples for this worker."""
         said, info = self.said, get_worker_info()
         me, count = (info.id, info.num_workers) if info else (0, 1)
         shard, number = said.get("shard", "none"), 0
