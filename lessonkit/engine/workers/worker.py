@@ -271,36 +271,42 @@ class Worker(BatchMaker):
 
     async def work(self, start: int) -> None:
         """Make what is requested, until it is stopped."""
-        run, requests = self.run, self.requests
-        handling = self.loader.handling
-        await run.spend(start, self.loader.start_stage)
+        requests = self.requests
+        await self.run.spend(start, self.loader.start_stage)
         await self.prepare()
         while True:
             if not requests:  # most workers have one waiting
-                await run.until(self.gate, lambda: requests or self.stopped, "buffer empty")
+                await self.run.until(
+                    self.gate, lambda: requests or self.stopped, "buffer empty"
+                )
             if self.stopped:
                 break
-            request = requests.popleft()
-            await run.spend(max(0, request.sent + handling.hop - run.time))
-            if request.number < 0:
-                self.loader = request.indices
-                self.ended = False
-                self.open()
-            elif self.ended:
-                continue
-            else:
-                await self.answer(request)
-            way = handling.hop + (handling.way_busy if requests else handling.way)
-            if way or self.first_delay or self.on_the_way:
-                self.deliver(request, run.time + way)
-            else:
-                self.loader.arrive(request)
+            # While it waits it holds no request: an error in one would keep all that asked
+            await self.answer(requests.popleft())
         self.close()
         self.gone = True
         self.loader.news.changed()
 
     async def answer(self, request: Request) -> None:
-        """Make what is requested, and spend what its transfer costs."""
+        """Do what is requested, unless the epoch has ended, and let the main process know."""
+        run, handling = self.run, self.loader.handling
+        await run.spend(max(0, request.sent + handling.hop - run.time))
+        if request.number < 0:
+            self.loader = request.indices
+            self.ended = False
+            self.open()
+        elif self.ended:
+            return
+        else:
+            await self.fulfil(request)
+        way = handling.hop + (handling.way_busy if self.requests else handling.way)
+        if way or self.first_delay or self.on_the_way:
+            self.deliver(request, run.time + way)
+        else:
+            self.loader.arrive(request)
+
+    async def fulfil(self, request: Request) -> None:
+        """Make the batch of a request, and spend what its transfer costs."""
         run, began = self.run, self.run.time
         made = await self.make(request.indices)
         self.ended = request.is_last = made is None or made is END
