@@ -106,7 +106,7 @@ class Dataset(Description):
 
     @staticmethod
     def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
-        """Give each of *values*, as it is; *nbytes* says how large one is, if it does not know itself."""
+        """Give each of *values*, as it is; *nbytes* is its size, if it does not know its own."""
         arguments = {"values": [*check.values("values", values)]} | check.arguments(
             "from_list", locals()
         )
@@ -180,7 +180,7 @@ class Dataset(Description):
         random: bool = False,
         fn: Callable[..., Any] | None = None,
     ) -> Dataset:
-        """Call *map_func*, also called *fn*, with each element; without a function only the cost is spent.
+        """Call *map_func*, also called *fn*, with each element; without one only spend the cost.
 
         With *num_parallel_calls* so many calls are under way at once, ahead of need. Their
         results keep the order of the elements unless *deterministic* is False.
@@ -236,7 +236,8 @@ class Dataset(Description):
         With *num_parallel_calls* so many are read at once, ahead of need; the order stays
         unless *deterministic* is False. Raises ValueError if there are more calls than turns.
 
-        >>> list(Dataset.range(1, 3).interleave(lambda x: Dataset.from_list([x, x]), cycle_length=2))
+        >>> twice = lambda x: Dataset.from_list([x, x])
+        >>> list(Dataset.range(1, 3).interleave(twice, cycle_length=2))
         [1, 2, 1, 2]
         """
         if cycle_length not in (None, AUTOTUNE) and num_parallel_calls is not None:
@@ -251,7 +252,7 @@ class Dataset(Description):
     # ---- buffers ----
 
     def prefetch(self, buffer_size: int) -> Dataset:
-        """Make at most *buffer_size* elements ready in the background, before anybody asks for them.
+        """Make up to *buffer_size* elements ready in the background, before they are asked for.
 
         AUTOTUNE begins with one; 0 makes nothing ahead.
         """
@@ -287,7 +288,7 @@ class Dataset(Description):
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
     ) -> Dataset:
-        """Make one element of *batch_size*: a list that computes as a tensor does; of arrays, an array.
+        """Make one element of *batch_size*: a list that computes like a tensor, or an array.
 
         Tuples and dicts stay what they are, and have a batch for each part. A last batch with
         fewer elements is left out with *drop_remainder*. With *num_parallel_calls* so many
@@ -300,7 +301,7 @@ class Dataset(Description):
         return self._then("batch", locals())
 
     def unbatch(self) -> Dataset:
-        """Give the parts of each batch one by one; ValueError if the elements are known to be single.
+        """Give the parts of each batch one by one; ValueError if elements are known to be single.
 
         >>> list(Dataset.from_list([[1, 2], [3]]).unbatch())
         [1, 2, 3]

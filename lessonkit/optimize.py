@@ -1,4 +1,4 @@
-"""Better pipelines, found by rule and by search: `rewrite` changes operators, `autotune` numbers."""
+"""Better pipelines, by rule and by search: `rewrite` changes operators, `autotune` numbers."""
 
 from lessonkit.improve.autotune import autotune
 from lessonkit.improve.rewrite import RULES, rewrite

@@ -16,7 +16,7 @@ class Compared:
 
     @property
     def off(self) -> float | None:
-        """The share of the measured time by which the prediction was too long; None if one is zero."""
+        """The share of the measured time that the prediction has too much; None if one is zero."""
         predicted, measured = self.predicted[1], self.measured[1]
         return predicted / measured - 1 if predicted and measured else None
 

@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """The steps from the start of a run to its end, without a gap, and each stage's share of them."""
+    """The steps from the start of a run to its end, without a gap, and the share of each stage."""
 
     steps: tuple[Step, ...] = field(repr=False)
     shares: dict[str, float]  # of the whole, largest first
@@ -94,7 +94,7 @@ def last_work(spans: list[Span], end: int) -> int:
 
 
 def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
-    """Follow the causes back from span *index*: list what the time from *start* to *end* went into."""
+    """List what the time from *start* to *end* went into, by the causes back from span *index*."""
     steps = []
     while index >= 0 and end > start:
         span = spans[index]
@@ -113,7 +113,7 @@ def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
 
 
 class Idle(NamedTuple):
-    """A stretch in which the accelerator had nothing to do, and what its next element needed meanwhile.
+    """A stretch in which the accelerator idled, and what its next element needed meanwhile.
 
     Times are the clock's nanoseconds; *blame* has those of each stage, largest first.
     """
@@ -124,7 +124,7 @@ class Idle(NamedTuple):
 
 
 def idle_stretches(trace: Trace) -> list[Idle]:
-    """Find the gaps between the steps of the accelerator, each with what led to the step after it."""
+    """List the gaps between the steps of the accelerator, each with what led to the step after."""
     spans, end = trace.spans, ended(trace)
     # A step that others slow down, for they compute on the same cores, is a wait for a core
     # and then work.

@@ -58,7 +58,7 @@ def data_quality(trace: Trace) -> DataQuality:
 
 
 def blurs(trace: Trace, epoch: list[Identity], mixed: bool) -> bool:
-    """Whether a sample of an *epoch* came before one of the pass before it, from sources at one site.
+    """Whether a sample of an *epoch* came before one of an earlier pass, from sources at one site.
 
     A cache gives the samples of one pass again and again: there, if something has *mixed*
     passes, a sample that came more often than a later one tells.

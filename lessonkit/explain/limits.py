@@ -235,7 +235,7 @@ def length_ns(span: Span) -> int:
 
 
 def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
-    """Return the site of the loader in whose *workers* an operator at *site* runs; () is the main process."""
+    """Return the site of the loader whose *workers* run an operator at *site*; () for none."""
     outer = (site[:end] for end in range(len(site) - 1, 0, -1))
     return next((loader for loader in outer if loader in workers), ())
 

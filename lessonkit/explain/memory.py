@@ -8,7 +8,7 @@ from lessonkit.engine.trace import Trace
 
 @dataclass(frozen=True)
 class Levels:
-    """How much there was of something: in *steps*, by the name of what held it, and at its *peak*."""
+    """How much there was of something: in *steps*, by the name of its holder, and at its *peak*."""
 
     # (seconds, how much from then on)
     steps: dict[str, list[tuple[float, int]]] = field(repr=False)

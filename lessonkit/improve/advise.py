@@ -39,7 +39,7 @@ THAWS = {  # what is frozen no more
 
 @dataclass(frozen=True)
 class Advice:
-    """A change that was run: the seconds a sample takes and saves, the bytes and calls that it needs."""
+    """A change that was run: the seconds per sample that it takes and saves, and what it needs."""
 
     change: str
     dataset: Dataset
@@ -98,7 +98,7 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
 
 def changes(root: Node) -> Iterator[Change]:
-    """Make all single changes to the pipeline that ends in *root*; some may be worse than nothing."""
+    """Give all single changes to the pipeline that ends in *root*; some may be harmful."""
     loaders = [node for node in walk(root) if node.method == "DataLoader"]
     # The rest of advice is for operators that share a process
     kinds = (of_loader,) if loaders else (of_buffers, of_calls, of_order, of_batches)

@@ -1,4 +1,4 @@
-"""AUTOTUNE: the numbers that are left open in a pipeline, found by hill climbing on the virtual clock."""
+"""AUTOTUNE: the open numbers of a pipeline, found by hill climbing on the virtual clock."""
 
 import math
 from collections import Counter
@@ -48,8 +48,8 @@ def autotune(
     functions, on the virtual clock; without an end it needs `max_elements`.
 
     >>> from lessonkit import AUTOTUNE, ArtificialDataset
-    >>> dataset = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
-    >>> tuned = autotune(dataset, Machine(cores=2))
+    >>> mapped = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=AUTOTUNE)
+    >>> tuned = autotune(mapped.prefetch(AUTOTUNE), Machine(cores=2))
     >>> tuned.dataset
     ArtificialDataset(20).map(cost=0.03, num_parallel_calls=2).prefetch(1)
     >>> print(*[step for step in tuned.steps if step.accepted], sep="\n")
@@ -84,7 +84,7 @@ def autotune(
 def open_numbers(
     root: Node, cores: int, most_places: int
 ) -> tuple[dict[Knob, int | None], dict[Knob, tuple[str, int]]]:
-    """List how many files each interleave has open; and the knobs to set, with their names and limits.
+    """Return how many files each interleave opens, and the knobs to set, each with name and limit.
 
     The order of the elements depends on the open files: their number is not to be found,
     and stays what it was.
@@ -109,7 +109,7 @@ def open_numbers(
 
 
 class SearchStep(NamedTuple):
-    """A setting that was tried: the *change* to it, what it took, and *why* it was *accepted* or not."""
+    """A setting that was *tried*: the *change* to it, and *why* it was *accepted* or not."""
 
     change: str
     setting: Setting
@@ -137,7 +137,7 @@ class Search:
     enough: float = 0  # seconds a sample; less is no better
 
     def found(self) -> Setting:
-        """Return where the search ends: first at the fastest, then at what is as fast and takes less."""
+        """Return the setting that takes least of those as fast as the fastest."""
         start = (1,) * len(self.limits)
         self.price(start)
         self.note(start, start, "where the search begins", accepted=True)

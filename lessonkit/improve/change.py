@@ -9,7 +9,7 @@ from lessonkit.engine.training import benchmark
 
 
 class Change(NamedTuple):
-    """A change in *words*, the *node* that the pipeline then ends in, and its *effects* on the data."""
+    """A change in *words*, the *node* that then ends the pipeline, and *effects* on the data."""
 
     words: str
     node: Node
@@ -50,7 +50,7 @@ def calls_at_once(node: Node) -> int:
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Raise TypeError for *options* of `benchmark` that are no choice where many pipelines are run."""
+    """Raise TypeError for *options* of `benchmark` that many runs do not allow."""
     for name in ("clock", "record", "ranks"):
         if name in options:
             why = "one pipeline" if name == "ranks" else "on the virtual clock"

@@ -66,7 +66,7 @@ def with_knob(dataset: Dataset, knob: Knob | str, value: int | None) -> Dataset:
 
 
 def find_knob(dataset: Dataset, wanted: Knob | str) -> Knob:
-    """Return the knob of *dataset* that is *wanted*, or the only one of this name; else ValueError."""
+    """Return the *wanted* knob of *dataset*, or the only one of this name; else ValueError."""
     there = knobs(dataset)
     fitting = {knob for knob in there if wanted in (knob, knob.name)}
     if len(fitting) != 1:
@@ -75,7 +75,7 @@ def find_knob(dataset: Dataset, wanted: Knob | str) -> Knob:
 
 
 def with_knobs(root: Node, values: Mapping[Knob, int | None]) -> Node:
-    """Return *root* with each of some knobs at its value, by the methods themselves, which check it."""
+    """Return *root* with each knob at its value, set and checked by the methods themselves."""
     changes: dict[Node, dict[str, int | None]] = {}
     for knob, value in values.items():
         changes.setdefault(knob.node, {})[knob.name] = value

@@ -27,7 +27,7 @@ class Rule(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """A rule that changed something: its *sentence*, and the code up to there *before* and *after*."""
+    """A rule that changed something: its *sentence*, and the code *before* and *after* it."""
 
     rule: str
     sentence: str
