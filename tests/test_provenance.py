@@ -1,12 +1,11 @@
 """What belongs to which operator: by where it is, never by what it is called."""
 
-import pickle
 from typing import Any
 
 import pytest
 
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, benchmark, work
-from lessonkit.analysis import critical_path, data_quality, limits, memory
+from lessonkit.analysis import data_quality, limits
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import challenge, goals
@@ -120,23 +119,6 @@ def test_a_trace_knows_its_pipeline_machine_and_options() -> None:
     assert trace.dataset is dataset
     assert trace.machine == Machine(2)
     assert trace.options["num_epochs"] == 3
-
-
-def test_a_pickled_trace_leaves_its_functions_behind_and_says_so_where_they_are_needed() -> (
-    None
-):
-    dataset = (
-        ArtificialDataset(4, nbytes=10).map(lambda sample: -sample, cost=0.001).prefetch(1)
-    )
-    trace = benchmark(dataset, train=lambda sample: 0.010)
-    back = pickle.loads(pickle.dumps(trace))
-    assert (str(back), back.spans, back.events) == (str(trace), trace.spans, trace.events)
-    assert (limits(back), memory(back)) == (limits(trace), memory(trace))
-    assert critical_path(back) == critical_path(trace)
-    assert [span.role for span in back.spans] == [span.role for span in trace.spans]
-    for ask in (plumbing, data_quality, lambda read: read.options):
-        with pytest.raises(ValueError, match="copied or pickled without its pipeline"):
-            ask(back)
 
 
 # ---- what the order does to the data ----

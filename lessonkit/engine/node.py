@@ -202,7 +202,7 @@ def is_repeatable(node: Node) -> bool:
 
 
 def one_call(loader: Node) -> bool:
-    """Whether the maps under *loader* are called once per batch: if there are batches and an order."""
+    """Whether the maps under *loader* are called once per batch: given batches and an order."""
     options = loader.arguments
     return (
         options["batch_size"] is not None
