@@ -6,7 +6,6 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -306,7 +305,6 @@ def test_ranks_that_are_given_one_pipeline_have_caches_of_their_own() -> None:
     found = benchmark(lambda rank: cached, 2, ranks=2)
     assert [len(trace.times("Map")) for trace in found.traces] == [3, 3]
     assert found.duration == benchmark(cached, 2).duration
-    assert "All ranks read the same samples" in found.alike
 
 
 def test_what_is_no_function_of_a_rank_is_refused() -> None:
@@ -323,51 +321,6 @@ def test_many_ranks_take_little_longer_each_than_few() -> None:
         )
         assert len(found.traces) == ranks
         assert len(found.steps) == 10
-
-
-class Adds:
-    """Has no `__dict__`."""
-
-    __slots__ = ("by",)
-
-    def __init__(self, by: int) -> None:
-        self.by = by
-
-    def __call__(self, number: int) -> int:
-        return number + self.by
-
-
-def drawing(rank: int) -> Dataset:
-    draw = random.Random(rank)
-    return Dataset.range(3).map(lambda number: draw.random())
-
-
-def of_one_iterator(numbers: Any) -> Any:
-    return lambda rank: Dataset.range(2).map(lambda number: next(numbers))
-
-
-@pytest.mark.parametrize(
-    ("function", "ignored"),
-    [
-        (lambda rank: Dataset.range(3), True),
-        (lambda rank: Dataset.range(6).shard(2, rank), False),
-        (lambda rank: Dataset.range(3).map(lambda number: number + rank), False),
-        (lambda *ranks: Dataset.range(3), True),
-        (partial(lambda base, rank: Dataset.range(base), 3), True),
-        ([Dataset.range(3), Dataset.range(3)].__getitem__, True),
-        ([Dataset.range(3), Dataset.range(4)].__getitem__, False),
-        (lambda rank: Dataset.range(3).map(Adds(rank)), False),
-        (lambda rank: Dataset.range(3).map(Adds(1)), True),
-        (drawing, False),
-        (of_one_iterator(iter(range(9))), False),
-    ],
-)
-def test_a_function_that_ignores_its_rank_is_told_that_all_read_the_same(
-    function: Any, ignored: bool
-) -> None:
-    found = benchmark(function, 1, ranks=2)
-    assert ("All ranks read the same samples" in str(found)) == ignored == bool(found.alike)
-    assert not benchmark(function, 1, ranks=1).alike
 
 
 def forever() -> Iterator[int]:

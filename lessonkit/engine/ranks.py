@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.engine.element import Element
-from lessonkit.engine.resume import Digest
 from lessonkit.engine.run import Stopped, Task
 from lessonkit.engine.trace import LOOP, MEET, NS, Trace
 from lessonkit.engine.virtual import ALL_RANKS, others
@@ -23,9 +22,6 @@ UNEVEN = (
     "by default 10 minutes with NCCL, 30 with gloo. "
     "With several, gradients of different epochs are averaged without an error, "
     "until rank {later} waits at the end of the last epoch."
-)
-ALL_ALIKE = (
-    "All ranks read the same samples: the function gives the same pipeline to each rank."
 )
 
 
@@ -52,14 +48,13 @@ class Ranks:
     """What several ranks did: the *steps* that they took together, and an ordinary trace of each.
 
     *times* has the times of each step, by ranks. *uneven* is a sentence if they ran out at
-    different steps; the run stops there. *alike* is one if all are known to read the same samples.
+    different steps; the run stops there.
     """
 
     traces: list[Trace]
     steps: list[JointStep]
     times: list[list[StepTimes]]
     uneven: str
-    alike: str
 
     @property
     def duration(self) -> float:
@@ -83,7 +78,7 @@ class Ranks:
         return f"<Ranks: {ranks} ranks, {steps} steps, {self.duration * 1e3:.3f} ms>"
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, (repr(self), self.alike, self.uneven)))
+        return "\n".join(filter(None, (repr(self), self.uneven)))
 
 
 class Rank:
@@ -165,9 +160,6 @@ def train_together(
             loops.append(
                 loop_over(function(number), recorded, None if number else progress)
             )
-        digests = (Digest(loop.pipeline.node, loop.machine.cores) for loop in loops)
-        first = next(digests)
-        is_alike = first.is_complete and all(one.text == first.text for one in digests)
         ranks = [Rank(number, loop) for number, loop in enumerate(loops)]
         for rank in ranks:
             rank.run.storages = ranks[0].run.storages  # one storage for all
@@ -181,8 +173,7 @@ def train_together(
             for rank in ranks:
                 rank.end()
     traces = [loop.trace(cancelled=cancelled) for loop in loops]
-    alike = ALL_ALIKE if is_alike and count > 1 else ""
-    found = Ranks(traces, steps, [rank.times for rank in ranks], uneven, alike)
+    found = Ranks(traces, steps, [rank.times for rank in ranks], uneven)
     for trace in traces:
         trace.ranks = found
     return found

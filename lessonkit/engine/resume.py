@@ -64,72 +64,66 @@ def state_of(trace: Any, after: int) -> State:
     first, before = times[0] if times else 0.0, trace.options["resume"]
     if before is not None:  # all is counted from the beginning of the run before
         first, after = before.position, before.after + after
-    return State(Digest(node, trace.machine.cores).text, after, held, first)
+    return State(fingerprint(node, trace.machine.cores), after, held, first)
 
 
-class Digest:
-    """A digest of the pipeline that ends in *root*: *text* is the same in every process.
+def fingerprint(root: Node, cores: int) -> str:
+    """Return a digest of the pipeline that ends in *root*, the same in every process.
 
-    It holds steps, arguments and what functions do: their code, what they captured, and the
-    globals that they name. An order may depend on the number of *cores*. *is_complete* says that
-    all values could be looked into; of others only the type counts.
+    It holds the steps, their arguments, and of functions their code, what they captured and the
+    globals that they name; and *cores*, if the order may depend on that number.
     """
+    steps = [(node.method, len(node.inputs), node.arguments) for node in walk(root)]
+    # The cycle of an interleave, also of one that a function makes, may be left to the machine
+    uses_cores = any(step[0] in ("interleave", "flat_map") for step in steps)
+    text = described([steps, cores if uses_cores else None], {})
+    return sha256(text.encode()).hexdigest()
 
-    def __init__(self, root: Node, cores: int) -> None:
-        self.sha, self.is_complete = sha256(), True
-        # The values that were met, by id, each with its number; held, so that no id is used again
-        self.met: dict[int, tuple[int, Any]] = {}
-        for node in walk(root):
-            self.add((node.method, len(node.inputs), node.arguments))
-            # Its cycle may be left to the machine, as that of one which its function makes
-            if node.method in ("interleave", "flat_map"):
-                self.add(cores)
-        self.text = self.sha.hexdigest()
 
-    def add(self, value: Any) -> None:
-        """Add a *value* and all that is in it, each only once."""
-        if isinstance(value, bytes):
-            self.sha.update(b"%d bytes:%b" % (len(value), value))
-        elif type(value) in PLAIN:
-            self.sha.update(f"{value!r},".encode())
-        elif id(value) in self.met:
-            self.add(f"again {self.met[id(value)][0]}")
-        else:
-            self.met[id(value)] = len(self.met), value
-            self.sha.update(f"{type(value).__qualname__}(".encode())
-            for part in self.parts(value):
-                self.add(part)
-            self.sha.update(b")")
+def described(value: Any, met: dict[int, tuple[int, Any]]) -> str:
+    """Return a text that tells *value* from others by all that is in it.
 
-    def parts(self, value: Any) -> Iterable[Any]:
-        """Return the parts of *value*: of an object what a pickle would keep of it."""
-        if isinstance(value, dict):
-            return value.items()
-        if isinstance(value, (set, frozenset)):
-            return sorted(value, key=repr)
-        if isinstance(value, (list, tuple)):
-            return value
-        if isinstance(value, CodeType):
-            return value.co_code, value.co_names, value.co_consts
-        with suppress(Exception):  # a learner's object may raise anything
-            if name := global_name(value):
-                return (name,)
-            if isinstance(value, FunctionType):
-                cells = [cell.cell_contents for cell in value.__closure__ or ()]
-                known, names = value.__globals__, sorted({*names_in(value.__code__)})
-                used = {name: known[name] for name in names if name in known}
-                return value.__code__, value.__defaults__, value.__kwdefaults__, cells, used
-            if isinstance(value, (staticmethod, classmethod, property)):
-                return getattr(value, "__func__", None), getattr(value, "fget", None)
-            if isinstance(value, type):
-                return value.__bases__, dict(vars(value))
-            if not hasattr(value, "__next__"):  # an iterator may be shared, and moves on
-                made: Any = value.__reduce_ex__(2)
-                # Of what a list or dict has beside, iterators; or the name of a global
-                parts = [made] if isinstance(made, str) else made
-                return [[*part] if hasattr(part, "__next__") else part for part in parts]
-        self.is_complete = False
-        return (repr(value).partition(" at 0x")[0],)
+    *met* has the values before it by id, each with its number; it holds them, so no id is reused.
+    """
+    if type(value) in PLAIN:
+        return repr(value)
+    if isinstance(value, bytes):
+        return sha256(value).hexdigest()
+    if id(value) in met:
+        return f"again {met[id(value)][0]}"
+    met[id(value)] = len(met), value
+    parts = ", ".join(described(part, met) for part in parts_of(value))
+    return f"{type(value).__qualname__}({parts})"
+
+
+def parts_of(value: Any) -> Iterable[Any]:
+    """Return the parts of *value*: of an object what a pickle would keep of it."""
+    if isinstance(value, dict):
+        return value.items()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=repr)
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, CodeType):
+        return value.co_code, value.co_names, value.co_consts
+    with suppress(Exception):  # a learner's object may raise anything
+        if name := global_name(value):
+            return (name,)
+        if isinstance(value, FunctionType):
+            cells = [cell.cell_contents for cell in value.__closure__ or ()]
+            known, names = value.__globals__, sorted({*names_in(value.__code__)})
+            used = {name: known[name] for name in names if name in known}
+            return value.__code__, value.__defaults__, value.__kwdefaults__, cells, used
+        if isinstance(value, (staticmethod, classmethod, property)):
+            return getattr(value, "__func__", None), getattr(value, "fget", None)
+        if isinstance(value, type):
+            return value.__bases__, dict(vars(value))
+        if not hasattr(value, "__next__"):  # an iterator may be shared, and moves on
+            made: Any = value.__reduce_ex__(2)
+            # Of what a list or dict has beside, iterators; or the name of a global
+            parts = [made] if isinstance(made, str) else made
+            return [[*part] if hasattr(part, "__next__") else part for part in parts]
+    return (repr(value).partition(" at 0x")[0],)
 
 
 def global_name(value: Any) -> str:

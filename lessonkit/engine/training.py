@@ -16,7 +16,7 @@ from lessonkit.engine.machine import Cost, Machine, Store, price
 from lessonkit.engine.node import Description, cardinality, sites
 from lessonkit.engine.operators import Scope, Stream, open_whole
 from lessonkit.engine.ranks import Ranks, train_together
-from lessonkit.engine.resume import Digest, State
+from lessonkit.engine.resume import State, fingerprint
 from lessonkit.engine.run import Gate, Run, Stopped, Task
 from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import COPY, LOAD, LOOP, TRAIN, Epoch, Recorder, Trace
@@ -159,7 +159,7 @@ class Loop:
         self.is_endless = most is count is None and self.clock == "virtual"  # perhaps
         if self.is_endless:
             self.most = MOST_ELEMENTS // self.ranks + 1
-        if resume is not None and resume.pipeline != Digest(node, machine.cores).text:
+        if resume is not None and resume.pipeline != fingerprint(node, machine.cores):
             raise ValueError(
                 "resume: this state is of another pipeline, or of one that was changed since, "
                 "or of a machine with more or fewer cores"

@@ -99,4 +99,4 @@ def ranks_in_words(ranks: Ranks) -> str:
     words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)
     for rank, often in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
         words += f" Rank {rank} was waited for most often, in {often} of them."
-    return " ".join(filter(None, (words, ranks.alike, ranks.uneven)))
+    return " ".join(filter(None, (words, ranks.uneven)))
