@@ -76,11 +76,11 @@ def fingerprint(root: Node, cores: int) -> str:
     steps = [(node.method, len(node.inputs), node.arguments) for node in walk(root)]
     # The cycle of an interleave, also of one that a function makes, may be left to the machine
     uses_cores = any(step[0] in ("interleave", "flat_map") for step in steps)
-    text = described([steps, cores if uses_cores else None], {})
+    text = content_of([steps, cores if uses_cores else None], {})
     return sha256(text.encode()).hexdigest()
 
 
-def described(value: Any, met: dict[int, tuple[int, Any]]) -> str:
+def content_of(value: Any, met: dict[int, tuple[int, Any]]) -> str:
     """Return a text that tells *value* from others by all that is in it.
 
     *met* has the values before it by id, each with its number; it holds them, so no id is reused.
@@ -92,7 +92,7 @@ def described(value: Any, met: dict[int, tuple[int, Any]]) -> str:
     if id(value) in met:
         return f"again {met[id(value)][0]}"
     met[id(value)] = len(met), value
-    parts = ", ".join(described(part, met) for part in parts_of(value))
+    parts = ", ".join(content_of(part, met) for part in parts_of(value))
     return f"{type(value).__qualname__}({parts})"
 
 
