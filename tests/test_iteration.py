@@ -1,5 +1,6 @@
 """`for element in dataset:` on threads, and what is left when it is over."""
 
+import contextlib
 import gc
 import signal
 import threading
@@ -306,6 +307,28 @@ def test_thousands_of_broken_loops_leave_no_thread_behind() -> None:
             Dataset.range(100).map(fails_on_three, num_parallel_calls=4).prefetch(2), errors
         )
     assert len(errors) == 1000  # and though somebody keeps them
+    assert eventually(lambda: helpers() == 0)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        Dataset.range(9).map(fails_on_three, num_parallel_calls=2).prefetch(1),
+        Dataset.range(9).map(fails_on_three).batch(2, num_parallel_calls=2),
+        Dataset.range(9).interleave(fails_on_three, 2, num_parallel_calls=2),
+        Dataset.zip(Dataset.range(9).map(fails_on_three).prefetch(1), Dataset.range(9)),
+    ],
+    ids=repr,
+)
+def test_helpers_do_not_keep_the_loop_that_an_error_has_left(dataset: Dataset) -> None:
+    def leave_at_an_error() -> None:
+        iterator = iter(dataset)  # which the frames of the error know
+        with contextlib.suppress(KeyError, TypeError):
+            for _ in iterator:
+                pass
+
+    for _ in range(20):
+        leave_at_an_error()
     assert eventually(lambda: helpers() == 0)
 
 

@@ -120,13 +120,17 @@ class Failure(Element):
 
 
 def settle(element: Element) -> Element:
-    """Return *element*, or raise the error that stands in its place."""
+    """Return *element*, or raise the error that stands in its place, which it gives away.
+
+    A helper that still holds the element must not hold the error: that knows the frames of the loop
+    that asked, and so its iterator, which would never be let go.
+    """
     if type(element) is Failure:
+        error, element.value = element.value, None
         try:
-            raise element.value
+            raise error
         finally:
-            # Or error -> traceback -> frame -> element -> error would be a cycle
-            del element
+            del error  # or error -> traceback -> frame -> error would be a cycle
     return element
 
 
