@@ -23,6 +23,7 @@ from lessonkit.widgets.questions.question import Predict
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"
+NUMBERS = Path(__file__).parent / "numbers"
 SERIES = (
     "00_start_here",
     "01_prefetch",
@@ -45,9 +46,12 @@ sys.path.insert(0, str(NOTEBOOKS))
 
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
-SOLUTION = re.compile(
-    r"```python\n(?P<typed>.*?)```|^<!-- (?P<moved>values = .*?) -->$", re.S | re.M
-)  # of sliders
+SOLUTION = re.compile(r"```python\n(.*?)```", re.S)
+NUMBER = re.compile(
+    r"(?P<before>.*)\{(?P<shown>[^{}]+)\}(?P<after>.*?) == (?P<expression>.+)"
+)
+SOLVES = "the solution of "  # before the id of a cell, in braces, whose controls an expression sets
+UNITS = {"ms": 1e3, "µs": 1e6, "%": 1e2, "kB": 1e-3, "MB": 1e-6}
 HEADING = re.compile(r"^(#+) (.+)$", re.M)
 
 
@@ -62,6 +66,50 @@ class Solved(NamedTuple):
 
     task: Any
     code: str
+
+
+class Number(NamedTuple):
+    """A number in the prose of a lesson, the words around it, and the expression that computes it."""
+
+    place: str  # file and line
+    before: str
+    shown: str
+    after: str
+    expression: str
+
+    def found(self, prose: str) -> int:
+        """Return how often the words are in the prose; *2 ms* is not found in *12 ms*."""
+        words = re.escape(self.before + self.shown + self.after)
+        return len(re.findall(rf"(?<![\d.,]){words}(?!\.?\d)", prose))
+
+    def problem(self, prose: str, names: dict[str, Any]) -> str:
+        """Return what an editor has to mend, or an empty text."""
+        line = f"{self.place}: {self.before}{{{self.shown}}}{self.after}"
+        found = self.found(prose)
+        if not found:
+            return f"{line}: the lesson does not have these words"
+        if found > 1:
+            return f"{line}: the lesson has these words {found} times; give more of them"
+        digits = re.search(r"-?\d[\d,]*(?:\.(\d+))?", self.shown)
+        if not digits:
+            return f"{line}: there is no number in the braces"
+        unit = self.shown[digits.end() :].strip("* ").split()[:1]
+        value = eval(self.expression, names) * (UNITS.get(unit[0], 1) if unit else 1)
+        close = 0.5 * 10 ** -len(digits[1] or "") + 1e-9
+        same = abs(value - float(digits[0].replace(",", ""))) <= close
+        return "" if same else f"{line}: {self.expression} is {value}"
+
+
+def numbers_of(path: Path) -> list[Number]:
+    """Return the lines of a file in tests/numbers, without headings."""
+    found = []
+    for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            parts = NUMBER.fullmatch(line.strip())
+            where = f"{path.name}, line {place}"
+            assert parts, f"{where}: must be: words {{number}} words == expression"
+            found.append(Number(where, **parts.groupdict()))
+    return found
 
 
 class Shown(NamedTuple):
@@ -114,6 +162,21 @@ class Lesson:
         return CODE.sub("", "\n\n".join(cell.source for cell in self.markdown))
 
     @property
+    def told(self) -> str:
+        """All Markdown as words with single spaces between them, one line for each cell."""
+        return "\n".join(" ".join(cell.source.split()) for cell in self.markdown)
+
+    @property
+    def listed(self) -> list[Number]:
+        """The lines of its file in tests/numbers."""
+        return numbers_of(NUMBERS / f"{self.name}.txt")
+
+    @property
+    def numbers(self) -> list[Number]:
+        """The numbers of the prose that an expression computes."""
+        return [number for number in self.listed if number.before != SOLVES]
+
+    @property
     def headings(self) -> list[Heading]:
         return [
             Heading(len(marks), text.strip(), cell)
@@ -123,19 +186,27 @@ class Lesson:
 
     def solved(self) -> list[Solved]:
         """Each challenge with the solution that comes next."""
+        moved = {
+            one.shown: f"values = {one.expression}"
+            for one in self.listed
+            if one.before == SOLVES
+        }
         found, tasks = [], []
         for cell in self.cells:
             value = self.values.get(cell.id)
             if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):
-                tasks.append(value)
+                tasks.append((cell.id, value))
             elif (
                 tasks
                 and cell.cell_type == "markdown"
                 and "<summary>A solution</summary>" in cell.source
             ):
-                code = SOLUTION.search(cell.source)
-                assert code, f"{cell.id}: there is no code in the solution"
-                found.append(Solved(tasks.pop(), code["typed"] or code["moved"]))
+                asked, task = tasks.pop()
+                typed = SOLUTION.search(cell.source)
+                code = moved.pop(asked, typed[1] if typed else "")
+                assert code, f"{asked}: its solution has no values"
+                found.append(Solved(task, code))
+        assert not moved, f"a cell has no such id, or nothing to solve: {list(moved)}"
         assert not tasks, "a challenge has no solution below it"
         return found
 

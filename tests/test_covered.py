@@ -11,7 +11,7 @@ from lesson import WRITTEN, Lesson, lesson
 
 from lessonkit.widgets.questions.question import Predict, Question
 
-NOTE = re.compile(r"<!--.*?-->|<details>.*?</details>", re.S)
+NOTE = re.compile(r"<details>.*?</details>", re.S)
 COVERED = {"tags": ["covered"], "jp-MarkdownHeadingCollapsed": True}
 each = pytest.mark.parametrize("name", WRITTEN)
 

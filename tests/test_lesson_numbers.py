@@ -1,4 +1,4 @@
-"""Numbers that neither a rerun notebook nor marked prose holds.
+"""Numbers that neither a rerun notebook nor tests/numbers holds.
 
 They stand in the pages for teachers, or a lesson only puts them in words.
 """

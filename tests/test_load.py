@@ -20,7 +20,7 @@ TIME = re.compile(
     r"\*\*Time\*\* (\d+) minutes with the solutions, ([3-6]) of them for the challenge"
 )
 FOLDED = re.compile(r"<details>.*?</details>", re.S)
-UNREAD = re.compile(r"<!--.*?-->|<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
+UNREAD = re.compile(r"<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
 
 each = pytest.mark.parametrize("name", WRITTEN)
 
