@@ -95,7 +95,7 @@ def test_each_span_and_event_knows_its_operator_and_role() -> None:
         ("cache", 2, "cache"),
         ("prefetch(1)", 3, "ahead"),
     }
-    assert {(event.stage.operator, event.stage.role) for event in trace.files} == {
+    assert {(event.buffer.operator, event.buffer.role) for event in trace.files} == {
         (0, "read")
     }
 

@@ -85,7 +85,9 @@ class Recorder:
     def __init__(self) -> None:
         self.spans: list[Any] = []
         self.events: list[Any] = []
-        self.files: list[tuple[int, int, int, Name]] = []
+        self.files: list[
+            tuple[Any, ...]
+        ] = []  # each as a buffer event, of the stage that reads
         # By epochs: the elements that the training loop got
         self.arrived: list[list[int]] = []
         self.identities: list[int] = [*NOBODY]
@@ -225,7 +227,7 @@ class Span(NamedTuple):
 
 
 class BufferEvent(NamedTuple):
-    """An element that came into a buffer (+1) or left it (-1), and its bytes.
+    """An element that came into a buffer (+1) or left it (-1), and its bytes; or a file.
 
     The name of a *buffer* knows its operator, and its role: ahead, choice or cache.
     """
@@ -235,19 +237,6 @@ class BufferEvent(NamedTuple):
     change: int
     element: int
     nbytes: int
-
-    @property
-    def time(self) -> float:
-        return self.time_ns / NS
-
-
-class FileEvent(NamedTuple):
-    """A file that was opened (+1) or closed (-1), and the stage that reads it."""
-
-    time_ns: int
-    change: int
-    instance: int
-    stage: Name
 
     @property
     def time(self) -> float:
@@ -316,9 +305,9 @@ class Trace:
         return [*map(BufferEvent._make, rows(self.recorded.events, 5))]
 
     @property
-    def files(self) -> list[FileEvent]:
-        """Every file that was opened or closed, in the order of time."""
-        return [FileEvent(*event) for event in self.recorded.files]
+    def files(self) -> list[BufferEvent]:
+        """Every file that was opened (+1) or closed (-1), by the stage that reads it, in order of time."""
+        return [*map(BufferEvent._make, self.recorded.files)]
 
     @property
     def buffers(self) -> list[BufferInfo]:

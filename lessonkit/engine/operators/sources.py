@@ -47,9 +47,7 @@ class Source(Stream):
         """Record that a file is opened (*change* is 1) or closed (-1)."""
         self.is_open = change > 0
         if self.run.recorder is not None:
-            self.run.recorder.files.append(
-                (self.run.time, change, self.instance, self.read_stage)
-            )
+            self.run.recorder.files.append((self.read_stage, self.run.time, change, 0, 0))
 
     def close(self) -> None:
         if self.is_open:
