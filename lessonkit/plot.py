@@ -8,14 +8,12 @@ __all__ = [
     "kitchen",
     "plot_curve",
     "plot_search",
-    "plot_timeline",
     "plot_timelines",
     "plot_waterfall",
 ]
 
 plot_curve = live(charts.plot_curve)
 plot_search = live(charts.plot_search)
-plot_timeline = live(timeline.plot_timeline)
 plot_timelines = live(timeline.plot_timelines)
 plot_waterfall = live(charts.plot_waterfall)
 

@@ -19,7 +19,7 @@ from lessonkit.analysis import critical_path, data_quality, limits, memory
 from lessonkit.code import Program
 from lessonkit.engine.node import Node, rebuilt
 from lessonkit.engine.trace import CACHE
-from lessonkit.explain.critical_path import RUNTIME, idle_stretches
+from lessonkit.explain.critical_path import RUNTIME, ended, idle_stretches
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.optimize import RULES, rewrite
 from lessonkit.pictures.layout import layout
@@ -45,7 +45,7 @@ def path_is_as_long_as_the_run(run: Run) -> None:
 def no_bar_lies_over_another(run: Run) -> None:
     found, ends = layout(run.trace), dict[tuple[int, int], int]()
     for bar in sorted(found.bars, key=lambda bar: bar.start):
-        assert 0 <= bar.start < bar.end <= found.duration
+        assert 0 <= bar.start < bar.end <= ended(run.trace)
         assert bar.lane < found.rows[bar.row].lanes
         assert ends.get((bar.row, bar.lane), 0) <= bar.start
         ends[bar.row, bar.lane] = bar.end

@@ -18,12 +18,12 @@ TRY = """
 from pathlib import Path
 import lessonkit
 from lessonkit import ArtificialDataset, benchmark
-from lessonkit.plot import plot_timeline
+from lessonkit.plot import plot_timelines
 from lessonkit.widgets import explore
 
 assert "site-packages" in lessonkit.__file__, lessonkit.__file__
 trace = benchmark(ArtificialDataset().prefetch(1))
-assert plot_timeline(trace)._repr_mimebundle_()[0]["image/png"]
+assert plot_timelines({"a run": trace})._repr_mimebundle_()[0]["image/png"]
 shown = explore(lambda buffer=1: ArtificialDataset().prefetch(buffer), buffer=(0, 4))
 assert "210 ms" in repr(explore(lambda: ArtificialDataset())), shown
 print(trace)

@@ -4,8 +4,11 @@ A chart is a scene of plain data: lanes of bars, or of a line and its dots, on o
 `widgets/page/chart.js` draws it on a page; here it is drawn for a notebook.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
@@ -16,18 +19,20 @@ from lessonkit.pictures.drawing import (
     PAPER,
     QUIET,
     WIDTH,
-    Boxes,
     Look,
-    Mark,
     Panel,
     Picture,
-    Stroke,
-    Text,
+    draw_boxes,
+    write_text,
 )
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.words import milliseconds, number
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 PER_INCH = 82  # of a scene's heights
+LANE = 30 / PER_INCH  # inches
 # Inches: above the highest mark; a line of text; a letter of it
 HEAD, LINE, LETTER = 0.3, 0.17, 0.062
 BLUE = COLOURS["Read"]
@@ -36,7 +41,9 @@ LOOKS: dict[str, Look] = {
     "steps": {"linewidth": 1.5, "drawstyle": "steps-post"},
     "dot": {"marker": "o", "linestyle": "none", "markersize": 6, "clip_on": False},
 }
-FILLED = {"facecolor": BLUE, "linewidth": 0}
+FILLED: Look = {"facecolor": BLUE, "linewidth": 0}
+
+Data = dict[str, Any]  # of a scene, as JSON can say it
 
 
 def plot_curve(curve: Curve) -> Picture:
@@ -65,15 +72,14 @@ def plot_curve(curve: Curve) -> Picture:
         words = f"more may help still: {time} with {setting}, the last that was tried"
 
     points = [*zip(values, times, strict=True)]
-    dots = [
-        dot(value, time, told := milliseconds(time), f"{name}={value}: {told} a sample")
-        | {"marked": value == curve.knee}
-        for value, time in points
-    ]
-    line = {"kind": "line", "points": points}
-    lane = {"height": 180, "top": max(times), "marks": [line, *dots]}
+    dots = []
+    for value, seconds in points:
+        told = milliseconds(seconds)
+        say = f"{name}={value}: {told} a sample"
+        dots.append(dot(value, seconds, told, say, marked=value == curve.knee))
     title = f"{name} of {curve.knob.node.method}"
-    return chart("curve", title, words, (values[0], values[-1]), [lane])
+    line = {"kind": "line", "points": points}
+    return dotted("curve", title, words, 180, [line, *dots])
 
 
 def plot_search(steps: Sequence[SearchStep]) -> Picture:
@@ -86,24 +92,20 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     """
     if not steps:
         raise ValueError("plot_search: nothing was tried")
-    count = len(steps)
-    # The first run is always taken.
-    taken = [place for place, step in enumerate(steps, 1) if step.accepted]
-    first, last = (milliseconds(steps[place - 1].tried.seconds) for place in (1, taken[-1]))
-    words = f"{count} run{'s' * (count != 1)} from left to right, {first} to {last}"
-    words += f", {len(taken)} taken"
-
-    dots = []
+    dots, stairs = [], []
     for place, step in enumerate(steps, 1):
-        told = f"{step.change}: {milliseconds(step.tried.seconds)}"
-        text, verdict = (told, "taken") if step.accepted else ("", "not taken")
-        dots.append(dot(place, step.tried.seconds, text, f"{told}, {verdict}"))
-        dots[-1]["hollow"] = not step.accepted
-    stairs = [(place, steps[place - 1].tried.seconds) for place in taken]
-    line = {"kind": "steps", "points": [*stairs, (count, stairs[-1][1])]}
-    longest = max(step.tried.seconds for step in steps) or 1
-    lane = {"height": 170, "top": longest, "marks": [line, *dots]}
-    return chart("search", "how long each run took", words, (1, count), [lane])
+        seconds = step.tried.seconds
+        told = f"{step.change}: {milliseconds(seconds)}"
+        if step.accepted:  # as the first one always is
+            stairs.append((place, seconds))
+            dots.append(dot(place, seconds, told, f"{told}, taken", hollow=False))
+        else:
+            dots.append(dot(place, seconds, "", f"{told}, not taken", hollow=True))
+    count, first, last = len(steps), stairs[0][1], stairs[-1][1]
+    words = f"{count} run{'s' * (count != 1)} from left to right"
+    words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} taken"
+    line = {"kind": "steps", "points": [*stairs, (count, last)]}
+    return dotted("search", "how long each run took", words, 170, [line, *dots])
 
 
 def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Picture:
@@ -112,99 +114,103 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     >>> plot_waterfall([("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ parallel map", 0.24)])
     waterfall: from 420 ms to 240 ms, 1.8 times as fast
     """
-    names, times = [text for text, _ in steps], [seconds for _, seconds in steps]
-    if not times or min(times) <= 0:
+    if not steps or min(seconds for _, seconds in steps) <= 0:
         raise ValueError("plot_waterfall: no step, or one that takes no time")
-    first, last = times[0], times[-1]
+    first, last = steps[0][1], steps[-1][1]
     words = f"from {milliseconds(first)} to {milliseconds(last)}"
     words += f", {number(first / last)} times as fast"
 
-    lanes = []
-    for name, before, now in zip(names, [first, *times], times, strict=False):
-        less = f", {milliseconds(abs(now - before))} {'less' if now < before else 'more'}"
-        told = milliseconds(now) + (less if now != before else "")
+    lanes: list[Data] = []
+    before = first
+    for name, now in steps:
+        told = milliseconds(now)
+        if now != before:
+            less = "less" if now < before else "more"
+            told += f", {milliseconds(abs(now - before))} {less}"
         short, long = sorted((before, now))
         bar = {"kind": "bar", "points": [(0, 1), (short, 1)], "say": f"{name}: {told}"}
-        points = [(short, 1), (long, 1)]
-        change = {"kind": "bar", "points": points, "hatched": True, "text": told}
-        lanes.append({"name": name, "height": 30, "top": 1, "marks": [bar, change]})
-    return chart("waterfall", title, words, (0, max(times)), lanes, seconds=True)
+        change = {"kind": "bar", "points": [(short, 1), (long, 1)], "text": told}
+        marks = [bar, change | {"hatched": True}]
+        lanes.append({"name": name, "height": 30, "top": 1, "marks": marks})
+        before = now
+    names = {(place + 0.5) * LANE: name for place, (name, _) in enumerate(steps)}
+    panel = Panel(len(lanes) * LANE, names, partial(draw_bars, lanes), title, words)
+    return chart("waterfall", panel, lanes, in_seconds=True)
 
 
-def dot(x: float, y: float, text: str, say: str) -> dict[str, Any]:
+def dot(x: float, y: float, text: str, say: str, **look: bool) -> Data:
     """Return a dot of a scene, with *text* above it; the page says *say* of it."""
-    return {"kind": "dot", "points": [(x, y)], "text": text, "say": say}
+    return {"kind": "dot", "points": [(x, y)], "text": text, "say": say, **look}
 
 
-def chart(
-    kind: str,
-    title: str,
-    words: str,
-    ends: tuple[float, float],
-    lanes: list[dict[str, Any]],
-    **more: bool,
-) -> Picture:
-    """Make a picture of this *kind*, on an axis with two *ends*, in seconds if *seconds* is given.
+def dotted(kind: str, title: str, words: str, height: int, marks: list[Data]) -> Picture:
+    """Make a picture of this *kind* of *marks*, a line and its dots; *height* is in pixels."""
+    top = max(y for mark in marks for _, y in mark["points"])
+    lane = {"height": height, "top": top, "marks": marks}
+    floor = height / PER_INCH
+    draw = partial(draw_dots, marks, floor, (floor - HEAD) / (top or 1))
+    return chart(kind, Panel(floor, {floor: "0 ms"}, draw, title, words), [lane])
+
+
+def chart(kind: str, panel: Panel, lanes: list[Data], in_seconds: bool = False) -> Picture:
+    """Make a picture of this *kind* of *lanes*, on an axis as long as they are.
 
     A lane has a height in pixels, what its *top* stands for, perhaps a name, and marks:
     each a bar, a dot, a line or steps through *points*, with a *text* beside it.
     """
-    (first, last), top, marks = ends, 0.0, list[Mark]()
+    places = [x for lane in lanes for mark in lane["marks"] for x, _ in mark["points"]]
+    first, last = min(places), max(places)
     width = last - first or 1
-    low, high = first - 0.05 * width, last + width / WIDTH
-    if more:  # with room for texts after the bars
-        low, high = first, last * (1 + 2.5 / WIDTH)
-    names: dict[float, str] = {}
-    for lane in lanes:
-        marks += marks_of(lane, top, low, high)
-        height = lane["height"] / PER_INCH
-        top += height
-        names |= {top - height / 2: lane["name"]} if "name" in lane else {top: "0 ms"}
+    ends = first - 0.05 * width, last + 0.1 * width
+    if in_seconds:  # with room for texts after the bars
+        ends = first, last + 0.25 * width
     scene = {
-        "title": title,
-        "words": words,
+        "title": panel.title,
+        "words": panel.words,
         "from": first,
         "to": last,
-        **more,
+        "seconds": in_seconds,
         "lanes": lanes,
     }
-    panel = Panel(top, title, words, names, (low, high), bool(more), lambda _: marks)
-    return Picture(f"{kind}: {words}", scene, [panel])
+    return Picture(f"{kind}: {panel.words}", scene, [panel], ends, in_seconds=in_seconds)
 
 
-def marks_of(lane: dict[str, Any], top: float, low: float, high: float) -> Iterator[Mark]:
-    """Draw a *lane* from *top* down, on an axis from *low* to *high*."""
-    height = lane["height"] / PER_INCH
-    floor, full = top + height, (height - HEAD) / (lane["top"] or 1)
-    texts: list[tuple[float, float, float]] = []  # from, to, and its height
-    for mark in lane["marks"]:
-        text = mark.get("text")
-        if mark["kind"] == "bar":
+def draw_bars(lanes: list[Data], axes: Axes) -> None:
+    """Draw *lanes* below each other, with a text after the bars of each."""
+    for place, lane in enumerate(lanes):
+        top = place * LANE
+        for mark in lane["marks"]:
             (start, _), (end, _) = mark["points"]
-            look = {"hatch": "////", **PALE} if mark.get("hatched") else FILLED
-            yield Boxes([(start, end, top + height / 8)], 0.75 * height, look)
-            if text:
-                yield Text(end + 0.008 * high, top + height / 2, text, {"bbox": CARD})
-            continue
-        points = [(x, floor - full * y) for x, y in mark["points"]]
+            look = {"hatch": "////", **PALE} if "hatched" in mark else FILLED
+            draw_boxes(axes, [(start, end, top + LANE / 8)], 0.75 * LANE, **look)
+        x = end + 0.008 * axes.get_xlim()[1]
+        write_text(axes, x, top + LANE / 2, mark["text"], bbox=CARD)
+
+
+def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
+    """Draw *marks* above the *floor*, of which one second is *full* inches away."""
+    low, high = axes.get_xlim()
+    texts: list[tuple[float, float, float]] = []  # from, to, and its height
+    for mark in marks:
+        is_marked = mark.get("marked", False)
+        xs = [x for x, _ in mark["points"]]
+        ys = [floor - full * y for _, y in mark["points"]]
         fill = PAPER if mark.get("hollow") else BLUE
-        look = {"color": BLUE, "markerfacecolor": fill}
-        yield Stroke(points, LOOKS[mark["kind"]] | look)
-        if mark.get("marked"):
+        axes.plot(xs, ys, color=BLUE, markerfacecolor=fill, **LOOKS[mark["kind"]])
+        if is_marked:
             ring = {"color": INK, "fillstyle": "none", "markersize": 13}
-            yield Stroke(points, LOOKS["dot"] | ring)
-        if text:
-            x, y = points[0]
+            axes.plot(xs, ys, **LOOKS["dot"] | ring)
+        if text := mark.get("text"):
             wide = LETTER * len(text) * (high - low) / WIDTH
-            left = min(max(x - wide / 2, low), high - wide)
-            y = free_height(y - LINE, left, left + wide, texts)
-            if y >= top:
+            left = min(max(xs[0] - wide / 2, low), high - wide)
+            y = free_height(ys[0] - LINE, left, left + wide, texts)
+            if y >= 0:
                 texts.append((left, left + wide, y))
-                look = {"ha": "center", "bbox": CARD}
-                look["weight"] = "bold" if mark.get("marked") else "normal"
-                yield Text(left + wide / 2, y, text, look)
-    if "name" not in lane:
-        yield Stroke([(low, floor), (high, floor)], {"color": QUIET, "linewidth": 0.8})
+                weight = "bold" if is_marked else "normal"
+                write_text(
+                    axes, left + wide / 2, y, text, ha="center", bbox=CARD, weight=weight
+                )
+    axes.axhline(floor, color=QUIET, linewidth=0.8)
 
 
 def free_height(

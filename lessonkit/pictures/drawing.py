@@ -1,16 +1,16 @@
-"""Draws every picture: panels below each other, each made of boxes, lines and texts.
+"""Draws every picture: panels below each other, above a legend, in one look.
 
-A timeline, a strip or a chart says what to draw, as plain data. matplotlib is imported when
-a figure is made, and nowhere else: a page draws a picture from its scene.
+A timeline, a strip or a chart says what its panels are, and draws in the axes that each gets.
+matplotlib is imported when a figure is made: a page draws a picture from its scene.
 """
 
 from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,64 +28,36 @@ WAIT, HATCH = "#f3f5f7", "#a4acb6"
 WIDTH = 10.0  # inches
 DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
 ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
-SIZE = 9.5  # points, of a title, and of words if there is room
+SIZE, SMALL = 9.5, 8.5  # points: of titles and names, and of all other text
 
 Look = dict[str, Any]  # keywords of matplotlib
 PALE: Look = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}  # of waits
 CARD: Look = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that hides lines
 
 
-class Boxes(NamedTuple):
-    """Boxes of one *height* and *look*; of each the left and right side, and the upper edge."""
-
-    sides: list[tuple[float, float, float]]
-    height: float
-    look: Look
-
-
-class Stroke(NamedTuple):
-    """A line through *points*, or a dot at each."""
-
-    points: list[tuple[float, float]]
-    look: Look
-
-
-class Text(NamedTuple):
-    """A text at a point: it begins there if its *look* says nothing else."""
-
-    x: float
-    y: float
-    text: str
-    look: Look
-
-
-Mark = Boxes | Stroke | Text
-
-
 class Panel(NamedTuple):
-    """A part of a picture: its height in inches, the words above it, and what it shows.
+    """A part of a picture: its height, the names of its rows, the words above, and what it shows.
 
     Its vertical axis counts inches from the top, so that a bar is as high in every picture.
-    The horizontal one is the same in all panels of a picture.
     """
 
     height: float
-    title: str
-    words: str
     names: dict[float, str]  # at the left, by their place on the vertical axis
-    ends: tuple[float, float]  # of the horizontal axis
-    in_seconds: bool
-    marks: Callable[[float], Iterable[Mark]]  # by the width of the axes, in inches
+    draw: Callable[[Axes], None]
+    title: str = ""
+    words: str = ""
 
 
-@dataclass(repr=False)
+@dataclass(eq=False, repr=False)
 class Picture:
     """A picture three times: in *words*, as the *scene* of a page, as *panels* with a legend."""
 
     words: str
     scene: dict[str, Any]
-    panels: list[Panel] = field(compare=False)
-    keys: list[Look] = field(default_factory=list)
+    panels: list[Panel]
+    ends: tuple[float, float]  # of the horizontal axis of all panels
+    keys: Sequence[Look] = ()  # of the legend
+    in_seconds: bool = True  # is the horizontal axis
 
     def __repr__(self) -> str:
         return self.words
@@ -93,7 +65,8 @@ class Picture:
     @cached_property
     def figure(self) -> Figure:
         """Return the figure. pyplot does not know it, so that nobody has to close it."""
-        return compose(self.panels, self.keys)
+        with style():
+            return compose(self)
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return more dots than a notebook shows, so that the picture is sharp on every screen."""
@@ -103,7 +76,7 @@ class Picture:
 
 
 def png(picture: Picture) -> bytes:
-    """Return *picture* as a file: the same bytes for the same scene, without date or version."""
+    """Return *picture* as a file: the same bytes for the same trace, without date or version."""
     stream = io.BytesIO()
     with style(), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes.
@@ -123,47 +96,45 @@ def style() -> AbstractContextManager[None]:
     return context({"hatch.linewidth": 0.8, "text.parse_math": False}, after_reset=True)
 
 
-def compose(panels: list[Panel], keys: list[Look]) -> Figure:
-    """Draw *panels* below each other, against one horizontal axis, above a legend of *keys*."""
+def compose(picture: Picture) -> Figure:
+    """Draw the panels of *picture* below each other, against one axis, above its legend."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
+    panels, keys = picture.panels, picture.keys
     names = [name for panel in panels for name in panel.names.values()]
     left = 0.28 + 0.074 * max(map(len, names), default=6)
     width = WIDTH - left - RIGHT
     high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
-    axes: Axes | None = None
-    with style():
-        figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
-        for panel in panels:
-            top -= ABOVE + panel.height
-            place = (left / WIDTH, top / high, width / WIDTH, panel.height / high)
-            axes = figure.add_axes(place, sharex=axes, facecolor="none")
-            set_axes(axes, panel)
-            axes.tick_params(labelbottom=panel is panels[-1])
-            write_heading(axes, panel, width + RIGHT - 0.1)
-            for mark in panel.marks(width):
-                draw(axes, mark)
-        if keys:
-            figure.legend(
-                handles=[Patch(**key) for key in keys],
-                loc="lower left",
-                bbox_to_anchor=(left / WIDTH, 0.1 / high),
-                ncols=9,
-                frameon=False,
-                borderaxespad=0,
-                borderpad=0,
-                fontsize=8.5,
-                labelcolor=QUIET,
-            )
+    figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
+    for panel in panels:
+        top -= ABOVE + panel.height
+        place = (left / WIDTH, top / high, width / WIDTH, panel.height / high)
+        axes = figure.add_axes(place, frameon=False)
+        set_axes(axes, picture, panel)
+        axes.tick_params(labelbottom=panel is panels[-1])
+        write_heading(axes, panel, width + RIGHT - 0.1)
+        panel.draw(axes)
+    if keys:
+        figure.legend(
+            handles=[Patch(**key) for key in keys],
+            loc="lower left",
+            bbox_to_anchor=(left / WIDTH, 0.1 / high),
+            ncols=9,
+            frameon=False,
+            borderaxespad=0,
+            borderpad=0,
+            fontsize=SMALL,
+            labelcolor=QUIET,
+        )
     return figure
 
 
-def set_axes(axes: Axes, panel: Panel) -> None:
-    """Set up both axes of *panel*, with times in seconds or milliseconds."""
-    axes.set_xlim(*panel.ends)
-    if panel.in_seconds:
-        unit, scale = ("s", 1) if panel.ends[1] >= 10 else ("ms", 1e3)
+def set_axes(axes: Axes, picture: Picture, panel: Panel) -> None:
+    """Set up the horizontal axis of *picture* and the vertical one of *panel*."""
+    axes.set_xlim(picture.ends)
+    if picture.in_seconds:
+        unit, scale = ("s", 1) if picture.ends[1] >= 10 else ("ms", 1e3)
         axes.locator_params("x", nbins=8, steps=[1, 2, 5, 10])
         axes.xaxis.set_major_formatter(
             lambda time, _: f"{time * scale:g}" if time else f"0 {unit}"
@@ -172,8 +143,7 @@ def set_axes(axes: Axes, panel: Panel) -> None:
         axes.locator_params("x", nbins=10, integer=True)
     axes.set_ylim(panel.height, 0)
     axes.set_yticks([*panel.names], [*panel.names.values()])
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0, colors=QUIET, labelsize=8.5)
+    axes.tick_params(length=0, colors=QUIET, labelsize=SMALL)
     axes.tick_params("y", colors=INK, labelsize=SIZE, pad=7)
     axes.grid(axis="x", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -189,25 +159,27 @@ def write_heading(axes: Axes, panel: Panel, room: float) -> None:
     axes.set_title(panel.words, loc=place, size=size, color=QUIET)
 
 
-def draw(axes: Axes, mark: Mark) -> None:
-    """Draw one *mark*. Boxes of one look are one artist of matplotlib, since each takes time."""
+def draw_boxes(
+    axes: Axes, sides: list[tuple[float, float, float]], height: float, **look: Any
+) -> None:
+    """Draw boxes as one artist of matplotlib, since each takes time.
+
+    *sides* has the left and right side and the upper edge of each.
+    """
     import numpy as np
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    match mark:
-        case Boxes(sides, height, look):
-            corners = [
-                [(x, y), (to, y), (to, y + height), (x, y + height)] for x, to, y in sides
-            ]
-            if "hatch" in look:  # hatched as one: much faster
-                shape = Path.make_compound_path_from_polys(np.array(corners))
-                axes.add_artist(PathPatch(shape, **look))
-            else:
-                axes.add_collection(PolyCollection(corners, **look), autolim=False)
-        case Stroke(points, look):
-            axes.plot(*zip(*points, strict=True), **look)
-        case Text(x, y, text, look):
-            usual: Look = {"color": INK, "va": "center", "size": 8.5}
-            axes.text(x, y, text, **usual | look)
+    corners = [[(x, y), (to, y), (to, y + height), (x, y + height)] for x, to, y in sides]
+    if "hatch" in look:  # hatched as one: much faster
+        shape = Path.make_compound_path_from_polys(np.array(corners))
+        axes.add_artist(PathPatch(shape, **look))
+    else:
+        axes.add_collection(PolyCollection(corners, **look), autolim=False)
+
+
+def write_text(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    """Write *text* at a point: it begins there if its *look* says nothing else."""
+    usual: Look = {"color": INK, "va": "center", "size": SMALL}
+    axes.text(x, y, text, **usual | look)

@@ -6,7 +6,6 @@ import string
 import zlib
 from bisect import bisect_left
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ from lessonkit.engine.trace import (
     Trace,
     Wait,
 )
-from lessonkit.explain.critical_path import Step, critical_path, ended, idle_stretches
+from lessonkit.explain.critical_path import idle_stretches
 
 # Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
 COLOURS = {
@@ -82,21 +81,12 @@ class Bar(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The timeline of one run, ready to be drawn; times in nanoseconds."""
+class Layout(NamedTuple):
+    """The timeline of one run, ready to be drawn."""
 
     rows: list[Row]
     bars: list[Bar]  # those that work first, then those that wait
-    epochs: list[int]  # when each began
-    path: tuple[Step, ...]  # what decided the duration; a step knows its span
-    duration: int
     names: list[str]  # what each element is called, by its key
-
-    @property
-    def lanes(self) -> int:
-        """Count the lanes of all rows."""
-        return sum(row.lanes for row in self.rows)
 
 
 Rows = dict[Name, int]  # the number of the row of each stage that is shown
@@ -116,46 +106,44 @@ def layout(trace: Trace) -> Layout:
     names, workers = labels(trace), stages_of_workers(trace)
     shown = [part for stage in trace.stages for part in workers.get(stage, (stage,))]
     rows = {stage: row for row, stage in enumerate(dict.fromkeys(shown))}
-    waits = waits_of_calls(trace, rows, workers)
+    of_workers = {*workers}.union(*workers.values())
+    waits = waits_of_calls(trace.spans, rows, of_workers)
     # The calls of these rows keep their lanes, in which their waits have a place.
-    stages = {trace.spans[index].stage for index in waits}.union(*workers.values())
+    stages = {span.stage for _, span in waits} | of_workers
     keep = {rows[stage] for stage in stages if stage in rows}
-    work = [*bars_of_calls(trace, workers, rows, names)]
-    work += sorted(bars_of_workers(trace, workers, rows, names), key=attrgetter("start"))
+    work = bars_of_calls(trace.spans, workers, rows, names)
+    if workers:
+        work += bars_of_workers(trace, workers, rows, names)
     lanes: list[list[int]] = [[] for _ in rows]  # when the last bar of each lane ends
-    bars = [*in_lanes(work, lanes, keep)]
-    bars += [*bars_of_waits(trace.spans, waits, rows, bars)]
+    bars = [in_lane(bar, lanes[bar.row], bar.row in keep) for bar in work]
+    bars += bars_of_waits(trace.spans, waits, rows, bars)
     train = next((row for stage, row in rows.items() if stage.role == TRAIN), None)
     if train is not None:  # it says what it waits for, the longest first
         for start, end, blame in idle_stretches(trace):
             bars.append(Bar(train, 0, start, end, IDLE, note=", ".join(blame)))
     colours = colours_of([*rows])
-    return Layout(
-        [
-            Row(stage, max(1, len(lanes[row])), colours[stage])
-            for stage, row in rows.items()
-        ],
-        bars,
-        [round(epoch.start * 1e9) for epoch in trace.epochs],
-        critical_path(trace).steps,
-        ended(trace),
-        names,
-    )
-
-
-def bar_of(row: int, index: int, span: Span, kind: str = "work", label: str = "") -> Bar:
-    """Return the bar of a whole *span*, of which *index* is the number."""
-    start, end = span.start_ns, span.end_ns
-    return Bar(row, span.lane, start, end, kind, label, index, span.place)
+    shown_rows = [
+        Row(stage, max(1, len(ends)), colours[stage])
+        for stage, ends in zip(rows, lanes, strict=True)
+    ]
+    return Layout(shown_rows, bars, names)
 
 
 def bars_of_calls(
-    trace: Trace, workers: Workers, rows: Rows, names: list[str]
+    spans: list[Span], workers: Workers, rows: Rows, names: list[str]
 ) -> list[Bar]:
     """Return the work that no loader's worker does, in the order in which it began."""
     bars = [
-        bar_of(rows[span.stage], index, span, label=names[span.element])
-        for index, span in enumerate(trace.spans)
+        Bar(
+            rows[span.stage],
+            span.lane,
+            span.start_ns,
+            span.end_ns,
+            "work",
+            names[span.element],
+            index,
+        )
+        for index, span in enumerate(spans)
         if span.kind not in WAITS
         and span.stage not in workers
         and span.end_ns > span.start_ns
@@ -178,99 +166,96 @@ def stages_of_workers(trace: Trace) -> Workers:
 
 def bars_of_workers(
     trace: Trace, workers: Workers, rows: Rows, names: list[str]
-) -> Iterator[Bar]:
-    """Give a bar for each batch in the lane of its worker, for its waits and for each start."""
+) -> list[Bar]:
+    """Return a bar for each batch in the lane of its worker, for its waits and for each start."""
     members = trace.recorded.members.items()
     batch_of = {sample: batch for batch, samples in members for sample in samples}
     batches: dict[tuple[int, int, int], list[int]] = {}  # of spans, by row, lane and batch
+    bars = []
     for index, span in enumerate(trace.spans):
+        stage, kind, start, end = span.stage, span.kind, span.start_ns, span.end_ns
         # Not where its workers did no work
-        if span.role in (QUEUE, READY) and span.stage in rows:
-            bar = bar_of(rows[span.stage], index, span, span.kind, names[span.element])
-            yield bar._replace(lane=0)
-        elif span.stage in workers and (span.kind == NO_CORE or span.kind not in WAITS):
-            row = rows[workers[span.stage][1]]
-            if span.role == START:
-                yield bar_of(row, index, span, START)
-                continue
-            batch = batch_of.get(span.element, span.element)
-            batches.setdefault((row, span.lane, batch), []).append(index)
-    for (row, _, batch), indices in batches.items():
-        first, last = trace.spans[indices[0]], trace.spans[indices[-1]]
-        bar = bar_of(row, indices[-1], last, label=names[batch])
-        yield bar._replace(start=first.start_ns, note="")
+        if stage.role in (QUEUE, READY) and stage in rows:
+            label = names[span.element]
+            bars.append(Bar(rows[stage], 0, start, end, kind, label, index, span.place))
+        elif stage in workers and (kind == NO_CORE or kind not in WAITS):
+            row = rows[workers[stage][1]]
+            if stage.role == START:
+                bars.append(Bar(row, span.lane, start, end, START, "", index))
+            else:
+                batch = batch_of.get(span.element, span.element)
+                batches.setdefault((row, span.lane, batch), []).append(index)
+    for (row, lane, batch), indices in batches.items():
+        start, end = trace.spans[indices[0]].start_ns, trace.spans[indices[-1]].end_ns
+        bars.append(Bar(row, lane, start, end, "work", names[batch], indices[-1]))
+    return sorted(bars, key=attrgetter("start"))
 
 
-def in_lanes(
-    bars: list[Bar], lanes: list[list[int]], keep: Container[int]
-) -> Iterator[Bar]:
-    """Give each of *bars* in a lane that is free; rows to *keep* have all lanes that they name.
+def in_lane(bar: Bar, ends: list[int], is_kept: bool) -> Bar:
+    """Return *bar* in a lane that is free; *ends* has when the last bar of each lane ends.
 
-    *lanes* of each row have the time at which the last bar in a lane ends.
+    A row whose lanes are kept has all that its bars name.
     """
-    for bar in bars:
-        ends = lanes[bar.row]
-        if bar.row in keep:
-            ends += [0] * (bar.lane + 1 - len(ends))
-        lane = bar.lane
-        if lane >= len(ends) or ends[lane] > bar.start:
-            free = (lane for lane, end in enumerate(ends) if end <= bar.start)
-            lane = next(free, len(ends))
-        ends[lane : lane + 1] = [bar.end]
-        yield bar if lane == bar.lane else bar._replace(lane=lane)
+    if is_kept:
+        ends += [0] * (bar.lane + 1 - len(ends))
+    lane = bar.lane
+    if lane >= len(ends) or ends[lane] > bar.start:
+        free = (lane for lane, end in enumerate(ends) if end <= bar.start)
+        lane = next(free, len(ends))
+    ends[lane : lane + 1] = [bar.end]
+    return bar if lane == bar.lane else bar._replace(lane=lane)
 
 
-def waits_of_calls(trace: Trace, rows: Rows, workers: Workers) -> list[int]:
-    """Return the numbers of the waits that may be shown, but for those of a loader's workers.
+def waits_of_calls(
+    spans: list[Span], rows: Rows, elsewhere: Container[Name]
+) -> list[tuple[int, Span]]:
+    """Return the waits that may be shown, with their numbers, but for those of stages *elsewhere*.
 
     A helper that waits for elements to hand on, like a prefetch, holds up nobody. The
     accelerator's waits are shown as idle time, but for those within a step.
     """
-    elsewhere = {*workers}.union(*workers.values())
     return [
-        index
-        for index, span in enumerate(trace.spans)
+        (index, span)
+        for index, span in enumerate(spans)
         if span.kind in WAITS
-        and (span.stage.role not in ACCELERATOR or span.kind == NO_CORE)
+        and (span.kind == NO_CORE or span.stage.role not in ACCELERATOR)
+        and (span.kind != EMPTY or span.stage in rows)
         and span.stage not in elsewhere
-        and (span.stage in rows or span.kind != EMPTY)
     ]
 
 
 def bars_of_waits(
-    spans: list[Span], waits: list[int], rows: Rows, work: list[Bar]
+    spans: list[Span], waits: list[tuple[int, Span]], rows: Rows, work: list[Bar]
 ) -> Iterator[Bar]:
     """Give a bar for each wait of a call, and of a helper that held up a bar of *work*."""
-    # The bars of a lane, in order
-    reached: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    # The starts and ends of the bars in a lane, in order
+    taken: dict[tuple[int, int], list[tuple[int, int]]] = {}
     held_up = {}
     for bar in work:
-        reached.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
+        taken.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
         span = spans[bar.span]
         if span.stage.role not in ACCELERATOR:
             held_up[span.start_ns, span.cause, span.lane] = bar.row, bar.lane
-    waited: dict[tuple[int, int], int] = {}  # until when, in a lane
-    for index in waits:
-        span = spans[index]
-        lane = rows.get(span.stage, -1), span.lane
-        if span.stage not in rows:
-            lane = held_up.get((span.end_ns, span.cause, span.lane), lane)
-        if lane in reached:
-            before = bisect_left(reached[lane], (span.end_ns, 0))
-            worked = reached[lane][before - 1][1] if before else 0
-            start = max(span.start_ns, worked, waited.get(lane, 0))
-            if start < span.end_ns:
-                bar = bar_of(lane[0], index, span, span.kind)
-                yield bar._replace(lane=lane[1], start=start)
-                waited[lane] = span.end_ns
+    for index, span in waits:
+        end, lane = span.end_ns, span.lane
+        if span.stage in rows:
+            at = rows[span.stage], lane
+        else:
+            at = held_up.get((end, span.cause, lane), (-1, lane))
+        if bars := taken.get(at):
+            before = bisect_left(bars, (end, 0))
+            start = max(span.start_ns, bars[before - 1][1] if before else 0)
+            if start < end:
+                bars.insert(before, (start, end))
+                yield Bar(*at, start, end, span.kind, "", index, span.place)
 
 
 def labels(trace: Trace) -> list[str]:
     """Name each element by its sample's number, after a letter if there are several files."""
-    known = trace.identities
-    worked_on = {span.element for span in trace.work if span.element}
-    samples = {sample for element in worked_on for sample in trace.members(element)}
-    files = sorted({known[sample].instance for sample in samples})
+    known, batches = trace.identities, trace.recorded.members
+    worked_on = {span.element for span in trace.work}
+    samples = worked_on.union(*(batches[one] for one in worked_on if one in batches))
+    files = sorted({known[sample].instance for sample in samples - {0}})
     letters = {file: letter_of(number) for number, file in enumerate(files)}
     if len(files) == 1:
         letters = {}
@@ -278,7 +263,7 @@ def labels(trace: Trace) -> list[str]:
         letters.get(instance, "") + (str(sample) if sample >= 0 else "")
         for instance, _, sample in known
     ]
-    for batch, members in trace.recorded.members.items():
+    for batch, members in batches.items():
         names[batch] = batch_label([(known[sample], names[sample]) for sample in members])
     return names
 
@@ -288,9 +273,10 @@ def batch_label(members: list[tuple[Identity, str]]) -> str:
     (first, name), (last, _) = members[0], members[-1]
     if len(members) == 1:
         return name
-    identities = [identity for identity, _ in members]
-    row = [first._replace(sample=first.sample + number) for number in range(len(members))]
-    if identities == row:
+    if all(
+        one == (first.instance, first.epoch, first.sample + place)
+        for place, (one, _) in enumerate(members)
+    ):
         return f"{name}-{last.sample}"
     return " ".join([name for _, name in members[:4]] + ["..."] * (len(members) > 4))
 

@@ -1,13 +1,18 @@
 """Draws several ranks as a strip: a row for each, with its work and its waits in every step."""
 
+from __future__ import annotations
+
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
-from lessonkit.engine.trace import Trace
-from lessonkit.pictures.drawing import INK, Boxes, Mark, Panel, Picture, Stroke
+from lessonkit.engine.trace import NS, Trace
+from lessonkit.pictures.drawing import INK, Panel, Picture, draw_boxes
 from lessonkit.pictures.layout import COLOURS
 from lessonkit.words import milliseconds, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHARES = {
     "works": COLOURS["Train"],
@@ -29,24 +34,25 @@ def plot_ranks(ranks: Ranks) -> Picture:
     >>> plot_ranks(benchmark(pipeline, 1, ranks=2))
     2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
     """
-    count, words = len(ranks.traces), ranks_in_words(ranks)
+    count = len(ranks.traces)
     row = min(THICKEST, HIGHEST / count)
-    marks: list[Mark] = []
-    for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
-        sides = [(start / 1e9, end / 1e9, rank * row) for rank, start, end in stretches]
-        marks.append(Boxes(sides, row, {"facecolor": colour, "linewidth": 0}))
-    for rank, end in late_ranks(ranks):
-        points = [(end / 1e9, rank * row), (end / 1e9, (rank + 1) * row)]
-        marks.append(Stroke(points, {"color": INK, "solid_capstyle": "butt"}))
 
-    keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]
-    keys.append({"label": "was waited for", "facecolor": INK})
+    def draw(axes: Axes) -> None:
+        for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
+            sides = [(start / NS, end / NS, rank * row) for rank, start, end in stretches]
+            draw_boxes(axes, sides, row, facecolor=colour, linewidth=0)
+        for rank, end in late_ranks(ranks):
+            x, top = end / NS, rank * row
+            axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")
+
     named = count if count <= MOST_NAMES else 0
     names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(named)}
-    ends = (0, ranks.duration or 1)
-    panel = Panel(row * count, "", words, names, ends, True, lambda _: marks)
+    words = ranks_in_words(ranks)
+    panel = Panel(row * count, names, draw, words=words)
+    keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]
+    keys.append({"label": "was waited for", "facecolor": INK})
     scene = {"strip": strip_scene(ranks, ranks.traces[0])}
-    return Picture(words, scene, [panel], keys)
+    return Picture(words, scene, [panel], (0, ranks.duration or 1), keys)
 
 
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
@@ -74,26 +80,27 @@ def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
 
     The turns of a rank are its times one after another: asked, got and trained in each step.
     """
-    turns = [[time // 1000 for times in steps for time in times] for steps in ranks.times]
-    late = [[rank, end // 1000] for rank, end in late_ranks(ranks)]
-    rank = next(number for number, one in enumerate(ranks.traces) if one is trace)
-    scene = {
+    return {
         "ranks": len(ranks.traces),
-        "rank": rank,
-        "colours": list(SHARES.items()),
-        "late": late,
+        "rank": ranks.traces.index(trace),
+        "colours": [*SHARES.items()],
+        "late": [[rank, end // 1000] for rank, end in late_ranks(ranks)],
+        "turns": [
+            [time // 1000 for step in steps for time in step] for steps in ranks.times
+        ],
+        "ends": [step.end_ns // 1000 for step in ranks.steps],
+        "words": ranks_in_words(ranks),
     }
-    ends = [step.end_ns // 1000 for step in ranks.steps]
-    return scene | {"turns": turns, "ends": ends, "words": ranks_in_words(ranks)}
 
 
 def ranks_in_words(ranks: Ranks) -> str:
     """Put in words how the time is shared, which rank was waited for most, and an uneven end."""
-    count, whole = len(ranks.traces), len(ranks.traces) * ranks.duration * 1e9 or 1
-    shares = [
-        percent(sum(end - start for _, start, end in stretches) / whole)
-        for stretches in times_of_ranks(ranks)
-    ]
+    count = len(ranks.traces)
+    whole = count * ranks.duration * NS or 1
+    shares = []
+    for stretches in times_of_ranks(ranks):
+        time = sum(end - start for _, start, end in stretches)
+        shares.append(percent(time / whole))
     who = f"{count} ranks take" if count > 1 else "1 rank takes"
     words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
     words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)

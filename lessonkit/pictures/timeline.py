@@ -1,26 +1,28 @@
 """Draws runs as timelines, one below the other, against the same time."""
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
 
-from lessonkit.engine.trace import EMPTY, NO_CORE, START, Trace
-from lessonkit.explain.critical_path import critical_path
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lessonkit.engine.trace import EMPTY, NO_CORE, NS, START, Trace
 from lessonkit.pictures.drawing import (
     CARD,
-    INK,
     PALE,
     PAPER,
     QUIET,
     WAIT,
-    Boxes,
     Look,
-    Mark,
     Panel,
     Picture,
-    Stroke,
-    Text,
+    draw_boxes,
+    write_text,
 )
 from lessonkit.pictures.layout import IDLE, NOT_WORK, Bar, ink_on, layout
 from lessonkit.words import milliseconds, number, samples
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LONGEST_NAME = 24  # letters
 LOWEST = 0.4  # inches
@@ -35,57 +37,40 @@ HATCHES = {  # of what is no work
     "storage busy": "**",
     START: "oo",
 }
-OUTLINE: Look = {
-    "facecolor": "none",
-    "edgecolor": INK,
-    "clip_on": False,
-    "zorder": 3,
-}
 
 
-def plot_timeline(trace: Trace, *, title: str = "", path: bool = False) -> Picture:
-    """Draw the timeline of *trace*; with *path*, the work that decided the time is outlined.
-
-    >>> from lessonkit import ArtificialDataset, benchmark
-    >>> plot_timeline(benchmark(ArtificialDataset(6).prefetch(1), num_epochs=1), path=True)
-    timeline: 6 samples in 130 ms, 21.7 ms a sample. Read decides 69 % of your time.
-    """
-    return plot_timelines({title: trace}, path=path)
-
-
-def plot_timelines(traces: Mapping[str, Trace], *, path: bool = False) -> Picture:
+def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
     """Draw *traces* below each other, each under its title, against the same time.
 
-    With *path*, the work that decided the time is outlined. Raises ValueError without a trace.
+    Raises ValueError without a trace.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> plot_timelines({"": benchmark(ArtificialDataset(6).prefetch(1), num_epochs=1)})
+    timeline: 6 samples in 130 ms, 21.7 ms a sample
     """
     if not traces:
         raise ValueError("plot_timelines: there is no run to draw")
-    longest = max(trace.duration for trace in traces.values())
-    drawn = [Timeline(trace, longest, path) for trace in traces.values()]
-    told = [run_in_words(title, traces, path) for title in traces]
-    ends = (0, longest or 1)
+    runs = [Timeline(trace) for trace in traces.values()]
+    told = [run_in_words(title, traces) for title in traces]
     panels = [
-        Panel(max(one.height, LOWEST), title, words, one.names, ends, True, one.marks)
-        for title, words, one in zip(traces, told, drawn, strict=True)
+        Panel(run.height, run.names, run.draw, title, words)
+        for run, title, words in zip(runs, traces, told, strict=True)
     ]
+    kinds = {bar.kind for run in runs for bar in run.bars}
     waits = dict.fromkeys(
-        (NOT_WORK[kind].legend, hatch)
-        for one in drawn
-        for kind, hatch in HATCHES.items()
-        if kind in one.kinds
+        (NOT_WORK[kind].legend, hatch) for kind, hatch in HATCHES.items() if kind in kinds
     )
     keys = [{"label": label, "hatch": hatch, **PALE} for label, hatch in waits]
-    if path and longest:
-        keys.append({"label": "what decided the time", "linewidth": 1.8, **OUTLINE})
     words = "; ".join(
         f"{title}: {words}" if title else words
         for title, words in zip(traces, told, strict=True)
     )
-    scene = {"runs": dict(traces), "path": path, "words": told}
-    return Picture(f"timeline: {words}", scene, panels, keys)
+    longest = max(trace.duration for trace in traces.values())
+    scene = {"runs": dict(traces), "words": told}
+    return Picture(f"timeline: {words}", scene, panels, (0, longest or 1), keys)
 
 
-def run_in_words(title: str, traces: Mapping[str, Trace], path: bool) -> str:
+def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
     """Put the run called *title* in words, and compare it to the first of *traces*."""
     trace, first = traces[title], next(iter(traces))
     words = f"{samples(trace.samples)} in {milliseconds(trace.duration)}"
@@ -95,93 +80,91 @@ def run_in_words(title: str, traces: Mapping[str, Trace], path: bool) -> str:
         return f"{words}: nothing took any time"
     if title != first and trace.samples and traces[first].samples:
         words += f", {number(traces[first].per_sample / trace.per_sample)} times as fast as {first}"
-    return f"{words}. {critical_path(trace).sentence}" if path else words
+    return words
 
 
 class Timeline:
-    """The lanes of one run, on an axis of *longest* seconds; no bar goes beyond the run's end."""
+    """The lanes of one run, from top to bottom: a row begins at its top, and all fit the height."""
 
-    def __init__(self, trace: Trace, longest: float, path: bool) -> None:
-        self.found, self.longest = layout(trace), longest
-        # What threads did after a run that was broken off is not shown.
-        end = self.found.duration
-        self.bars = [
-            bar._replace(end=min(bar.end, end))
-            for bar in self.found.bars
-            if bar.start < end
-        ]
-        self.kinds = {bar.kind for bar in self.bars}
-        self.path = {step.span for step in self.found.path} if path else set()
-        self.lane = min(0.28, max(0.1, 9 / max(self.found.lanes, 1)))  # inches
-        several = len(self.found.epochs) > 1
+    def __init__(self, trace: Trace) -> None:
+        found = layout(trace)
+        self.rows, self.bars = found.rows, found.bars
+        self.epochs = [epoch.start for epoch in trace.epochs]
+        self.duration = trace.duration
+        lanes = sum(row.lanes for row in self.rows)
+        self.lane = min(0.28, max(0.1, 9 / max(lanes, 1)))  # inches
         self.names: dict[float, str] = {}
-        self.tops, self.height = [], 0.24 if several else 0.04
-        for row in self.found.rows:
-            self.tops.append(self.height)
+        self.tops = []
+        height = 0.24 if len(self.epochs) > 1 else 0.04
+        for row in self.rows:
+            self.tops.append(height)
             text = cut(row.stage) + (f" ×{row.lanes}" if row.lanes > 1 else "")
-            self.names[self.height + row.lanes * self.lane / 2] = text
-            self.height += row.lanes * self.lane + 0.09
+            self.names[height + row.lanes * self.lane / 2] = text
+            height += row.lanes * self.lane + 0.09
+        self.height = max(height, LOWEST)
 
-    def marks(self, width: float) -> Iterator[Mark]:
-        """Draw bars, labels and epochs on an axis of *width* inches."""
-        self.points = width * 72 / (self.longest * 1e9 or 1)  # of a nanosecond
+    def draw(self, axes: Axes) -> None:
+        """Draw bars, labels and epochs."""
+        points = axes.bbox.width / axes.figure.dpi * 72 / axes.get_xlim()[1]  # of a second
         work = [bar for bar in self.bars if bar.kind == "work"]
-        colours = [self.found.rows[bar.row].colour for bar in work]
-        fill = {"facecolor": colours, "edgecolor": PAPER}
-        yield self.outlined(work, 0.9, 0.15, fill)
+        # Lines around a bar are no thicker than a share of it, and not at whole pixels: a
+        # narrow bar would get none, or one that is too much.
+        lines = [min(0.9, 0.15 * (bar.end - bar.start) / NS * points) for bar in work]
+        colours = [self.rows[bar.row].colour for bar in work]
+        outlined = {"edgecolor": PAPER, "linewidth": lines, "snap": False}
+        self.draw_bars(axes, work, 0.015, facecolor=colours, **outlined)
         for kind, hatch in HATCHES.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
-                yield self.boxes(waits, self.lane * 0.22, {"hatch": hatch, **PALE})
-        if self.path:
-            decisive = [bar for bar in work if bar.span in self.path]
-            yield self.outlined(decisive, 1.6, 0.3, OUTLINE)
-        yield from self.labels()
-        if len(self.found.epochs) > 1:
-            yield from self.epochs()
+                self.draw_bars(axes, waits, self.lane * 0.22, hatch=hatch, **PALE)
+        self.write_labels(axes, points)
+        if len(self.epochs) > 1:
+            self.draw_epochs(axes, points)
 
-    def boxes(self, bars: list[Bar], inset: float, look: Look) -> Boxes:
-        """Return the boxes of *bars*; *inset* keeps each from its neighbours."""
-        sides = [(bar.start / 1e9, bar.end / 1e9, self.top(bar) + inset) for bar in bars]
-        return Boxes(sides, self.lane - 2 * inset, look)
+    def draw_bars(self, axes: Axes, bars: list[Bar], inset: float, **look: Any) -> None:
+        """Draw the boxes of *bars*; *inset* keeps each from its neighbours."""
+        sides = [(bar.start / NS, bar.end / NS, self.top(bar) + inset) for bar in bars]
+        draw_boxes(axes, sides, self.lane - 2 * inset, **look)
 
     def top(self, bar: Bar) -> float:
         """Return where the lane of *bar* begins."""
         return self.tops[bar.row] + bar.lane * self.lane
 
-    def outlined(self, bars: list[Bar], line: float, share: float, look: Look) -> Boxes:
-        """Return *bars* with lines around them, no thicker than a *share* of the bar."""
-        lines = [min(line, share * (bar.end - bar.start) * self.points) for bar in bars]
-        # Not at whole pixels: a narrow bar would get none, or one that is too much.
-        return self.boxes(bars, 0.015, {"linewidth": lines, "snap": False} | look)
-
-    def labels(self) -> Iterator[Text]:
+    def write_labels(self, axes: Axes, points: float) -> None:
         """Name each bar's element, and what the accelerator waits for, where there is room."""
         size = min(9.0, self.lane * 45)
-        inks = [ink_on(row.colour) for row in self.found.rows]
-        middle: Look = {"ha": "center", "va": "center_baseline"}
-        for bar in self.bars if size > 6 else ():
+        if size <= 6:
+            return
+        inks = [ink_on(row.colour) for row in self.rows]
+        for bar in self.bars:
             text, look = bar.label, Look(color=inks[bar.row], size=size)
             if bar.kind == IDLE and bar.note:
                 text = f"waits for {bar.note.split(', ')[0]}"
                 card = CARD | {"facecolor": WAIT, "pad": 1.2}
                 look = Look(color=QUIET, size=size * 0.85, bbox=card)
-            room = (bar.end - bar.start) * self.points
+            room = (bar.end - bar.start) / NS * points
             if text and len(text) * look["size"] * 0.64 + 3 < room:
-                x, y = (bar.start + bar.end) / 2e9, self.top(bar) + self.lane / 2
-                yield Text(x, y, text, middle | look)
+                x, y = (bar.start + bar.end) / NS / 2, self.top(bar) + self.lane / 2
+                write_text(
+                    axes,
+                    x,
+                    y,
+                    text,
+                    ha="center",
+                    va="center_baseline",
+                    clip_on=True,
+                    **look,
+                )
 
-    def epochs(self) -> Iterator[Mark]:
+    def draw_epochs(self, axes: Axes, points: float) -> None:
         """Draw the beginning of each epoch, and its name, in full where there is room."""
-        ends = [*self.found.epochs[1:], self.found.duration]
-        for count, (start, end) in enumerate(zip(self.found.epochs, ends, strict=True), 1):
-            x = start / 1e9
+        ends = [*self.epochs[1:], self.duration]
+        for count, (start, end) in enumerate(zip(self.epochs, ends, strict=True), 1):
             if count > 1:
-                dashed = {"color": QUIET, "zorder": 1, "linewidth": 0.8, "linestyle": "--"}
-                yield Stroke([(x, max(self.height, LOWEST)), (x, 0)], dashed)
-            letters = (end - start) * self.points / 6
+                axes.axvline(start, color=QUIET, linewidth=0.8, linestyle="--", zorder=1)
+            letters = (end - start) * points / 6
             texts = f" epoch {count}", f" {count}", ""
             text = next(text for text in texts if not text or len(text) <= letters)
-            yield Text(x, 0.09, text, {"size": 8, "color": QUIET})
+            write_text(axes, start, 0.09, text, size=8, color=QUIET)
 
 
 def cut(stage: str) -> str:

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.explain.critical_path import shares
+from lessonkit.explain.critical_path import CriticalPath, critical_path, ended
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
@@ -21,24 +20,24 @@ MOST_BARS = 5000  # that a page draws well, and anybody can see
 
 def page_data(trace: Trace) -> Json:
     """Collect everything that the page shows of *trace*; times in microseconds."""
-    laid = layout(trace)
-    decided = note = decides(laid)
+    laid, path = layout(trace), critical_path(trace)
+    decided = note = decides(path)
     busy = percent(trace.busy("Train"))
     if len(laid.bars) > MOST_BARS:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
-        laid = replace(laid, bars=first)
+        laid = laid._replace(bars=first)
     bar_of = {bar.span: number for number, bar in enumerate(laid.bars) if bar.span >= 0}
     return {
-        "end": micros(laid.duration),
+        "end": micros(ended(trace)),
         "samples": trace.samples,
         "rows": row_data(laid.rows),
         "bars": bars(laid, trace, bar_of),
         "path": [
             [micros(step.start_ns), micros(step.end_ns), bar_of.get(step.span, -1)]
-            for step in laid.path
+            for step in path.steps
         ],
-        "epochs": [micros(began) for began in laid.epochs],
+        "epochs": [round(epoch.start * 1e6) for epoch in trace.epochs],
         "waits": waits(laid),
         "parts": parts(laid, trace),
         "buffers": buffers(trace),
@@ -135,9 +134,9 @@ def limit_of(trace: Trace) -> tuple[float, str]:
     return best.seconds / trace.samples, best.what
 
 
-def decides(laid: Layout) -> str:
+def decides(path: CriticalPath) -> str:
     """Say in a sentence which stage to look at first."""
-    for stage, share in shares(laid.path, laid.duration).items():  # the largest comes first
+    for stage, share in path.shares.items():  # the largest comes first
         return f"{stage} decides {percent(share)} of the time."
     return ""
 

@@ -108,7 +108,7 @@ class Live(Page):
             return
         told = zip(scene["runs"].items(), scene["words"], strict=True)
         runs = [[title, words, page_data(trace)] for (title, trace), words in told]
-        super().__init__("runs", {"runs": runs, "path": scene["path"]})
+        super().__init__("runs", {"runs": runs})
 
     def stored(self) -> Picture:
         return self.picture

@@ -121,14 +121,13 @@ class Chart {
 
 class Runs {
   constructor(model, el) {
-    const { runs, path } = JSON.parse(model.get("state"));
+    const { runs } = JSON.parse(model.get("state"));
     for (const [title, words, scene] of runs) {
       const said = spoken("lk-said");
       const say = (bar) => (bar < 0 ? [] : sentence(scene, bar).flatMap((part) => [part, " "]));
       const onBar = (bar) => said.replaceChildren(...say(bar));
       const timeline = new Timeline({ height: 130, onTime() {}, onBar });
       timeline.held = Math.max(...runs.map(([, , { end }]) => end));
-      timeline.show.path = path;
       const frame = watched(timeline.svg, (width) => timeline.draw(scene, width));
       const head = html("div", {}, html("b", {}, title), ` ${words}`);
       el.append(head, frame, said, div("lk-words", scene.summary));
