@@ -139,9 +139,7 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
     given |= {name: draw.choice((0, *costs)) for name in ("collate", "transfer")}
     if draw.random() < 0.2:
         names = [field.name for field in fields(Handling)]
-        # What the loop works must not hang on the order
-        times = {name: draw.choice(costs) for name in names}
-        given["handling"] = Handling(**times | {"take_busy": times["take"]})
+        given["handling"] = Handling(**{name: draw.choice(costs) for name in names})
     if count and base_of(samples.node) is not None:
         order = draw.sample(range(count), draw.randint(1, count))
         ways: list[dict[str, Any]] = [

@@ -1,13 +1,11 @@
 """Runs of random pipelines on random machines, recorded: for rules that hold for every run."""
 
-import random
 from functools import cache
 from typing import Any, NamedTuple
 
 from random_pipelines import loaded, pipeline, without_storages
 
 from lessonkit import Dataset, Machine, Trace, benchmark
-from lessonkit.engine.machine import Sharing
 
 COSTS = (0, 0.003, 0.010, 0.050)  # seconds
 SHORT = (0, 0.0002, 0.0005, 0.002)  # for runs on the real clock
@@ -35,13 +33,6 @@ def runs() -> list[Run]:
     return found + [run_of_loader(seed) for seed in range(500)]
 
 
-def sharing(seed: int) -> Sharing:
-    """How a machine with measured jobs shares its cores."""
-    draw = random.Random(seed)
-    step, beside = ((draw.uniform(1, 3), draw.uniform(1, 3)) for _ in range(2))
-    return Sharing(draw.choice([1.0, 1.5, 2.0]), step, beside, draw.uniform(1, 1.5))
-
-
 def run_of_loader(
     seed: int, costs: tuple[float, ...] = COSTS, clock: str = "virtual"
 ) -> Run:
@@ -49,7 +40,9 @@ def run_of_loader(
     dataset, of_loop = loaded(seed, costs), costs[:2]
     if clock == "real":
         dataset = without_storages(dataset)
-    machine = Machine((1, 2, 4)[seed % 3], sharing(seed) if seed % 4 == 1 else None)
+    machine = Machine(
+        (1, 2, 4)[seed % 3], (1.0, 1.5, 2.0)[seed // 4 % 3] if seed % 4 == 1 else None
+    )
     load, train = of_loop[seed // 3 % 2], (costs[2], *costs[:2], costs[3])[seed // 6 % 4]
     early = (None, None, None, 5)[seed // 24 % 4]
     ahead = seed // 96 % 2 == 1

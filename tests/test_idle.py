@@ -11,7 +11,6 @@ from lessonkit import (
     benchmark,
     work,
 )
-from lessonkit.engine.machine import Sharing
 from lessonkit.engine.trace import ACCELERATOR, NO_CORE, WAITS, Span
 from lessonkit.explain.critical_path import idle_stretches
 
@@ -49,7 +48,7 @@ def test_blame_adds_up_to_the_idle_time_to_the_nanosecond() -> None:
 
 def test_a_step_that_waits_for_a_core_is_not_idle() -> None:
     """Two workers and the step share one core: from then on steps take longer, and nobody waits for data."""
-    machine = Machine(cores=1, sharing=Sharing())
+    machine = Machine(cores=1, step_cores=1)
     loader = DataLoader(Dataset.range(8).map(cost=0.010, kind="native"), num_workers=2)
     trace = benchmark(loader, 1, step=lambda _: work(0.010, kind="native"), machine=machine)
     waits = [

@@ -2,16 +2,23 @@
 
 from itertools import count, pairwise
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 import lessonkit
 from lessonkit import Dataset, Handling, Machine, benchmark, work
-from lessonkit.engine.machine import Sharing
 from lessonkit.job import numbers
 from lessonkit.job.job import Job, measure_subject
 from lessonkit.job.watching import OnDevice, Watch, WatchedBatch
+
+
+class Shared(NamedTuple):
+    """The cores that a step holds; factors by which steps and batches lose beside 1 worker, or more."""
+
+    step_cores: float = 1.0
+    steps: tuple[float, float] = (1.0, 1.0)
+    batches: tuple[float, float] = (1.0, 1.0)
 
 
 class Modelled:
@@ -21,9 +28,9 @@ class Modelled:
     loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
 
     def __init__(
-        self, fetch: float, step: float, handling: Handling, sharing: Sharing, **more: Any
+        self, fetch: float, step: float, handling: Handling, shared: Shared, **more: Any
     ) -> None:
-        self.fetch, self.step, self.handling, self.sharing = fetch, step, handling, sharing
+        self.fetch, self.step, self.handling, self.shared = fetch, step, handling, shared
         self.wait, self.computes = more.get("wait", 0.0), more.get("computes", True)
         self.start = more.get("start", (0.004, 0.006))
         self.device: OnDevice | None = more.get("device")
@@ -40,10 +47,16 @@ class Modelled:
         epochs: int = 1,
     ) -> Any:
         kind = "native" if self.computes else "wait"
+        lost = self.shared if workers and step else Shared()
+        slower_step, slower_batch = (
+            factors[workers > 1] for factors in (lost.steps, lost.batches)
+        )
         batches = Dataset.range(len(self.batches) // size).map(
             cost=size * self.wait, stage="Wait"
         )
-        batches = batches.map(cost=size * self.fetch, kind="native", stage="Fetch")
+        batches = batches.map(
+            cost=size * self.fetch * slower_batch, kind="native", stage="Fetch"
+        )
         more: dict[str, Any] = {"handling": self.handling}
         if workers:
             more |= {
@@ -54,8 +67,10 @@ class Modelled:
         else:
             more["handling"] = Handling()
         loader = lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more)
-        options: dict[str, Any] = {"machine": Machine(2, self.sharing)}
-        options["step"] = lambda number: work(size * self.step, kind=kind) if step else None
+        options: dict[str, Any] = {"machine": Machine(2, self.shared.step_cores)}
+        options["step"] = lambda number: (
+            work(size * self.step * slower_step, kind=kind) if step else None
+        )
         if self.device and step:
             options |= {"train": self.device.train, "queue": self.device.queue}
         return benchmark(loader, epochs, **options)
@@ -103,9 +118,7 @@ class Modelled:
                 break
             seen.ended = stepped.get(number, got)
             on_core = (
-                self.step * size * self.sharing.step_cores
-                if step and self.computes
-                else 0.0
+                self.step * size * self.shared.step_cores if step and self.computes else 0.0
             )
             times = {
                 "asked": asked,
@@ -116,6 +129,8 @@ class Modelled:
             seen.batches.append(made[number]._replace(**times))
         else:
             seen.whole = True
+        if seen.whole and self.device and step:  # the loop waits until its queue is empty
+            seen.ended = max(span.end for span in trace.work if span.stage == "Train")
         seen.closed = trace.duration if seen.whole else seen.ended
         seen.core = len(seen.batches) * self.handling.take_core
         return seen
@@ -125,11 +140,9 @@ class Modelled:
 
 
 FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)
-PAID = Handling(
-    stop=0.01, stop_each=0.002, begin=0.003, take=0.002, take_busy=0.003, take_core=0.001
-)
-NOTHING_LOST = Sharing()
-MUCH_LOST = Sharing(2.0, (1.6, 1.8), (1.1, 1.2), 1.05)
+PAID = Handling(stop=0.01, stop_each=0.002, begin=0.003, take=0.003, take_core=0.001)
+NOTHING_LOST = Shared()
+MUCH_LOST = Shared(2.0, (1.6, 1.8), (1.1, 1.2))
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 4])
@@ -255,5 +268,5 @@ def test_runs_beside_workers_are_repeated_while_there_is_time(
         model.job().forecast(num_workers=2),
         model.trace(2, step=True, factor=2, size=1),
     )
-    assert model.seen == 2 * 6
+    assert model.seen == 3 * 6
     assert abs(told[0] / truth.epochs[0].duration - 1) < 0.02

@@ -369,7 +369,7 @@ def test_every_sample_comes_once_in_each_epoch_recorded_or_not(
 @pytest.mark.parametrize("way", [0.010, 0.050])
 def test_no_result_of_a_worker_overtakes_another(in_order: bool, way: float) -> None:
     stream = Dataset.from_generator(lambda: iter(range(4)))
-    handling = Handling(way_busy=way)  # with nothing to do, a worker sends its end at once
+    handling = Handling(first=way)  # the next result of a worker is on its way for no time
     loader = DataLoader(
         stream, batch_size=2, num_workers=2, in_order=in_order, handling=handling
     )

@@ -19,7 +19,7 @@ from lessonkit.job.job import Job
 from lessonkit.job.recommend import EPOCHS, VERDICTS, combinations, recommend
 from lessonkit.job.watching import OnDevice, restored
 
-TAKES_LONG = Handling(take=0.012, take_busy=0.012, take_core=0.011)
+TAKES_LONG = Handling(take=0.012, take_core=0.011)
 MODELS = {
     "data-bound": Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False),
     "waits for files": Modelled(
@@ -214,7 +214,6 @@ def test_a_stored_job_foretells_the_same(name: str, tmp_path: Path) -> None:
     for setting in combinations(job):
         told, again = (one.forecast(**dict(setting)) for one in (job, stored))
         assert again == pytest.approx(told, rel=0.01)
-        assert again.range == pytest.approx(told.range, rel=0.01)
     found = recommend(stored)
     assert found.verdict == recommend(job).verdict
     assert all("not tried" in str(change) for change in found.changes)

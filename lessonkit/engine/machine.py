@@ -17,31 +17,17 @@ from lessonkit.engine.element import Element, as_int
 
 
 @dataclass(frozen=True)
-class Sharing:
-    """How a measured machine shares its cores: in slices, and with losses beside that.
-
-    A step holds *step_cores* cores. The rest are factors by which work takes longer than its
-    share of the cores explains: *step* for a step and *beside* for a worker while the other
-    computes, each beside one worker and beside one per core; *workers* among one worker per core.
-    """
-
-    step_cores: float = 1.0
-    step: tuple[float, float] = (1.0, 1.0)
-    beside: tuple[float, float] = (1.0, 1.0)
-    workers: float = 1.0
-
-
-@dataclass(frozen=True)
 class Machine:
     """The machine that a pipeline runs on. The default never depends on this computer.
 
     *cores* bounds how much `"native"` and `"python"` work goes on at once, and is
     what AUTOTUNE and a default `cycle_length` start from. On the virtual clock work waits for a
-    free core; with *sharing*, as measured jobs have it, all who compute share the cores.
+    free core. With *step_cores*, the cores that the step of a measured job holds, all work
+    shares the cores in slices instead.
     """
 
     cores: int = 4
-    sharing: Sharing | None = field(default=None, repr=False)
+    step_cores: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Of NumPy's, Python's
@@ -305,8 +291,7 @@ class Handling:
     per worker.
 
     As jobs are measured, a batch is *way* on its way to the loop, which needs *take* for it;
-    *take_core* of that is work. *way_busy* and *take_busy* hold where its worker is at work on
-    the next batch.
+    *take_core* of that is work.
     """
 
     begin: float = 0
@@ -318,10 +303,8 @@ class Handling:
     stop: float = 0
     stop_each: float = 0
     take: float = 0
-    take_busy: float = 0
     take_core: float = 0
     way: float = 0
-    way_busy: float = 0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -18,7 +18,7 @@ from typing import Any
 
 from lessonkit import check
 from lessonkit.engine.element import Element
-from lessonkit.engine.machine import Machine, Priced, Sharing, StorageRead
+from lessonkit.engine.machine import Priced, StorageRead
 from lessonkit.engine.run import Resource
 from lessonkit.engine.trace import TRAIN, Name
 
@@ -130,16 +130,16 @@ class Fluid(ABC):
 
 
 class SharedCores(Fluid):
-    """Cores in slices, as a system shares them: all tasks that compute go on, each more slowly.
+    """Cores in slices, as a system shares them: all work goes on, each more slowly.
 
-    Those are a step (True), and all others (False).
+    The work is that of a step, which holds *step_cores* (True), or any other (False).
     """
 
     reason, place = "no core", "cores"
 
-    def __init__(self, run: Any, machine: Machine, sharing: Sharing) -> None:
+    def __init__(self, run: Any, cores: int, step_cores: float) -> None:
         super().__init__(run)
-        self.cores, self.sharing = machine.cores, sharing
+        self.cores, self.step_cores = cores, step_cores
 
     async def compute(
         self, duration: int, stage: Name, element: Element, kind: str
@@ -150,21 +150,9 @@ class SharedCores(Fluid):
         self.record(run, began, duration, stage, element, kind, last)
 
     def rates(self) -> dict[Any, float]:
-        sharing, steps, others = self.sharing, self.flowing[True], self.flowing[False]
-        share = min(1.0, self.cores / max(1.0, others + steps * sharing.step_cores))
-        beside = sharing.beside if steps else (1.0, sharing.workers)
-        step, worker = (
-            between(others, factors, self.cores) for factors in (sharing.step, beside)
-        )
-        return {True: share / step, False: share / worker}
-
-
-def between(workers: int, factors: tuple[float, float], cores: int) -> float:
-    """Interpolate the slowdown for *workers* between those for 1 and for *cores*."""
-    one, full = factors
-    return (
-        one + (full - one) * min(1.0, (workers - 1) / max(1, cores - 1)) if workers else 1.0
-    )
+        wanted = self.flowing[False] + self.flowing[True] * self.step_cores
+        share = min(1.0, self.cores / max(1.0, wanted))
+        return {True: share, False: share}
 
 
 # Ns; how often a reader on the real clock looks how fast it reads now

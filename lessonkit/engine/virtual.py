@@ -39,7 +39,9 @@ class Virtual(Run):
         # Can go on now, in the order in which they were woken
         self.ready: deque[Task] = deque()
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
-        self.shared_cores = machine.sharing and SharedCores(self, machine, machine.sharing)
+        self.shared_cores = machine.step_cores and SharedCores(
+            self, machine.cores, machine.step_cores
+        )
         # Sleeps so far: among equal times, the first to fall asleep wakes first
         self.slept = 0
 

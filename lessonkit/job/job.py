@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
@@ -15,9 +16,8 @@ from typing import IO, Any
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.machine import Handling, Machine, Sharing, get_worker_info, work
-from lessonkit.engine.storage import between
-from lessonkit.engine.trace import CALL, EMPTY, TRAIN, Trace
+from lessonkit.engine.machine import Handling, Machine, get_worker_info, work
+from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.job.numbers import JobNumbers, StepNumbers, measure_numbers
 from lessonkit.job.watching import (
@@ -32,7 +32,7 @@ from lessonkit.loader import DataLoader
 from lessonkit.loops.measure import measure_functions
 from lessonkit.words import milliseconds
 
-AGAIN = 9.5  # s; runs are repeated until then
+AGAIN = 12.0  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
 LEAST_ROUNDS = 2  # batches of each worker in a period, at least
 SIMULATED = 96  # batches of a run that is compared with one that was seen
@@ -40,26 +40,12 @@ SIMULATED = 96  # batches of a run that is compared with one that was seen
 SPREAD = 0.618
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
-MOST_OFF = 2.0  # times; what the model leaves unexplained is never more
-# Times that grow with a batch
-HANDED_OVER = ("take", "take_busy", "take_core", "way", "way_busy")
 LEAST_GROWN = 0.1  # of the growth of a batch; each of its times grows at least as much
 OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
 
-CORRECTIONS = 4  # further ones change little
-GENTLY = 0.7  # a power: corrected in full, factors of workers run away
-MOST_SLOWED, LEAST_SLOWED = 6.0, 0.5  # a factor outside is no slowing down, but a mistake
-LEAST_SEEN = 4  # batches of each worker; fewer in a run say nothing
-
 # Of a container: microseconds, in as many
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
-
-
-class Forecast(tuple[float, ...]):
-    """Seconds of the first and of a later epoch; *range* is that of the first, from and to."""
-
-    range: tuple[float, float]
 
 
 @dataclass(repr=False)
@@ -134,9 +120,17 @@ class Job:
     # ---- the model ----
 
     def unexplained(self, setting: dict[str, Any]) -> float:
-        """Return the factor by which a *setting* takes longer than the model explains."""
+        """Return the factor by which a *setting* takes longer than the model explains.
+
+        It is interpolated between the numbers of workers that were measured, and constant
+        above them.
+        """
         factors = self.numbers.threads[setting["threads"]].unexplained
-        return between(setting["num_workers"], factors, self.numbers.cores)
+        workers: int = setting["num_workers"]
+        below = max(count for count in factors if count <= workers)
+        above = min((count for count in factors if count >= workers), default=below)
+        part = (workers - below) / max(1, above - below)
+        return factors[below] + part * (factors[above] - factors[below])
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
@@ -172,8 +166,7 @@ class Job:
                 wait = in_turn(known.waits, period, factor * grown)
                 fetch, cost = waiting_and_working(wait, cost), lambda _: 0
             handling = {
-                name: seconds * (growth("hand") if name in HANDED_OVER else factor)
-                for name, seconds in vars(known.handling).items()
+                name: seconds * factor for name, seconds in vars(known.handling).items()
             }
             workers = {name: setting[name] for name in OF_WORKERS} | {
                 "in_order": known.in_order,
@@ -187,7 +180,7 @@ class Job:
         kind = "native" if step.computes else "wait"
         options: dict[str, Any] = {
             "step": lambda number: work(seconds(number), kind=kind),
-            "machine": Machine(known.cores, step.sharing),
+            "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
         }
         if device:
             options |= {"train": device.train * growth("step"), "queue": device.queue}
@@ -205,12 +198,12 @@ class Job:
         persistent_workers: bool | None = None,
         batch_size: int | None = None,
         threads: int | None = None,
-    ) -> Forecast:
+    ) -> tuple[float, ...]:
         """Return the seconds that the first and a later epoch would take.
 
-        What is not given stays as in the loader. *threads* are those of the step, one of
-        the numbers that were measured. The result has a *range* for the first epoch. Raises
-        TypeError or ValueError for a setting that a loader does not take.
+        An argument that is not given stays as in the loader. *threads* are those of the
+        step, one of the numbers that were measured. Raises TypeError or ValueError for a
+        setting that a loader does not take.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         setting = self.setting(**given)
@@ -223,72 +216,32 @@ class Job:
             seconds = epoch.arrivals[-1] - epoch.arrivals[-1 - last]
             left_out = (total - epoch.count) * seconds / max(1, last)
             times.append(epoch.duration + left_out)
-        found = Forecast(times)
-        off = math.hypot(self.numbers.noise, self.unexplained(setting) - 1)
-        found.range = (times[0] * (1 - off), times[0] * (1 + off))
-        return found
+        return tuple(times)
 
     # ---- the model beside real runs ----
 
-    def like(self, seen: Watch, **setting: Any) -> tuple[Trace, int]:
-        """Return a trace of the model that runs as *seen*, and how many batches both have."""
+    def compared(self, seen: Watch, **setting: Any) -> tuple[float, float, int]:
+        """Return what a run took as *seen*, in the model, and for how many batches.
+
+        The first three batches of each worker are left out: until then buffers are filled.
+        """
         count = min(len(seen.batches), SIMULATED)
         # Workers go on when a run is left
         most = count if seen.whole else count + 8 * seen.workers
         setting |= {"num_workers": seen.workers, "persistent_workers": True}
-        return self.run(1, most, **setting), count
+        foretold = [0.0, *self.run(1, most, **setting).epochs[0].arrivals]
+        came = [seen.began, *(batch.got for batch in seen.batches)]
+        first = min(3 * seen.workers, count // 2)
+        return came[count] - came[first], foretold[count] - foretold[first], count - first
 
-    def compared(self, seen: Watch, **setting: Any) -> tuple[float, float, int]:
-        """Return the seconds that a run took as *seen*, in the model, and for how many batches."""
-        trace, count = self.like(seen, **setting)
-        took = seen.batches[count - 1].got - seen.began
-        return took, trace.epochs[0].arrivals[:count][-1], count
-
-    def correct(self, threads: int, runs: list[Watch]) -> None:
-        """Set what step and workers lose beside each other, and what *runs* leave unexplained.
-
-        Where a step or a batch takes less in the model than in runs beside one worker, or
-        beside as many as there are cores, both are slowed down by that much.
-        """
-        known, step = self.numbers, self.numbers.threads[threads]
-        step_cores, factors = min(max(1.0, step.cores), known.cores), []
-        step.sharing = Sharing(
-            step_cores, beside=(1.0, known.workers), workers=known.workers
-        )
-        for place, workers in enumerate((1, known.cores)):
-            beside = [run for run in runs if run.workers == workers]
-            seen = [run for run in beside if len(run.batches) > LEAST_SEEN * workers]
-            for _ in range(CORRECTIONS if step.computes and seen else 0):
-                slower = [self.slower(run, threads) for run in seen]
-                steps, batches = map(fmean, zip(*slower, strict=True))
-                step.sharing = replace(
-                    step.sharing,
-                    step=multiplied(step.sharing.step, place, steps),
-                    beside=multiplied(step.sharing.beside, place, batches**GENTLY),
-                )
-            compared = [self.compared(run, threads=threads) for run in beside]
-            off = median(took / foretold for took, foretold, _ in compared)
-            factors.append(min(MOST_OFF, max(1 / MOST_OFF, off)))
-        step.unexplained = factors[0], factors[1]
-
-    def slower(self, seen: Watch, threads: int) -> tuple[float, float]:
-        """Return how many times as long a step and a batch took in a run as in the model."""
-        trace, count = self.like(seen, threads=threads)
-        first = 2 * seen.workers  # workers have begun by then
-        took = {TRAIN: 0.0, CALL: 0.0}
-        for span in trace.spans:
-            if first < span.element <= count and span.kind != EMPTY and span.role in took:
-                took[span.role] += span.end - span.start
-        real = seen.batches[first:count]
-        made = sum(batch.make + self.numbers.handover for batch in real)
-        return sum(batch.step for batch in real) / took[TRAIN], made / took[CALL]
-
-
-def multiplied(factors: tuple[float, float], place: int, by: float) -> tuple[float, float]:
-    """Return *factors*, the one at a *place* multiplied."""
-    new = [*factors]
-    new[place] = min(MOST_SLOWED, max(LEAST_SLOWED, new[place] * by))
-    return new[0], new[1]
+    def explain(self, threads: int, runs: list[Watch]) -> None:
+        """Set what the model leaves unexplained of *runs* beside the step, by their workers."""
+        unexplained = self.numbers.threads[threads].unexplained
+        off: dict[int, list[float]] = defaultdict(list)
+        for run in runs:
+            took, foretold, _ = self.compared(run, threads=threads)
+            off[run.workers].append(took / foretold)
+        unexplained |= {workers: median(factors) for workers, factors in off.items()}
 
 
 def in_turn(
@@ -437,13 +390,13 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
     }
     job = Job(numbers, said, samples, batches, whole, subject)
     for threads, runs in by_threads.items():
-        job.correct(threads, runs)
+        job.explain(threads, runs)
     return job
 
 
 # ---- in a file ----
 
-STORED: tuple[Any, ...] = (Sharing, Handling, StepNumbers, JobNumbers, Job)
+STORED: tuple[Any, ...] = (Handling, StepNumbers, JobNumbers, Job)
 
 
 def save_job(job: Job, path: str | Path) -> None:

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
-from lessonkit.engine.machine import Handling, Sharing
+from lessonkit.engine.machine import Handling
 from lessonkit.job.watching import OnDevice, Subject, Watch, WatchedBatch
 
 RUN = 1.25  # s; how long a run of a job goes on at most
@@ -19,8 +19,8 @@ HICCUP = 3  # times the median; a longer time counts as this
 COMPUTES = 0.3  # of a core; a step that holds less waits for an accelerator
 TOO_FEW = 4  # batches; a median of fewer says nothing
 HANDED = 0.0006  # s; a batch on its way to the loop, where no run shows it
-# s; to end workers, and each of them, where no run came to its end
-ENDED, ENDED_EACH = 0.012, 0.003
+ENDED = 0.012  # s; to end workers, where no run came to its end
+ENDED_EACH = 0.003  # s; of it for each worker
 RESUME = 0.001  # s; until workers that stayed begin again
 # s; a batch that was made as long before the loop asked for it was ready
 READY_FOR = 0.002
@@ -30,14 +30,13 @@ READY_FOR = 0.002
 class StepNumbers:
     """The times of a step with one number of threads, and how many *cores* it holds.
 
-    *unexplained* are the factors by which real runs took longer than the model, beside one
-    worker and beside as many as there are cores.
+    *unexplained* has the factor by which real runs took longer than the model, by the number
+    of workers beside the step.
     """
 
     steps: list[float]
     cores: float
-    sharing: Sharing = field(default_factory=Sharing)
-    unexplained: tuple[float, float] = (1.0, 1.0)
+    unexplained: dict[int, float] = field(default_factory=lambda: {0: 1.0})
 
     @property
     def computes(self) -> bool:
@@ -51,11 +50,11 @@ class JobNumbers:
 
     Without workers, the loop takes *alone* for each batch, and *loop_overhead*. A worker
     *waits* and *works* for each batch, and needs *handover* to hand it over, however large.
-    Workers slow each other down by the factor *workers*; their *start* takes time in the
-    loop, and from there until they work. *growth* is what each part takes of a batch of
-    twice the size, over what it takes of one. *noise* is the share by which the same run
-    differed from itself. *shares* are the samples of each worker of an iterable (a *stream*),
-    by the number of workers. *nbytes* is the size of a batch.
+    The *start* of a worker takes time in the loop, and from there until it works. *growth* is
+    what the step and making a batch take for twice the size, over what they take for one.
+    *noise* is the share by which the same run differed from itself. *shares* are the samples
+    of each worker of an iterable (a *stream*), by the number of workers. *nbytes* is the size
+    of a batch.
     """
 
     cores: int
@@ -64,7 +63,6 @@ class JobNumbers:
     waits: list[float]
     works: list[float]
     handover: float
-    workers: float
     start: tuple[float, float]
     handling: Handling
     growth: dict[str, float]
@@ -91,10 +89,7 @@ def measure_numbers(
     alone = go(0, RUN, step=True)
     if not alone.batches:
         raise ValueError("the loader gave no batch: there is nothing to measure")
-    one, lazy, full = go(1, RUN), go(1, 0.5 * RUN, factor=1), go(cores, RUN)
-    if not full.batches:
-        why = "each has too few samples for one"
-        raise ValueError(f"with {cores} workers the loader gave no batch: {why}")
+    one = go(1, RUN)
     threads, beside = runs_beside_workers(subject, alone, cores, torch)
     together = [run for runs in beside.values() for run in runs]
     fetch, collate = costs("fetch", alone), costs("collate", alone)
@@ -105,9 +100,16 @@ def measure_numbers(
         works, waits = costs("fetch_core", one), costs("wait", one)
     works = [a + slower_collate * b for a, b in zip(works, collate, strict=False)]
     handover = between_batches(one)
-    start, handling = starts_and_ends([one, lazy, full, *together], cores)
-    first = median(batch.make for batch in one.firsts() + full.firsts())
+    start, handling = starts_and_ends([one, *together], max(2, cores))
+    alike = [run for run in (one, *together) if run.workers <= cores]
+    first = median(batch.make for run in alike for batch in run.firsts())
     handling["first"] = max(0.0, first - fmean(waits) - fmean(works) - handover)
+    growth = {"step": 2.0, "make": 2.0}
+    if subject.batch_size:
+        larger = go(0, 0.5 * RUN, step=True, size=2)
+        growth = {part: doubled(part, larger, alone) for part in growth}
+        if subject.device and (device := subject.on_device()):
+            growth["step"] = device.train / subject.device.train
     numbers = JobNumbers(
         cores=cores,
         alone=[a + b for a, b in zip(fetch, collate, strict=False)],
@@ -115,13 +117,14 @@ def measure_numbers(
         waits=waits,
         works=works,
         handover=handover,
-        workers=1.0 if subject.stream else max(1.0, ratio("fetch_core", full, one)),
         start=start,
-        handling=Handling(**handling, **hand_over(lazy, one, together)),
-        growth=growth_of_parts(subject, alone, one),
+        handling=Handling(**handling, **hand_over(one, together)),
+        growth=growth,
         threads=threads,
         stream=subject.stream,
-        shares=shares_of_workers(subject, {1: one, cores: full}) if subject.stream else {},
+        shares=shares_of_workers(subject, [one, *together], cores)
+        if subject.stream
+        else {},
         noise=abs(ratio("round", go(0, 0.4 * RUN, step=True), alone) - 1),
         nbytes=subject.nbytes,
         device=subject.device,
@@ -138,9 +141,14 @@ def runs_beside_workers(
 ) -> tuple[dict[int, StepNumbers], dict[int, list[Watch]]]:
     """Return the step's numbers, and its runs beside workers, by the number of threads.
 
-    There are one worker, and as many as cores. The runs are repeated while there is time:
-    one may take half as long again as the next. The usual number of threads comes last.
+    The numbers of workers are 1, 2, 4 and so on up to *cores*, but up to 4 at least; one
+    above *cores* with which the loader fails is left out. The runs are repeated while there
+    is time: one may take half as long again as the next. The usual number of threads comes
+    last. Raises ValueError if the loader gives no batch with as many workers as cores.
     """
+    powers = range(max(3, cores.bit_length()))
+    cores = max(2, cores)
+    counts = sorted({cores, *(2**power for power in powers)})
     usual = torch.get_num_threads() if torch else 1
     steps = {usual: step_numbers(subject, alone)}
     beside: dict[int, list[Watch]] = defaultdict(list)
@@ -153,8 +161,20 @@ def runs_beside_workers(
                 torch.set_num_threads(threads)
             if threads not in steps:
                 steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
-            beside[threads].append(subject.go(1, 0.8 * RUN, step=True))
-            beside[threads].append(subject.go(cores, RUN, step=True))
+            for workers in counts:
+                try:
+                    run = subject.go(workers, 0.8 * RUN, step=True)
+                except RuntimeError:
+                    if workers <= cores:
+                        raise
+                    continue
+                if run.batches:
+                    beside[threads].append(run)
+                elif workers == cores:
+                    why = "each has too few samples for one"
+                    raise ValueError(
+                        f"with {cores} workers the loader gave no batch: {why}"
+                    )
         now = perf_counter()
     return steps, beside
 
@@ -169,29 +189,18 @@ def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
     return StepNumbers(without_hiccups("step", batches), core / max(1e-9, took))
 
 
-def growth_of_parts(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
-    """Return how many times as long each part takes for a batch of twice the size."""
-    if not subject.batch_size:
-        return {"step": 2.0, "make": 2.0, "hand": 1.0}
-    larger = subject.go(0, 0.5 * RUN, step=True, size=2)
-    step, device = doubled("step", larger, alone), subject.on_device()
-    if device and subject.device:
-        step = device.train / subject.device.train
-    worker = subject.go(1, 0.5 * RUN, size=2)
-    hand = max(1.0, worker.core_of_each() / max(1e-6, one.core_of_each()))
-    return {"step": step, "make": doubled("make", larger, alone), "hand": hand}
-
-
-def shares_of_workers(subject: Subject, runs: dict[int, Watch]) -> dict[int, list[int]]:
+def shares_of_workers(
+    subject: Subject, seen: list[Watch], cores: int
+) -> dict[int, list[int]]:
     """Return how many samples of an iterable each worker gives, by the number of workers.
 
-    Nothing but a run to the end shows that; *runs* were made already.
+    Nothing but a run to the end shows that; those *seen* were made already.
     """
+    whole = {run.workers: run for run in seen if run.whole}
+    for workers in {1, cores, 2 * cores} - whole.keys():
+        whole[workers] = subject.go(workers, 1.5 * RUN)
     shares = {}
-    for workers in (*runs, 2 * max(runs)):
-        run = runs.get(workers)
-        if run is None or not run.whole:
-            run = subject.go(workers, 1.5 * RUN)
+    for workers, run in whole.items():
         if run.whole:
             by_pid = Counter[int]()
             for batch in run.batches:
@@ -251,56 +260,43 @@ def between_batches(run: Watch) -> float:
 
 
 def starts_and_ends(
-    runs: list[Watch], cores: int
+    runs: list[Watch], many: int
 ) -> tuple[tuple[float, float], dict[str, float]]:
-    """Return a worker's `start`, and what `Handling` has of starts and ends."""
-    one, full = ([run for run in runs if run.workers == many] for many in (1, cores))
-    opening, closing = list[float](), list[float]()
-    for group in (one, full):
-        opening.append(median(run.opened - run.began for run in group))
-        ends = [run.closed - run.ended for run in group if run.whole]
-        closing.append(min(ends or [ENDED + ENDED_EACH * group[0].workers]))
-    begin, each = fixed_and_each(cores, *opening)
-    stop, stop_each = fixed_and_each(cores, *closing)
+    """Return a worker's `start`, and what `Handling` has of starts and ends.
+
+    The start of one worker is told from that of all by *runs* with one worker and with *many*.
+    """
+    one, full = ([run for run in runs if run.workers == count] for count in (1, many))
+    alone, together = (
+        median(run.opened - run.began for run in group) for group in (one, full)
+    )
+    each = max(0.0, together - alone) / (many - 1)
     booting = median(
         median(batch.began for batch in run.firsts()) - run.opened for run in full
     )
-    handling = {"begin": begin, "resume": RESUME, "stop": stop, "stop_each": stop_each}
-    return (each, max(0.0, booting + each * (cores - 1) / 2)), handling
+    ends = [run.closed - run.ended - run.workers * ENDED_EACH for run in runs if run.whole]
+    handling = {
+        "begin": max(0.0, alone - each),
+        "resume": RESUME,
+        "stop": max(0.0, min(ends or [ENDED])),
+        "stop_each": ENDED_EACH,
+    }
+    return (each, max(0.0, booting + each * (many - 1) / 2)), handling
 
 
-def fixed_and_each(cores: int, one: float, full: float) -> tuple[float, float]:
-    """Return the seconds that any number of workers takes, and those of each of them."""
-    each = max(0.0, full - one) / (cores - 1) if cores > 1 else one
-    return max(0.0, one - each), each
-
-
-def hand_over(lazy: Watch, one: Watch, beside: list[Watch]) -> dict[str, float]:
+def hand_over(one: Watch, beside: list[Watch]) -> dict[str, float]:
     """Return a batch's way to the loop and the loop's time for it, as `Handling` has them.
 
-    *lazy* shows both where the worker is idle, *one* where it is at work, and runs *beside*
-    a step the latter for batches that were ready before the loop asked for them.
+    The run with *one* worker shows both together, by batches for which the loop waited. All
+    runs show the loop's time, by batches that were ready before the loop asked for them.
     """
-    idle = median(handed(lazy) or [HANDED])
-    busy = median(handed(one) or [idle])
-    # By whether their worker was at work again
-    ready: dict[bool, list[float]] = {False: [], True: []}
-    for run in beside:
-        for batch in run.batches:
-            if batch.done < batch.asked - READY_FOR - busy:
-                at_work = any(
-                    other.pid == batch.pid and other.began < batch.asked < other.done
-                    for other in run.batches
-                )
-                ready[at_work].append(batch.got - batch.asked)
-    take, take_busy = (
-        min(hand, median(times)) if len(times) > TOO_FEW else 0.8 * hand
-        for hand, times in zip((idle, busy), ready.values(), strict=True)
-    )
-    ways = {"way": idle - take, "way_busy": busy - take_busy}
-    return ways | {"take": take, "take_busy": take_busy, "take_core": one.core_of_each()}
-
-
-def handed(run: Watch) -> list[float]:
-    """Return how long batches took from their worker to the loop that waited for them."""
-    return [batch.got - batch.done for batch in run.batches if batch.done > batch.asked][2:]
+    waited = [batch.got - batch.done for batch in one.batches if batch.done > batch.asked]
+    both, core = median(waited[2:] or [HANDED]), one.core_of_each()
+    ready = [
+        batch.got - batch.asked
+        for run in (one, *beside)
+        for batch in run.batches
+        if batch.done < batch.asked - READY_FOR - both
+    ]
+    take = median(ready) if len(ready) > TOO_FEW else min(both, core)
+    return {"way": max(0.0, both - take), "take": take, "take_core": core}

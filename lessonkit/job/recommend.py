@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from lessonkit.job.job import Forecast, Job, allowed_cores, measure_job
+from lessonkit.job.job import Job, allowed_cores, measure_job
 from lessonkit.job.watching import restored
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
@@ -61,6 +61,7 @@ SHARE_OUT = (
 FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
 
 Settings = dict[str, Any]
+Forecast = tuple[float, ...]  # the seconds of the first and of a later epoch
 
 
 class JobChange(NamedTuple):
@@ -117,8 +118,7 @@ class Recommendation:
             return "data-bound"
         batches, step = sum(self.job.count(said)), known.threads[said["threads"]]
         waited = self.now[1] - batches * self.job.pace(said["threads"])
-        take = max(known.handling.take, known.handling.take_busy)
-        if batches * take > MOSTLY * waited:
+        if batches * known.handling.take > MOSTLY * waited:
             return "the loop's own time"
         computed = batches * (fmean(known.works) + fmean(step.steps) * step.cores)
         if step.computes and computed / known.cores > FULL * MOSTLY * self.now[1]:

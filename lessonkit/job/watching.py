@@ -393,6 +393,7 @@ class Subject:
             seen.core = process_time() - core - steps
             if self.synchronise:
                 self.synchronise()
+                seen.ended = perf_counter()
         except Exception as error:
             why = f"{at_work} raised after {len(seen.batches)} batches: {error!r}"
             raise RuntimeError(why) from error

@@ -260,7 +260,7 @@ class LoaderWithWorkers(Loader):
             self.record(request)
         del self.requests[request.number]
         self.next_number += request.number == self.next_number
-        if self.handling.take or self.handling.take_busy:
+        if self.handling.take:
             await self.take(request)
         await self.send()
         element = request.result
@@ -325,11 +325,10 @@ class LoaderWithWorkers(Loader):
         self.next_since = self.run.time
 
     async def take(self, request: Request) -> None:
-        """Spend the loop's own time on a batch, which is longer while its worker computes."""
-        handling, is_idle = self.handling, self.workers[request.worker].gate.waiting
-        time = handling.take if is_idle else handling.take_busy
-        run, stage, core = self.run, self.take_stage, min(time, handling.take_core)
-        await run.spend(max(0, time - handling.take_core), stage, request.result)
+        """Spend the loop's own time on a batch."""
+        run, stage, take = self.run, self.take_stage, self.handling.take
+        core = min(take, self.handling.take_core)
+        await run.spend(take - core, stage, request.result)
         await run.spend(core, stage, request.result, "native")
 
     # ---- what workers tell ----
