@@ -299,7 +299,7 @@ class Worker(BatchMaker):
             return
         else:
             await self.fulfil(request)
-        way = handling.hop + (handling.way_busy if self.requests else handling.way)
+        way = handling.hop + handling.way
         if way or self.first_delay or self.on_the_way:
             self.deliver(request, run.time + way)
         else:
