@@ -5,6 +5,7 @@ import argparse
 from benchmarks import __doc__ as subject
 from benchmarks import (
     autotune,
+    instructions,
     job,
     loader,
     pictures,
@@ -21,6 +22,7 @@ from benchmarks.measure import line
 
 MODULES = (
     virtual,
+    instructions,
     loader,
     autotune,
     ranks,
