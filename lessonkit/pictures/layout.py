@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 import zlib
 from bisect import bisect_left
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -48,6 +48,7 @@ OTHERS = (
     "#bbcc33",
     "#eedd88",
 )
+OF_LOADERS = (START, CALL, QUEUE, FILL, READY)  # roles of a loader's own stages
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 # The words for all bars that are no work
 NOT_WORK = WAITS | {
@@ -106,14 +107,10 @@ def layout(trace: Trace) -> Layout:
     names, workers = labels(trace), stages_of_workers(trace)
     shown = [part for stage in trace.stages for part in workers.get(stage, (stage,))]
     rows = {stage: row for row, stage in enumerate(dict.fromkeys(shown))}
-    of_workers = {*workers}.union(*workers.values())
-    waits = waits_of_calls(trace.spans, rows, of_workers)
+    work, waits = bars_of_work(trace, workers, rows, names)
     # The calls of these rows keep their lanes, in which their waits have a place.
-    stages = {span.stage for _, span in waits} | of_workers
+    stages = {span.stage for _, span in waits}.union(*workers.values())
     keep = {rows[stage] for stage in stages if stage in rows}
-    work = bars_of_calls(trace.spans, workers, rows, names)
-    if workers:
-        work += bars_of_workers(trace, workers, rows, names)
     lanes: list[list[int]] = [[] for _ in rows]  # when the last bar of each lane ends
     bars = [in_lane(bar, lanes[bar.row], bar.row in keep) for bar in work]
     bars += bars_of_waits(trace.spans, waits, rows, bars)
@@ -129,66 +126,60 @@ def layout(trace: Trace) -> Layout:
     return Layout(shown_rows, bars, names)
 
 
-def bars_of_calls(
-    spans: list[Span], workers: Workers, rows: Rows, names: list[str]
-) -> list[Bar]:
-    """Return the work that no loader's worker does, in the order in which it began."""
-    bars = [
-        Bar(
-            rows[span.stage],
-            span.lane,
-            span.start_ns,
-            span.end_ns,
-            "work",
-            names[span.element],
-            index,
-        )
-        for index, span in enumerate(spans)
-        if span.kind not in WAITS
-        and span.stage not in workers
-        and span.end_ns > span.start_ns
-    ]
-    return sorted(bars, key=attrgetter("start", "lane", "span"))
-
-
 def stages_of_workers(trace: Trace) -> Workers:
-    """Find the stages in which a loader's workers work; return the three shown for each of them."""
+    """Find the stages of what a loader's workers do; return the three shown for each of them."""
     found: Workers = {}
     names = trace.recorded.names
     for loader in (name.place.site for name in names if name.role == READY):
         own = {name.role: name for name in names if name.place.site == loader}
-        for stage in trace.stages:
-            site, is_work = stage.place.site, stage.role in (START, CALL)
-            if site[: len(loader)] == loader and (site != loader or is_work):
+        for stage in names:
+            site, is_own = stage.place.site, stage.role in OF_LOADERS
+            if site[: len(loader)] == loader and (site != loader or is_own):
                 found[stage] = own[QUEUE], own[FILL], own[READY]
     return found
 
 
-def bars_of_workers(
+def bars_of_work(
     trace: Trace, workers: Workers, rows: Rows, names: list[str]
-) -> list[Bar]:
-    """Return a bar for each batch in the lane of its worker, for its waits and for each start."""
+) -> tuple[list[Bar], list[tuple[int, Span]]]:
+    """Return a bar for each call and each worker's batch, and the waits of calls, with their numbers.
+
+    A batch has bars for its waits, too, and a worker for its start. A helper that waits for
+    elements to hand on, like a prefetch, holds up nobody. The accelerator's waits are shown
+    as idle time, but for those within a step.
+    """
     members = trace.recorded.members.items()
     batch_of = {sample: batch for batch, samples in members for sample in samples}
     batches: dict[tuple[int, int, int], list[int]] = {}  # of spans, by row, lane and batch
-    bars = []
+    bars, waits = [], []
     for index, span in enumerate(trace.spans):
         stage, kind, start, end = span.stage, span.kind, span.start_ns, span.end_ns
-        # Not where its workers did no work
-        if stage.role in (QUEUE, READY) and stage in rows:
-            label = names[span.element]
-            bars.append(Bar(rows[stage], 0, start, end, kind, label, index, span.place))
-        elif stage in workers and (kind == NO_CORE or kind not in WAITS):
-            row = rows[workers[stage][1]]
-            if stage.role == START:
+        if stage in workers:
+            is_of_batch = stage.role in (QUEUE, READY)
+            row = rows.get(stage if is_of_batch else workers[stage][1])
+            if row is None:  # its workers did no work
+                continue
+            if is_of_batch:
+                label = names[span.element]
+                bars.append(Bar(row, 0, start, end, kind, label, index, span.place))
+            elif stage.role == FILL or (kind in WAITS and kind != NO_CORE):
+                continue  # a batch is one bar, with all that it waits for
+            elif stage.role == START:
                 bars.append(Bar(row, span.lane, start, end, START, "", index))
             else:
                 batch = batch_of.get(span.element, span.element)
                 batches.setdefault((row, span.lane, batch), []).append(index)
+        elif kind in WAITS:
+            is_seen = kind == NO_CORE or stage.role not in ACCELERATOR
+            if is_seen and (kind != EMPTY or stage in rows):
+                waits.append((index, span))
+        elif end > start:
+            label = names[span.element]
+            bars.append(Bar(rows[stage], span.lane, start, end, "work", label, index))
     for (row, lane, batch), indices in batches.items():
         start, end = trace.spans[indices[0]].start_ns, trace.spans[indices[-1]].end_ns
         bars.append(Bar(row, lane, start, end, "work", names[batch], indices[-1]))
-    return sorted(bars, key=attrgetter("start"))
+    return sorted(bars, key=attrgetter("start")), waits
 
 
 def in_lane(bar: Bar, ends: list[int], is_kept: bool) -> Bar:
@@ -204,24 +195,6 @@ def in_lane(bar: Bar, ends: list[int], is_kept: bool) -> Bar:
         lane = next(free, len(ends))
     ends[lane : lane + 1] = [bar.end]
     return bar if lane == bar.lane else bar._replace(lane=lane)
-
-
-def waits_of_calls(
-    spans: list[Span], rows: Rows, elsewhere: Container[Name]
-) -> list[tuple[int, Span]]:
-    """Return the waits that may be shown, with their numbers, but for those of stages *elsewhere*.
-
-    A helper that waits for elements to hand on, like a prefetch, holds up nobody. The
-    accelerator's waits are shown as idle time, but for those within a step.
-    """
-    return [
-        (index, span)
-        for index, span in enumerate(spans)
-        if span.kind in WAITS
-        and (span.kind == NO_CORE or span.stage.role not in ACCELERATOR)
-        and (span.kind != EMPTY or span.stage in rows)
-        and span.stage not in elsewhere
-    ]
 
 
 def bars_of_waits(
