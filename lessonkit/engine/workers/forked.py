@@ -11,7 +11,6 @@ import sys
 import threading
 import warnings
 from contextlib import suppress
-from itertools import islice
 from typing import Any, NoReturn
 from weakref import finalize
 
@@ -27,7 +26,7 @@ LOOK = 1.0  # s; how often a process looks whether its parent is still there
 CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
 # New spans, sources, identities and members of batches; the last span before the answer
-Recorded = tuple[list[Any], list[Any], list[int], dict[int, Any], int]
+Recorded = tuple[list[Any], list[Any], list[int], list[Any], int]
 
 
 class ChildProcess:
@@ -136,7 +135,7 @@ class ForkedWorker(Worker):
         known += [recorder.opened(*source) for source in sources]
         for source, epoch, sample in rows(identities, 3):
             keys.append(recorder.identify(known[source], epoch, sample))
-        for key, parts in members.items():
+        for key, parts in members:
             recorder.members[keys[key]] = tuple(keys[part] for part in parts)
         for stage, kind, began, ended, _, key, cause, at in rows(spans, 8):
             name = run.name(stage.wanted, stage.place, stage.role)
@@ -171,7 +170,6 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     recorder = parent.recorder and parent.recorder.fork()
     run = Threads(parent.machine, process.store, recorder)
     run.shares_storages = False
-    run.shares_storages = False
     run.origin, run.sites, run.sized = parent.origin, parent.sites, parent.sized
     process.interpreter, run.process = run.process.interpreter, process
     loader.scope = loader.scope._replace(run=run)  # our copy of it
@@ -190,7 +188,9 @@ def leave(code: int) -> NoReturn:
 async def answer(pipe: Any, maker: BatchMaker) -> None:
     """Make what *pipe* asks for, batch after batch."""
     run, requests = maker.run, 0
-    known = run.recorder and sizes(run.recorder)  # to the parent
+    known = [0, 0, 0, 0]
+    if run.recorder:
+        recorded_since(known, run)  # what the parent knows
     await maker.prepare()
     while True:
         asked = run.call_without_lock(None, hear, pipe)
@@ -206,11 +206,7 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
         made = await maker.make(asked)
         if made is None:
             leave(1)
-        recorded = None
-        if run.recorder:
-            recorded = recorded_since(known, run)
-            known = sizes(run.recorder)
-            run.current.last = -1
+        recorded = recorded_since(known, run) if run.recorder else None
         element = None if made is END else made
         pipe.send_bytes(packed_answer(element, recorded, maker.number))
 
@@ -226,37 +222,28 @@ def hear(pipe: Any) -> Any:
         return STOP
 
 
-def packed_answer(element: Element | None, recorded: Recorded | None, worker: int) -> bytes:
+def packed_answer(element: Any, recorded: Recorded | None, worker: int) -> bytes:
     """Pack a batch, or the error that it cannot travel, with what was *recorded* of it."""
     try:
         text = pickle.dumps((element, recorded))
         if type(element) is Failure:
             pickle.loads(text)
     except Exception as error:
-        cannot: Exception = TypeError(
-            f"what was made cannot be sent to the main process: {error}"
-        )
-        if type(element) is Failure:
-            cannot = RuntimeError(str(element.value))
-        text = pickle.dumps((element and caught(cannot, worker), recorded))
+        cannot = f"what was made cannot be sent to the main process: {error}"
+        is_failure = type(element) is Failure
+        told = RuntimeError(str(element.value)) if is_failure else TypeError(cannot)
+        text = pickle.dumps((caught(told, worker), recorded))
     return text
 
 
-def sizes(recorder: Recorder) -> list[int]:
-    """Return how much *recorder* has of each part of `Recorded`."""
-    parts = recorder.spans, recorder.places, recorder.identities, recorder.members
-    return [*map(len, parts)]
-
-
 def recorded_since(known: list[int], run: Any) -> Recorded:
-    """Return what *run* has recorded beside what is *known*, as `sizes` counts it."""
+    """Return what *run* has recorded since it was asked before; *known* counts that for it."""
     recorder: Recorder = run.recorder
-    spans, sources, identities, members = known
     outer = [sample for _, sample in recorder.instances]
-    return (
-        recorder.spans[spans:],
-        [*zip(recorder.places, outer, strict=True)][sources:],
-        recorder.identities[identities:],
-        dict(islice(recorder.members.items(), members, None)),
-        run.current.last,
-    )
+    sources = [*zip(recorder.places, outer, strict=True)]
+    members = [*recorder.members.items()]
+    parts: list[list[Any]] = [recorder.spans, sources, recorder.identities, members]
+    new = [part[before:] for part, before in zip(parts, known, strict=True)]
+    known[:] = map(len, parts)
+    last, run.current.last = run.current.last, -1
+    return (*new, last)

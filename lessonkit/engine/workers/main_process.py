@@ -16,18 +16,7 @@ from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, READY, START, TAKE
 from lessonkit.engine.workers.forked import CAN_FORK, ForkedWorker
-from lessonkit.engine.workers.worker import (
-    BatchMaker,
-    Indices,
-    Request,
-    Worker,
-    first_above,
-)
-
-UNSAFE = (
-    "This system cannot fork safely: the workers are threads, "
-    "which take turns with Python code."
-)
+from lessonkit.engine.workers.worker import BatchMaker, Indices, Request, Worker
 
 
 class LoaderState:
@@ -50,7 +39,8 @@ def open_loader(scope: Scope, node: Node) -> Stream:
 class Loader(Stream):
     """Makes each batch in the loop's own process, when it is asked for."""
 
-    begun = False
+    batches: Any = None  # the samples of each batch, once this has begun
+    handling: Any  # what processes take, in nanoseconds
 
     def prepare(self) -> None:
         self.base = base_of(self.node.inputs[0])
@@ -59,15 +49,12 @@ class Loader(Stream):
         self.epoch = self.state.epochs
         self.state.epochs += 1
         self.run.sized |= any(map(callable, (self.transfer, self.collate)))
-        times = vars(self.node.arguments["handling"]).items()
         scale = 0 if self.run.is_real else 1e9  # what is real takes its time
-        self.handling = SimpleNamespace(
-            **{name: round(seconds * scale) for name, seconds in times}
-        )
+        times = {name: round(time * scale) for name, time in vars(self.handling).items()}
+        self.handling = SimpleNamespace(**times)
 
     async def next(self) -> Element:
-        if not self.begun:
-            self.begun = True
+        if self.batches is None:
             await self.begin()
         if (indices := next(self.batches, END)) is END:
             return END
@@ -82,19 +69,22 @@ class Loader(Stream):
 
     async def begin(self) -> None:
         """Open the data set."""
+        self.batches = iter(())  # for good, if anything raises
         await self.run.spend(self.handling.begin)
         await self.fill_cache()
         self.maker = BatchMaker(self)
         self.maker.open()
         self.opened.append(self.maker.stream)
-        self.batches: Iterator[Any] = self.indices()
+        self.batches = self.indices()
 
     async def fill_cache(self) -> None:
         """Fill a cache before the workers, in this process."""
         if self.base is not None and self.base.method == "cache":
             self.kept = self.run.store.state(self.base, Kept)
             if self.kept.elements is None:
-                cache = first_above(self.open_input(), Cache)
+                cache = self.open_input()
+                while not isinstance(cache, Cache):  # under maps
+                    cache = cache.opened[0]
                 while await cache.next() is not END:
                     pass
 
@@ -153,7 +143,6 @@ class LoaderWithWorkers(Loader):
         if self.run.recorder is not None:
             self.run.recorder.workers[scope.place.site] = count
         self.workers: list[Worker] = []
-        self.resumed = 0  # workers that are ready for this epoch, if they stayed
         self.active = [True] * count  # workers that have not ended
         self.cycle = cycle(range(count))
         self.sent = 0  # requests
@@ -165,7 +154,8 @@ class LoaderWithWorkers(Loader):
     # ---- begin and end ----
 
     async def begin(self) -> None:
-        """Start the workers in turn, or wake those that stayed; send the first requests."""
+        """Start one worker after another, or wake those that stayed; send the first requests."""
+        self.batches = iter(())  # for good, if anything raises
         if not self.most:
             raise AssertionError(
                 "prefetch_factor=0: a worker without tasks would make nothing"
@@ -179,31 +169,31 @@ class LoaderWithWorkers(Loader):
         if self.run.is_real and CAN_FORK:
             new = ForkedWorker
         elif self.run.is_real:
-            warnings.warn(UNSAFE, stacklevel=2)
+            unsafe = "This system cannot fork safely: the workers are threads, "
+            warnings.warn(unsafe + "which take turns with Python code.", stacklevel=2)
         self.workers = state.workers or [
             new(self, number) for number in range(self.num_workers)
         ]
-        if state.workers or state.children:
-            await self.resume()
-        else:
-            await self.run.spend(self.handling.begin)
-            # Of what workers draw
-            self.seed = f"{self.run.store.seed(self.generator)}:{self.epoch}"
-            for worker in self.workers:
-                await worker.begin()
-            if self.persistent_workers:
-                self.keep()
+        await (self.resume() if state.workers or state.children else self.start_workers())
         self.batches = self.indices()
         for _ in range(self.most):
             await self.send()
 
-    def keep(self) -> None:
-        """Let the workers stay: to the end of a benchmark; in loops as long as the loader."""
-        if self.run.store is shared:
-            self.state.children = [worker.child for worker in self.workers if worker.child]
-        else:
-            self.state.workers = self.workers
-            self.run.leftovers += [worker.end for worker in self.workers]
+    async def start_workers(self) -> None:
+        """Start the workers. They stay to the end of a benchmark, in loops as long as the loader."""
+        run, workers = self.run, self.workers
+        await run.spend(self.handling.begin)
+        # Of what workers draw
+        self.seed = f"{run.store.seed(self.generator)}:{self.epoch}"
+        for worker in workers:
+            run.current.lane = worker.number  # in the pictures this time is the worker's
+            worker.start_task(await worker.launch())
+        run.current.lane = 0
+        if self.persistent_workers and run.store is shared:
+            self.state.children = [worker.child for worker in workers if worker.child]
+        elif self.persistent_workers:
+            self.state.workers = workers
+            run.leftovers += [worker.end for worker in workers]
 
     async def resume(self) -> None:
         """Wait until all workers have done what had been requested before."""
@@ -214,23 +204,25 @@ class LoaderWithWorkers(Loader):
         await self.run.spend(self.handling.resume)
         for worker in self.workers:
             worker.give(Request(-1, self, worker.number, self.run.time))
-        await self.run.until(self.news, lambda: self.resumed == len(self.workers), EMPTY)
+        await self.run.until(
+            self.news, lambda: len(self.arrived) == len(self.workers), EMPTY
+        )
+        self.arrived.clear()
 
     async def leave(self) -> None:
         """End the workers, each after the batch that it has begun; persistent ones stay."""
+        run, workers, handling = self.run, self.workers, self.handling
         if not self.persistent_workers:
-            for worker in self.workers:
-                worker.stop()
-            await self.run.until(
-                self.news, lambda: all(worker.gone for worker in self.workers), EMPTY
+            for worker in workers:
+                worker.give(None)
+            await run.until(
+                self.news, lambda: all(worker.gone for worker in workers), EMPTY
             )
-            await self.run.spend(
-                self.handling.stop + len(self.workers) * self.handling.stop_each
-            )
+            await run.spend(handling.stop + len(workers) * handling.stop_each)
 
     def close(self) -> None:
         for request in self.requests.values():
-            if request.ready >= 0 and request.has_batch():
+            if request.has_batch():
                 self.buffer.leave(request.result)
         self.requests.clear()
         if self.workers:
@@ -245,22 +237,28 @@ class LoaderWithWorkers(Loader):
     # ---- one batch ----
 
     async def next(self) -> Element:
-        if not self.begun:
-            self.begun = True
+        if self.batches is None:
             await self.begin()
-        if self.handling.ask and not self.finished:
-            await self.run.spend(self.handling.ask)
+        if self.finished:
+            return END
+        run, handling = self.run, self.handling
+        await run.spend(handling.ask)
         request = await self.next_made()
         if request is None:
-            if not self.finished:
-                self.finished = True
-                await self.leave()
+            self.finished = True
+            await self.leave()
             return END
-        if self.run.recorder is not None:
-            self.record(request)
         del self.requests[request.number]
-        self.next_number += request.number == self.next_number
-        if self.handling.take:
+        if request.has_batch():
+            if self.in_order and self.next_since > request.ready:
+                stage, place = self.ready_stage, self.news.name
+                times = request.ready, self.next_since
+                run.record_wait(
+                    stage, "out of turn", *times, request.worker, request.result, place
+                )
+            self.buffer.leave(request.result)
+        self.next_since = run.time
+        if handling.take:
             await self.take(request)
         await self.send()
         element = request.result
@@ -297,7 +295,10 @@ class LoaderWithWorkers(Loader):
         if (indices := next(self.batches, END)) is END:
             return
         for number in islice(self.cycle, self.num_workers):
-            if self.active[number] and (self.in_order or self.may_have_more(number)):
+            load = (request.worker == number for request in self.requests.values())
+            if self.active[number] and (
+                self.in_order or sum(load) < self.most // sum(self.active)
+            ):
                 sent = self.run.time + self.handling.send
                 request = Request(self.sent, indices, number, sent)
                 self.requests[self.sent] = request
@@ -306,24 +307,6 @@ class LoaderWithWorkers(Loader):
                 await self.run.spend(self.handling.send)
                 return
 
-    def may_have_more(self, number: int) -> bool:
-        """Tell whether a worker has less than its share of the requests."""
-        load = sum(request.worker == number for request in self.requests.values())
-        return load < self.most // sum(self.active)
-
-    def record(self, request: Request) -> None:
-        """Record that a batch leaves, and that it waited if others had to come before."""
-        element = request.result
-        if request.has_batch():
-            if self.in_order and self.next_since > request.ready:
-                times = request.ready, self.next_since
-                stage, place = self.ready_stage, self.news.name
-                self.run.record_wait(
-                    stage, "out of turn", *times, request.worker, element, place
-                )
-            self.buffer.leave(element)
-        self.next_since = self.run.time
-
     async def take(self, request: Request) -> None:
         """Spend the loop's own time on a batch."""
         run, stage, take = self.run, self.take_stage, self.handling.take
@@ -331,18 +314,12 @@ class LoaderWithWorkers(Loader):
         await run.spend(take - core, stage, request.result)
         await run.spend(core, stage, request.result, "native")
 
-    # ---- what workers tell ----
-
-    def arrive(self, request: Request) -> None:
-        """Take a result from a worker, or its word that it is ready for another epoch."""
-        if request.number < 0:
-            self.resumed += 1
-        else:
-            if self.run.recorder is not None:
-                request.ready = self.run.time
-                # And not of a loop that was left
-                if request.has_batch() and request.number in self.requests:
-                    self.buffer.enter(request.result)
-            self.arrived.append(request)
-        if self.news.waiting:
-            self.news.changed()
+    def arrive(self, request: Request, result: Element | None) -> None:
+        """Take the *result* of a request from a worker; None if it is ready for another epoch."""
+        request.result, request.ready = result, self.run.time
+        if (
+            request.has_batch() and request.number in self.requests
+        ):  # not of a loop that was left
+            self.buffer.enter(request.result)
+        self.arrived.append(request)
+        self.news.changed()

@@ -11,7 +11,7 @@ from lessonkit import check
 from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.machine import Store, WorkerInfo, price_of_bytes
 from lessonkit.engine.node import Node, one_call, swap
-from lessonkit.engine.operators.base import Stream, joined, operator
+from lessonkit.engine.operators.base import joined, operator
 from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import CALL
@@ -26,6 +26,10 @@ class Asked(Listed):
 
     element: Element
 
+    def prepare(self) -> None:
+        super().prepare()
+        self.maker.source = self
+
     async def next(self) -> Element:
         return self.element
 
@@ -37,13 +41,6 @@ class Asked(Listed):
             self.given = index if index >= 0 else index + len(self.values)
             self.element = self.give(self.begin(), self.values[index])
         return self.element
-
-
-def first_above(stream: Any, kind: type[Stream]) -> Any:
-    """Find the stream of this *kind* that *stream* reads from."""
-    while not isinstance(stream, kind):
-        stream = stream.opened[0]
-    return stream
 
 
 class Message(str):
@@ -61,10 +58,9 @@ def caught(error: BaseException, worker: int) -> Failure:
         f"Original {''.join(traceback.format_exception(error))}"
     )
     try:
-        told: BaseException = type(error)(text)
+        return Failure(type(error)(text))
     except Exception:
-        told = RuntimeError(text)
-    return Failure(told)
+        return Failure(RuntimeError(text))
 
 
 class BatchMaker:
@@ -74,6 +70,7 @@ class BatchMaker:
     """
 
     stream: Any = None  # the pipeline, once it is open
+    source: Asked  # of the pipeline, if samples can be asked for
     exhausted = False  # an iterable has no more samples
     failed: Exception | None = None  # what `prepare` raised, until the next batch
 
@@ -111,10 +108,9 @@ class BatchMaker:
         values = given.get("values", ())
         if is_share:
             values = values[base.arguments["index"] :: base.arguments["num_shards"]]
-        nbytes = given.get("nbytes")
-        asked = Node("asked", (), {"values": values, "kept": loader.kept, "nbytes": nbytes})
-        self.stream = scope.open(swap(pipeline, base, asked))
-        self.source: Asked = first_above(self.stream, Asked)
+        asked = {"values": values, "nbytes": given.get("nbytes"), "kept": loader.kept}
+        node = Node("asked", (), asked | {"maker": self})
+        self.stream = scope.open(swap(pipeline, base, node))
 
     def close(self) -> None:
         """Close the pipeline, if it is open."""
@@ -137,11 +133,18 @@ class BatchMaker:
 
     async def batch(self, indices: Any) -> Element:
         """Make the batch of *indices*; return END where an iterable has no more."""
-        if self.loader.base is None:
-            parts = await self.following()
+        loader, parts = self.loader, list[Element]()
+        if loader.base is None:
+            while not self.exhausted and len(parts) < (loader.batch_size or 1):
+                element = await self.stream.next()
+                if element is END:
+                    self.exhausted = True
+                else:
+                    parts.append(element)
+            if not parts or (self.exhausted and loader.drop_last):
+                return END
         elif not self.one_call:
-            parts = []
-            for index in (indices,) if self.loader.batch_size is None else indices:
+            for index in (indices,) if loader.batch_size is None else indices:
                 self.source.ask(index)
                 parts.append(await self.stream.next())
         else:
@@ -149,21 +152,7 @@ class BatchMaker:
             values = stack([part.value for part in parts])
             self.source.element = joined(self.run, parts, values)
             parts = [await self.stream.next()]
-        return await self.collated(parts) if parts else END
-
-    async def following(self) -> list[Element]:
-        """Take the samples of the next batch of an iterable.
-
-        There are none after its end, nor if too few are left and they are to be dropped.
-        """
-        parts: list[Element] = []
-        while not self.exhausted and len(parts) < (self.loader.batch_size or 1):
-            element = await self.stream.next()
-            if element is END:
-                self.exhausted = True
-            else:
-                parts.append(element)
-        return [] if self.exhausted and self.loader.drop_last else parts
+        return await self.collated(parts)
 
     async def collated(self, parts: list[Element]) -> Element:
         """Make one element of the *parts* of a batch; without batches there is only one part."""
@@ -190,8 +179,8 @@ class Request:
     indices: Any
     worker: int
     sent: int  # when
-    result: Any = None  # an `Element`, when it has been made
-    ready: int = -1  # when it came, if that is recorded
+    result: Any = None  # an `Element`, when it has reached the main process
+    ready: int = -1  # when it did
     received: bool = False  # the main process has seen the result
     is_last: bool = False  # its worker has ended, or died
 
@@ -209,15 +198,15 @@ class Worker(BatchMaker):
 
     task: Any = None  # once it has begun
     child: Any = None  # its process, if that is a real one
-    stopped = gone = ended = False
+    ended = False  # it makes no more batches in this epoch
+    gone = False  # nor in any other
 
     def __init__(self, loader: Any, number: int) -> None:
         super().__init__(loader, number)
-        self.requests: deque[Request] = deque()
+        self.requests: deque[Request | None] = deque()  # None tells it to end
         self.gate = Gate(self.run, f"the queue of worker {number}")
-        # Results, in order, each to its loader
-        self.on_the_way: deque[tuple[Any, Request]] = deque()
-        self.last_arrival = 0  # when the last of them reaches the main process
+        self.on_the_way = deque[tuple[Any, Request, Element | None]]()  # each to its loader
+        self.last_arrival = 0  # when the last of these reaches the main process
         self.first_delay = loader.handling.first
         self.transfer = price_of_bytes(loader.transfer, "transfer")
         store = self.run.store
@@ -228,15 +217,8 @@ class Worker(BatchMaker):
 
     # ---- what the main process does with it ----
 
-    async def begin(self) -> None:
-        """Start it: the main process is held up for the first part of its start only."""
-        main = self.run.current
-        main.lane = self.number  # in the pictures this is the worker's
-        self.start_task(await self.launch())
-        main.lane = 0
-
     async def launch(self) -> int:
-        """Spend the first part of its start; return how long the second takes."""
+        """Spend the first part of its start, which holds up the loop; return how long the second takes."""
         who = self.loader.epoch, self.number
         first, second = (
             check.nanoseconds("start", cost(*who) if callable(cost) else cost)
@@ -250,15 +232,9 @@ class Worker(BatchMaker):
         self.task = self.run.start(self.work(start), self.loader.stage, self.number)
         self.task.process = self.process
 
-    def give(self, request: Request) -> None:
-        """Put a request into its queue."""
+    def give(self, request: Request | None) -> None:
+        """Put a request into its queue; after None it ends."""
         self.requests.append(request)
-        if self.gate.waiting:
-            self.gate.changed()
-
-    def stop(self) -> None:
-        """Let it end after the batch that it has begun."""
-        self.stopped = True
         self.gate.changed()
 
     def end(self) -> None:
@@ -270,66 +246,55 @@ class Worker(BatchMaker):
     # ---- what it does itself ----
 
     async def work(self, start: int) -> None:
-        """Make what is requested, until it is stopped."""
-        requests = self.requests
-        await self.run.spend(start, self.loader.start_stage)
+        """Do what is requested, until it is told to end."""
+        run, requests = self.run, self.requests
+        await run.spend(start, self.loader.start_stage)
         await self.prepare()
         while True:
-            if not requests:  # most workers have one waiting
-                await self.run.until(
-                    self.gate, lambda: requests or self.stopped, "buffer empty"
-                )
-            if self.stopped:
+            await run.until(self.gate, lambda: requests, "buffer empty")
+            if (request := requests.popleft()) is None:
                 break
-            # While it waits it holds no request: an error in one would keep all that asked
-            await self.answer(requests.popleft())
+            handling, result = self.loader.handling, None
+            await run.spend(max(0, request.sent + handling.hop - run.time))
+            if request.number < 0:
+                self.loader, self.ended = request.indices, False
+                self.open()
+            elif self.ended:
+                continue
+            else:
+                result = await self.fulfil(request)
+            way = self.first_delay + handling.hop + handling.way
+            if way or self.on_the_way:
+                self.first_delay = 0
+                self.last_arrival = max(self.last_arrival, run.time + way)
+                self.on_the_way.append((self.loader, request, result))
+                carrying = self.carry(self.last_arrival - run.time)
+                run.start(carrying, self.loader.stage, self.number)
+            else:
+                self.loader.arrive(request, result)
         self.close()
         self.gone = True
         self.loader.news.changed()
 
-    async def answer(self, request: Request) -> None:
-        """Do what is requested, unless the epoch has ended, and let the main process know."""
-        run, handling = self.run, self.loader.handling
-        await run.spend(max(0, request.sent + handling.hop - run.time))
-        if request.number < 0:
-            self.loader = request.indices
-            self.ended = False
-            self.open()
-        elif self.ended:
-            return
-        else:
-            await self.fulfil(request)
-        way = handling.hop + handling.way
-        if way or self.first_delay or self.on_the_way:
-            self.deliver(request, run.time + way)
-        else:
-            self.loader.arrive(request)
-
-    async def fulfil(self, request: Request) -> None:
+    async def fulfil(self, request: Request) -> Element:
         """Make the batch of a request, and spend what its transfer costs."""
         run, began = self.run, self.run.time
         made = await self.make(request.indices)
         self.ended = request.is_last = made is None or made is END
-        died = f"DataLoader worker {self.number} exited unexpectedly"
-        request.result = made or Failure(RuntimeError(died))
-        if request.has_batch():
-            if run.recorder is not None and began > request.sent:
+        if made is None:
+            died = f"DataLoader worker {self.number} exited unexpectedly"
+            return Failure(RuntimeError(died))
+        if type(made) is Element and made is not END:
+            if began > request.sent:
                 stage, times = self.loader.queue_stage, (request.sent, began)
                 run.record_wait(
                     stage, "in the queue", *times, self.number, made, self.gate.name
                 )
             await run.spend(self.transfer, self.loader.transfer_stage, made)
-
-    def deliver(self, request: Request, due: int) -> None:
-        """Let a result reach the main process when it is *due*, but after the one before it."""
-        self.last_arrival = max(self.last_arrival, due + self.first_delay)
-        self.first_delay = 0
-        self.on_the_way.append((self.loader, request))
-        carrying = self.carry(self.last_arrival - self.run.time)
-        self.run.start(carrying, self.loader.stage, self.number)
+        return made
 
     async def carry(self, way: int) -> None:
         """Let the next result arrive in *way* nanoseconds; results keep their order."""
         await self.run.spend(way)
-        loader, request = self.on_the_way.popleft()
-        loader.arrive(request)
+        loader, *arriving = self.on_the_way.popleft()
+        loader.arrive(*arriving)
