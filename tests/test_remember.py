@@ -12,7 +12,7 @@ import pytest
 from lessonkit import DataLoader, Dataset, benchmark, work
 from lessonkit.analysis import advise, measure
 from lessonkit.loops import measure as measuring
-from lessonkit.loops.remember import Remembered
+from lessonkit.loops.measure import Remembered
 
 pytestmark = pytest.mark.usefixtures("every_call_counts")
 

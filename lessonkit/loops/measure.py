@@ -1,24 +1,28 @@
-"""Measures the costs of real functions, so that the virtual clock can foretell other settings."""
+"""Measures the costs of real functions, so that the virtual clock can foretell other settings.
+
+It also keeps their results, so that a model calls none of them again.
+"""
 
 import pickle
 import threading
 import time
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial, wraps
+from functools import partial, update_wrapper, wraps
 from itertools import islice
+from random import Random
 from statistics import fmean, median
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.dataset import Dataset
-from lessonkit.engine.element import END
+from lessonkit.engine.element import END, as_int
 from lessonkit.engine.machine import WorkLog, current, number_in_hand
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.loops.fitting import costing, fit
-from lessonkit.loops.remember import Remembered, pickled
 from lessonkit.result import Result
 from lessonkit.words import milliseconds
 
@@ -29,13 +33,9 @@ NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
     "interleave": {"num_parallel_calls": None},
     "prefetch": {"buffer_size": 0},
     "shuffle": {"buffer_size": 1},
-    "DataLoader": {
-        "num_workers": 0,
-        "prefetch_factor": None,
-        "persistent_workers": False,
-        "timeout": 0,
-    },
+    "DataLoader": {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False},
 }
+MOST_BYTES = 2**30  # of results that are kept
 # S; calls that take less are not worth a cost, as they are not worth a bar in a trace
 SLIGHT = 20e-6
 TICK = 0.0002  # s; so often a thread asks for the interpreter lock ...
@@ -60,18 +60,6 @@ class Call(NamedTuple):
     @property
     def seconds(self) -> float:
         return self.ended - self.began
-
-
-class Measured(NamedTuple):
-    """The calls that one *step* made of its function, and what they hold: a *kind* of work."""
-
-    step: str
-    calls: list[Call]
-    kind: str
-
-    def __str__(self) -> str:
-        each = milliseconds(fmean(call.seconds for call in self.calls))
-        return f"{self.step}: {len(self.calls)} calls of {each}, {self.kind}"
 
 
 def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
@@ -101,16 +89,14 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
                 break
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
-    worth = {place: calls for place, calls in notes.calls.items() if is_worth(calls)}
-    steps = [
-        Measured(place[-1], calls, kind(calls, notes.ticks))
-        for place, calls in worth.items()
-    ]
-    return Result(
-        Dataset(_changed(dataset.node, notes.priced)),
-        steps,
-        "no function takes time worth a cost",
-    )
+    steps = []
+    for place, calls in notes.calls.items():
+        if is_worth(calls):
+            each = milliseconds(fmean(call.seconds for call in calls))
+            held = kind(calls, notes.ticks)
+            steps.append(f"{place[-1]}: {len(calls)} calls of {each}, {held}")
+    priced = Dataset(_changed(dataset.node, notes.priced))
+    return Result(priced, steps, "no function takes time worth a cost")
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
@@ -124,12 +110,10 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
 
             @wraps(map_func)
             def inner(*value: Any) -> Any:
-                made = map_func(*value)  # if it is no data set, the operator says so
-                return (
-                    Dataset(_changed(made.node, change, place))
-                    if isinstance(made, Dataset)
-                    else made
-                )
+                made = map_func(*value)
+                if not isinstance(made, Dataset):  # the operator says so
+                    return made
+                return Dataset(_changed(made.node, change, place))
 
             changes = changes | {"map_func": inner}
         return node.replace(**changes) if changes else node
@@ -140,6 +124,47 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
 def function_in(node: Node) -> str:
     """Return the name of the argument of *node* that is a learner's function, or an empty one."""
     return "collate_fn" if node.method == "DataLoader" else name_of_function(node)
+
+
+class Remembered:
+    """Results of functions, by *place* and the number of the element: at most *room* bytes.
+
+    It gives copies, so nobody can change what is kept. It keeps nothing that cannot be
+    pickled, and nothing of a function that says its cost by `work`, for that has to be said again.
+    """
+
+    def __init__(self, room: int = MOST_BYTES) -> None:
+        self.room = room  # that is left
+        self.kept: dict[Any, dict[Any, bytes]] = defaultdict(dict)
+        self.saying: set[Any] = set()  # places of functions that say their cost
+        self.random = Random(0)
+
+    def keep(self, place: Any, number: Any, value: Any) -> None:
+        """Keep the *value* that the function at *place* returned for the element with *number*."""
+        kept = pickled(value)
+        if kept and len(kept) <= self.room and number not in self.kept[place]:
+            self.room -= len(kept)
+            self.kept[place][number] = kept
+
+    def standing_in(self, place: Any, fn: Any, random: bool) -> Callable[..., Any]:
+        """Return a stand-in for *fn* on the virtual clock; if *random*, its calls may differ."""
+        return update_wrapper(partial(self.call, place, random, fn), fn)
+
+    def call(self, place: Any, random: bool, fn: Callable[..., Any], *args: Any) -> Any:
+        """Return the result of *fn* for this element, or of another one if it was not measured."""
+        kept = self.kept.get(place)
+        if not kept or place in self.saying or not isinstance(current.worker, WorkLog):
+            return fn(*args)
+        number = self.random.getrandbits(32) if random else number_in_hand()
+        other = as_int(number) % len(kept)
+        return pickle.loads(kept.get(number) or [*kept.values()][other])
+
+
+def pickled(value: Any) -> bytes:
+    """Return *value* as bytes; no bytes if it cannot be pickled."""
+    with suppress(Exception):
+        return pickle.dumps(value)
+    return b""
 
 
 class Notes:
@@ -173,9 +198,8 @@ class Notes:
         changes = NOTHING_AT_ONCE.get(node.method, {})
         name = function_in(node)
         function = node.arguments.get(name)
-        if function is None or node.arguments.get(
-            "collate" if name == "collate_fn" else "cost"
-        ):
+        cost = node.arguments.get("collate" if name == "collate_fn" else "cost")
+        if function is None or cost:
             return changes
         self.calls.setdefault(place, [])
         watch = self.read if node.method == "from_generator" else self.call
@@ -193,15 +217,14 @@ class Notes:
         """Yield the values of a generator, and note each."""
         read, first = list[bytes](), number_in_hand()
 
-        # A function that returns a list works before its first element
-        def begun() -> Iterator[Any]:
+        def begun() -> Iterator[
+            Any
+        ]:  # a function that returns a list works before its first element
             yield from fn(*args)
 
         elements = begun()
-        while True:
-            value, call = self.timed(place, next, elements, END)
-            if value is END:
-                break
+        while (timed := self.timed(place, next, elements, END))[0] is not END:
+            value, call = timed
             self.calls[place].append(call._replace(number=number_in_hand(), opens=not read))
             read.append(pickled(value))
             yield value
@@ -226,22 +249,17 @@ class Notes:
         if not is_worth(took):
             return {}
         name, arguments = function_in(node), node.arguments
-        function = self.memory.standing_in(
-            place, arguments[name], random=bool(arguments.get("random"))
-        )
+        random = bool(arguments.get("random"))
+        function = self.memory.standing_in(place, arguments[name], random)
         if name == "collate_fn":
-            return {
-                "collate": round(fmean(call.seconds for call in took), 6),
-                name: function,
-            }
-        later = [(call.number, call.seconds) for call in took if not call.opens] or [
-            (0, 0.0)
-        ]
+            mean = fmean(call.seconds for call in took)
+            return {"collate": round(mean, 6), name: function}
+        later = [(call.number, call.seconds) for call in took if not call.opens]
         opened = [call.seconds for call in took if call.opens]
-        cost, held = fit(later), kind(took, self.ticks)
+        cost, held = fit(later or [(0, 0.0)]), kind(took, self.ticks)
         if "cost" in arguments:
             return {name: function, "cost": cost, "kind": held}
-        usual = median(seconds for _, seconds in later)
+        usual = median([seconds for _, seconds in later] or [0.0])
         opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None
         return {name: costing(function, cost, held, opening)}
 
