@@ -11,7 +11,7 @@ from lessonkit.engine.machine import (
     straggler,
     work,
 )
-from lessonkit.engine.operators import EndlessError
+from lessonkit.engine.operators.base import EndlessError
 from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark

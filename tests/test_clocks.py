@@ -12,7 +12,7 @@ from random_pipelines import PlannedError, loaded, pipeline, without_storages
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
 from lessonkit.engine.machine import Store
-from lessonkit.engine.operators import Scope
+from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 

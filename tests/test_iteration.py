@@ -15,7 +15,7 @@ import pytest
 
 from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
 from lessonkit.engine.machine import Machine, Store
-from lessonkit.engine.operators import Scope
+from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual

@@ -8,7 +8,7 @@ from typing import Any
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.machine import CurrentProcess, Machine, shared
 from lessonkit.engine.node import Node
-from lessonkit.engine.operators import Scope, open_whole
+from lessonkit.engine.operators.base import Scope, open_whole
 from lessonkit.engine.run import Stopped
 from lessonkit.engine.threads import Threads, ThreadTask
 from lessonkit.engine.trace import LOOP, TRAIN

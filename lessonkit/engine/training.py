@@ -14,7 +14,7 @@ from lessonkit import check
 from lessonkit.engine.element import END, Element, like
 from lessonkit.engine.machine import Cost, Machine, Store, price
 from lessonkit.engine.node import Description, cardinality, sites
-from lessonkit.engine.operators import Scope, Stream, open_whole
+from lessonkit.engine.operators.base import Scope, Stream, open_whole
 from lessonkit.engine.ranks import Ranks, train_together
 from lessonkit.engine.resume import State, fingerprint
 from lessonkit.engine.run import Gate, Run, Stopped, Task

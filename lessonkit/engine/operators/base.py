@@ -48,14 +48,8 @@ class Scope(NamedTuple):
 
     def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
         """Open *node* as the input number *index* of the operator that stands here."""
-        before, sites = self.place, self.run.sites
-        site = (*before.site, index)
-        operator = sites.get(site, -1)
-        place = (
-            Position(site, operator)
-            if operator >= 0
-            else Position(site, before.operator, inside=True)
-        )
+        sites, site = self.run.sites, (*self.place.site, index)
+        place = Position(site, sites.get(site, self.place.operator), site not in sites)
         parallel = node.arguments.get("num_parallel_calls") is not None
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
         return opener(Scope(self.run, place, origin or self.origin), node)
@@ -68,8 +62,8 @@ class Scope(NamedTuple):
 class Stream(ABC):
     """One iteration over an operator's elements. The arguments of its node are its attributes."""
 
-    has_input = False
-    input: Stream
+    opens_inputs = True  # before it is asked for anything
+    input: Stream  # the one that was opened last
 
     def __init__(self, scope: Scope, node: Node) -> None:
         self.run = scope.run
@@ -83,17 +77,18 @@ class Stream(ABC):
             setattr(self, name, value)
         if scope.place.inside and self.run.recorder is not None and not is_repeatable(node):
             self.run.recorder.is_repeatable = False
-        if self.has_input:
-            self.input = self.open_input()
+        if self.opens_inputs:
+            for index in range(len(node.inputs)):
+                self.open_input(index)
         self.prepare()
 
     def prepare(self) -> None:  # noqa: B027 - most need nothing
         """Prepare this iteration before the first element is asked for."""
 
-    def open_input(self, index: int = 0) -> Stream:
+    def open_input(self, index: int = 0) -> None:
         """Open input number *index*."""
-        self.opened.append(self.scope.open(self.node.inputs[index], index))
-        return self.opened[-1]
+        self.input = self.scope.open(self.node.inputs[index], index)
+        self.opened.append(self.input)
 
     if TYPE_CHECKING:
 
@@ -129,12 +124,6 @@ class Stream(ABC):
         self.opened.clear()
 
 
-class Transform(Stream):
-    """A stream with one input."""
-
-    has_input = True
-
-
 class Buffer:
     """Records what an operator holds: every element that enters or leaves.
 
@@ -145,14 +134,14 @@ class Buffer:
     def __init__(self, run: Run, name: Name, capacity: int | None) -> None:
         self.run = run
         self.name = name
+        self.events: list[Any] | None = None
         self.recorder = run.recorder
         if self.recorder is not None:
-            rooms, self.recorder.open[name] = (
-                self.recorder.capacities,
-                self.recorder.open[name] + 1,
-            )
-            most = None if capacity is None else capacity * self.recorder.open[name]
-            rooms[name] = max(rooms.get(name) or 0, most) if most else most
+            self.events = self.recorder.events
+            rooms, number = self.recorder.capacities, self.recorder.open
+            number[name] += 1
+            most = capacity and capacity * number[name]
+            rooms[name] = most and max(rooms.get(name) or 0, most)
 
     def close(self) -> None:
         """Note that nothing comes into it any more."""
@@ -160,25 +149,13 @@ class Buffer:
             self.recorder.open[self.name] -= 1
 
     def enter(self, element: Element) -> None:
-        if self.recorder is not None:
-            self.recorder.events += (
-                self.name,
-                self.run.time,
-                1,
-                element.key,
-                element.nbytes,
-            )
+        if self.events is not None:
+            self.events += (self.name, self.run.time, 1, element.key, element.nbytes)
 
     def leave(self, *elements: Element) -> None:
-        if self.recorder is not None:
+        if self.events is not None:
             for element in elements:
-                self.recorder.events += (
-                    self.name,
-                    self.run.time,
-                    -1,
-                    element.key,
-                    element.nbytes,
-                )
+                self.events += (self.name, self.run.time, -1, element.key, element.nbytes)
 
 
 def open_whole(

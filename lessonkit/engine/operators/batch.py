@@ -7,7 +7,6 @@ from lessonkit.engine.element import END, BatchNumber, Element, split
 from lessonkit.engine.operators.base import (
     EndlessError,
     Stream,
-    Transform,
     joined,
     operator,
 )
@@ -16,7 +15,7 @@ from lessonkit.engine.trace import FILL
 
 
 @operator("batch")
-class SequentialBatch(Transform):
+class SequentialBatch(Stream):
     """Reads all its elements before it gives them. An error loses those that it had."""
 
     async def next(self) -> Element:
@@ -48,13 +47,13 @@ class ParallelBatch(Prefetch):
         self.buffer_size = self.run.machine.cores if calls == AUTOTUNE else calls
         super().prepare()
 
-    def open_input(self, index: int = 0) -> Stream:
-        self.opened.append(SequentialBatch(self.scope, self.node))
-        return self.opened[-1]
+    def open_input(self, index: int = 0) -> None:
+        self.input = SequentialBatch(self.scope, self.node)
+        self.opened.append(self.input)
 
 
 @operator("unbatch")
-class Unbatch(Transform):
+class Unbatch(Stream):
     """Gives the parts of a batch in a burst, then waits for the next batch."""
 
     parts: Iterator[Element] = iter(())

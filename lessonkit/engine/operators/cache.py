@@ -21,6 +21,7 @@ class Cache(Stream):
     An error is passed on and leaves no trace: the cache replays without it.
     """
 
+    opens_inputs = False
     complete = False
     replayed: Iterator[Element] | None = None
 
@@ -38,7 +39,7 @@ class Cache(Stream):
         if self.replayed is not None:
             element = next(self.replayed, END)
             return element if element is END else element.copy()
-        element = await self.opened[0].next()
+        element = await self.input.next()
         if element is not END and not self.complete:
             self.copies.append(element.copy())
             self.buffer.enter(element)

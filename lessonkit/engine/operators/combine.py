@@ -10,6 +10,7 @@ from lessonkit.engine.operators.base import Stream, attempt, joined, operator
 class Repeat(Stream):
     """Opens its input anew for each pass; what that held or had open is gone."""
 
+    opens_inputs = False
     asked = False  # in this pass
 
     def prepare(self) -> None:
@@ -21,7 +22,7 @@ class Repeat(Stream):
     async def next(self) -> Element:
         while self.left:
             empty, self.asked = not self.asked, True
-            element = await self.opened[0].next()
+            element = await self.input.next()
             if element is not END:
                 return element
             self.close()
@@ -36,10 +37,6 @@ class Repeat(Stream):
 @operator("zip")
 class Zip(Stream):
     """Gives tuples until one input ends. After an error it still asks each: they stay in step."""
-
-    def prepare(self) -> None:
-        for index in range(len(self.node.inputs)):
-            self.open_input(index)
 
     async def next(self) -> Element:
         parts = [await attempt(stream) for stream in self.opened]

@@ -13,7 +13,6 @@ from lessonkit.engine.node import Description
 from lessonkit.engine.operators.base import (
     EndlessError,
     Stream,
-    Transform,
     attempt,
     open_whole,
     operator,
@@ -22,7 +21,7 @@ from lessonkit.engine.run import Gate, Resource
 from lessonkit.engine.trace import AHEAD, CALL
 
 
-class Interleave(Transform):
+class Interleave(Stream):
     """What the two have in common: the turns, and the way from an element to a data set."""
 
     turn = 0  # the slot of the cycle that gives the next element

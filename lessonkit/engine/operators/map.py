@@ -5,13 +5,13 @@ from collections import deque
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.machine import price
-from lessonkit.engine.operators.base import Transform, attempt, operator
+from lessonkit.engine.operators.base import Stream, attempt, operator
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL
 
 
 @operator("map")
-class SequentialMap(Transform):
+class SequentialMap(Stream):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 
     def prepare(self) -> None:

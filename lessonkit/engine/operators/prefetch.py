@@ -6,7 +6,7 @@ from typing import Any
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import Scope, Stream, Transform, operator
+from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, FILL
 
@@ -21,7 +21,7 @@ def open_prefetch(scope: Scope, node: Node) -> Stream:
     )
 
 
-class Prefetch(Transform):
+class Prefetch(Stream):
     """A helper fills the buffer; the consumer takes from it and waits only if it is empty."""
 
     stage, label = "Prefetch", "prefetch({})"

@@ -4,13 +4,13 @@ import math
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Node, cardinality
-from lessonkit.engine.operators.base import EndlessError, Scope, Stream, Transform, operator
+from lessonkit.engine.operators.base import EndlessError, Scope, Stream, operator
 from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.trace import CALL
 
 
 @operator("filter")
-class Filter(Transform):
+class Filter(Stream):
     """Gives the elements of which the predicate says yes."""
 
     def prepare(self) -> None:
@@ -30,7 +30,7 @@ class Filter(Transform):
 
 
 @operator("take")
-class Take(Transform):
+class Take(Stream):
     """Gives the first `count` elements; all if it is negative. An error does not count."""
 
     given = 0
@@ -44,7 +44,7 @@ class Take(Transform):
 
 
 @operator("skip")
-class Skip(Transform):
+class Skip(Stream):
     """Gives all but the first `count` elements; none if it is negative."""
 
     count: int
@@ -71,7 +71,7 @@ def open_shard(scope: Scope, node: Node) -> Stream:
     return source
 
 
-class Shard(Transform):
+class Shard(Stream):
     """Gives every `num_shards`-th element, from number `index` on, for one of several machines."""
 
     position = 0

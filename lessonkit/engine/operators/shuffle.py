@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from itertools import count, repeat
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.operators.base import Transform, operator
+from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.trace import CHOICE
 
 
 @operator("shuffle")
-class Shuffle(Transform):
+class Shuffle(Stream):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
 
     def prepare(self) -> None:

@@ -39,6 +39,7 @@ def open_loader(scope: Scope, node: Node) -> Stream:
 class Loader(Stream):
     """Makes each batch in the loop's own process, when it is asked for."""
 
+    opens_inputs = False  # but in each process
     batches: Any = None  # the samples of each batch, once this has begun
     handling: Any  # what processes take, in nanoseconds
 
@@ -82,7 +83,8 @@ class Loader(Stream):
         if self.base is not None and self.base.method == "cache":
             self.kept = self.run.store.state(self.base, Kept)
             if self.kept.elements is None:
-                cache = self.open_input()
+                self.open_input()
+                cache = self.input
                 while not isinstance(cache, Cache):  # under maps
                     cache = cache.opened[0]
                 while await cache.next() is not END:
