@@ -70,14 +70,16 @@ class Unbatch(Stream):
         raise EndlessError(f"unbatch: {EndlessError.after} batches in a row had no parts")
 
     def taken_apart(self, batch: Element) -> list[Element]:
+        """Return the parts of *batch*, with the names that they had before it was made."""
         parts = [Element(value) for value in split(batch.value)]
-        recorder = self.run.recorder
+        count, number, recorder = len(parts), batch.number, self.run.recorder
         keys = recorder.members.get(batch.key, ()) if recorder is not None else ()
-        number = batch.number
-        is_batch = type(number) is BatchNumber and len(number) == len(parts)
-        for index, part in enumerate(parts):
-            part.samples = max(1, batch.samples // len(parts))
-            part.nbytes = batch.nbytes // len(parts)
-            part.key = keys[index] if len(keys) == len(parts) else batch.key
-            part.number = number[index] if is_batch else (number, index)
+        if len(keys) != count:
+            keys = (batch.key,) * count
+        if type(number) is not BatchNumber or len(number) != count:
+            number = [(number, index) for index in range(count)]
+        for part, key, own in zip(parts, keys, number, strict=True):
+            part.key, part.number = key, own
+            part.samples = max(1, batch.samples // count)
+            part.nbytes = batch.nbytes // count
         return parts

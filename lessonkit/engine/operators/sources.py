@@ -88,10 +88,12 @@ class Generated(Source):
             if value is END:  # also a generator that raised has ended its file
                 self.ended = True
                 self.close()
-        if value is not END and self.output_signature is not None:
+        if value is END:
+            return END
+        if self.output_signature is not None:
             # Or an error in its place: the next may fit
             value = as_specified(value, self.output_signature)
-        return END if value is END else self.give(element, value)
+        return self.give(element, value)
 
     def advance(self) -> Any:
         if self.iterator is None:

@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any
 from weakref import finalize
 
 from lessonkit.engine.element import END, Element, Failure
@@ -174,15 +174,6 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     process.interpreter, run.process = run.process.interpreter, process
     loader.scope = loader.scope._replace(run=run)  # our copy of it
     run.complete(answer(pipe, BatchMaker(loader, worker.number)), loader.start_stage)
-    leave(0)
-
-
-def leave(code: int) -> NoReturn:
-    """End this process: flush what was printed, and leave alone what the parent has opened."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # there may be none, or one that is closed
-            stream.flush()
-    os._exit(code)
 
 
 async def answer(pipe: Any, maker: BatchMaker) -> None:
@@ -205,7 +196,7 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
             run.current.last = -1 - requests
         made = await maker.make(asked)
         if made is None:
-            leave(1)
+            sys.exit(1)
         recorded = recorded_since(known, run) if run.recorder else None
         element = None if made is END else made
         pipe.send_bytes(packed_answer(element, recorded, maker.number))

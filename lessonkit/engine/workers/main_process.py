@@ -16,7 +16,7 @@ from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, READY, START, TAKE
 from lessonkit.engine.workers.forked import CAN_FORK, ForkedWorker
-from lessonkit.engine.workers.worker import BatchMaker, Indices, Request, Worker
+from lessonkit.engine.workers.worker import BatchMaker, Indices, Request, Worker, is_batch
 
 
 class LoaderState:
@@ -224,7 +224,7 @@ class LoaderWithWorkers(Loader):
 
     def close(self) -> None:
         for request in self.requests.values():
-            if request.has_batch():
+            if is_batch(request.result):
                 self.buffer.leave(request.result)
         self.requests.clear()
         if self.workers:
@@ -251,7 +251,7 @@ class LoaderWithWorkers(Loader):
             await self.leave()
             return END
         del self.requests[request.number]
-        if request.has_batch():
+        if is_batch(request.result):
             if self.in_order and self.next_since > request.ready:
                 stage, place = self.ready_stage, self.news.name
                 times = request.ready, self.next_since
@@ -320,7 +320,7 @@ class LoaderWithWorkers(Loader):
         """Take the *result* of a request from a worker; None if it is ready for another epoch."""
         request.result, request.ready = result, self.run.time
         if (
-            request.has_batch() and request.number in self.requests
+            is_batch(request.result) and request.number in self.requests
         ):  # not of a loop that was left
             self.buffer.enter(request.result)
         self.arrived.append(request)

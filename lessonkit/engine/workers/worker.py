@@ -184,9 +184,10 @@ class Request:
     received: bool = False  # the main process has seen the result
     is_last: bool = False  # its worker has ended, or died
 
-    def has_batch(self) -> bool:
-        """Tell whether the result is a batch: neither an end, nor an error, nor nothing yet."""
-        return type(self.result) is Element and self.result is not END
+
+def is_batch(result: Element | None) -> bool:
+    """Whether a worker's *result* is a batch: neither an end, nor an error, nor nothing yet."""
+    return type(result) is Element and result is not END
 
 
 class Worker(BatchMaker):
@@ -284,7 +285,7 @@ class Worker(BatchMaker):
         if made is None:
             died = f"DataLoader worker {self.number} exited unexpectedly"
             return Failure(RuntimeError(died))
-        if type(made) is Element and made is not END:
+        if is_batch(made):
             if began > request.sent:
                 stage, times = self.loader.queue_stage, (request.sent, began)
                 run.record_wait(
