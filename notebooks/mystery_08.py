@@ -82,12 +82,12 @@ STAGES, FOUR = MEASURES = (
 # What the page says by number, and what that stands for.
 CHOOSE = {"choose": None}
 CULPRIT = chosen(
+    CHOOSE | {text: name for name, text in CULPRITS.items()},
     "culprit",
     "what holds it back",
-    CHOOSE | {text: name for name, text in CULPRITS.items()},
 )
-CHANGE = chosen("change", "one change", CHOOSE | {change: change for change in CHANGES})
-MEASURE = chosen("which", "measurement", MEASURES)
+CHANGE = chosen(CHOOSE | {change: change for change in CHANGES}, "change", "one change")
+MEASURE = chosen(MEASURES, "which")
 
 
 def run(costs: dict[str, Any]) -> Trace:
@@ -196,7 +196,7 @@ class Mystery(Page):
         self.loaders = [
             drawn(culprit, random) for culprit in random.sample(list(MADE), COUNT)
         ]
-        self.place = chosen("loader", "loader", list(enumerate(self.loaders, 1)))
+        self.place = chosen(self.loaders, "loader")
         state: dict[str, Any] = {"number": str(number)}
         state |= {"told": [loader.told() for loader in self.loaders], "measures": MEASURES}
         state |= {"choices": [CULPRIT.spec(), CHANGE.spec()], "height": VIEW_HEIGHT}

@@ -3,8 +3,8 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any
 
 from lessonkit import check
 from lessonkit.widgets.sandbox import shortened
@@ -13,7 +13,6 @@ from lessonkit.words import milliseconds
 Values = dict[str, Any]  # by the names of controls
 MOST_VALUES = 1000
 DIGITS = 9
-MOST_NAMED = 10  # values in an error
 
 
 class RefusedError(ValueError):
@@ -29,12 +28,12 @@ class Control:
     *texts* has one for each of the *values*, as has the page.
     """
 
-    name: str
-    label: str
     kind: str  # range, choice, flag or order
     values: tuple[Any, ...]
     texts: tuple[str, ...]
     start: Any  # a number; of cards their numbers in order
+    name: str = ""
+    label: str = ""
 
     def spec(self) -> Values:
         """Return what the page has to know."""
@@ -55,11 +54,10 @@ class Control:
     def number(self, value: Any) -> Any:
         """Return the number of *value*, or of the nearest on a slider; raise if it has none."""
         if self.kind == "range":
-            return min(
-                range(len(self.values)), key=lambda step: abs(self.values[step] - value)
-            )
+            apart = [abs(step - value) for step in self.values]
+            return apart.index(min(apart))
         if self.kind != "order":
-            return index_of(bool(value) if self.kind == "flag" else value, self.values)
+            return index_of(value, self.values)
         cards = [index_of(card, self.values) for card in value]
         self.value(cards)  # which must be all of them
         return cards
@@ -77,30 +75,33 @@ def index_of(value: Any, values: tuple[Any, ...]) -> int:
     return values.index(value)  # arrays do not compare
 
 
-class Slider(NamedTuple):
+def slider(
+    least: float, most: float, step: float = 1, unit: str = "", label: str = ""
+) -> Control:
     """Make a slider from *least* to *most* in steps of *step*: `slider(1, 8, unit="calls")`.
 
     *unit* is written after its values, in the singular after a 1. *label* stands before it;
-    without one, the name of the argument. `explore` raises ValueError if it has no steps,
-    or more than 1,000.
+    without one, the name of the argument. It starts in the middle if the argument has no
+    default. Raise ValueError if it has no steps, or more than 1,000.
     """
+    fits = all(map(is_number, (least, most, step)))
+    if not fits or not 0 < most - least < step * MOST_VALUES or not round(step, DIGITS):
+        wrong = shortened(f"{least} to {most} in steps of {step}")
+        raise ValueError(
+            f"slider: must go up in at most {MOST_VALUES} steps, not from {wrong}"
+        )
+    steps = int((most - least) / step + 1e-9)
+    values = [round(least + number * step, DIGITS) for number in range(steps + 1)]
+    texts = [worded(value, unit) for value in values]
+    return Control("range", tuple(values), tuple(texts), steps // 2, label=label)
 
-    least: float
-    most: float
-    step: float = 1
-    unit: str = ""
-    label: str = ""
 
-
-slider = Slider  # as users write it
-
-
-def seconds(least: float, most: float, step: float, *, label: str = "") -> Slider:
+def seconds(least: float, most: float, step: float, *, label: str = "") -> Control:
     """Make a slider from *least* to *most* seconds in steps of *step*, shown in milliseconds.
 
     *label* stands before it; without one, the name of the argument.
     """
-    return Slider(least, most, step, "seconds", label)
+    return slider(least, most, step, "seconds", label)
 
 
 class Cards(dict[str, Callable[..., Any]]):
@@ -139,7 +140,7 @@ def started(fresh: Control, default: Any) -> Control:
     try:
         return replace(fresh, start=fresh.number(default))
     except Exception:  # whatever comes of comparing what a learner made
-        allowed = ", ".join(fresh.texts[:MOST_NAMED])
+        allowed = ", ".join(fresh.texts[:10])
         given = shortened(repr(default))
         raise ValueError(
             f"{fresh.name}={given}: the default of the function is none of {allowed}"
@@ -147,54 +148,39 @@ def started(fresh: Control, default: Any) -> Control:
 
 
 def control(name: str, given: Any) -> Control:
-    """Make the control that an abbreviation stands for, as in ipywidgets' `interact`.
+    """Make the control of the argument *name* that is *given*, or that an abbreviation stands for.
+
+    Raise TypeError if it is none.
 
     >>> control("calls", (1, 4)).texts
     ('1', '2', '3', '4')
     >>> control("read", seconds(0.005, 0.015, 0.005)).texts
     ('5 ms', '10 ms', '15 ms')
     """
-    label = name.replace("_", " ")
-    if isinstance(given, Slider):
-        return ranged(name, given.label or label, given)
-    if isinstance(given, Cards):
+    if isinstance(given, Control):
+        made = given
+    elif isinstance(given, Cards):
         order = list(range(len(given)))
-        return Control(name, label, "order", tuple(given.values()), tuple(given), order)
-    if isinstance(given, bool):
-        return Control(name, label, "flag", (False, True), ("False", "True"), int(given))
-    if isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
-        whole = all(isinstance(end, Integral) for end in given)
-        step = given[2] if len(given) == 3 else 1 if whole else (given[1] - given[0]) / 10
-        return ranged(name, label, Slider(given[0], given[1], step))
-    if isinstance(given, (list, tuple, dict)) and given:
-        return chosen(name, label, given)
-    raise TypeError(
-        f"{name}={given!r}: must be (min, max), (min, max, step), a list, True or False"
-    )
-
-
-def ranged(name: str, label: str, given: Slider) -> Control:
-    """Make a slider that starts in the middle; raise ValueError if its steps do not fit."""
-    least, most, step, *_ = given
-    fits = all(map(is_number, given[:3])) and 0 < most - least < step * MOST_VALUES
-    if not fits or not round(step, DIGITS):
-        wrong = shortened(f"{least} to {most} in steps of {step}")
-        raise ValueError(
-            f"{name}: must go up in at most {MOST_VALUES} steps, not from {wrong}"
+        made = Control("order", tuple(given.values()), tuple(given), order)
+    elif isinstance(given, bool):
+        made = Control("flag", (False, True), ("False", "True"), int(given))
+    elif isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):
+        made = slider(*given)
+    elif isinstance(given, (list, tuple, dict)) and given:
+        made = chosen(given)
+    else:
+        raise TypeError(
+            f"{name}={given!r}: must be (min, max), (min, max, step), a list, True or False"
         )
-    steps = int((most - least) / step + 1e-9) + 1
-    values = tuple(round(least + number * step, DIGITS) for number in range(steps))
-    texts = tuple(worded(value, given.unit) for value in values)
-    return Control(name, label, "range", values, texts, (steps - 1) // 2)
+    return replace(made, name=name, label=made.label or name.replace("_", " "))
 
 
-def chosen(name: str, label: str, given: Any) -> Control:
-    """Make a choice of several values; a dictionary, or pairs, say what each is called."""
-    pairs = given.items() if isinstance(given, dict) else given
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        pairs = [(getattr(value, "__name__", value), value) for value in pairs]
-    texts, values = zip(*pairs, strict=True)
-    return Control(name, label, "choice", values, tuple(map(shortened, map(str, texts))), 0)
+def chosen(given: Any, name: str = "", label: str = "") -> Control:
+    """Make a choice of several values; a dictionary says what each is called."""
+    pairs = [(getattr(value, "__name__", value), value) for value in given]
+    texts, values = zip(*(given.items() if isinstance(given, dict) else pairs), strict=True)
+    shown = tuple(shortened(str(text)) for text in texts)
+    return Control("choice", values, shown, 0, name, label)
 
 
 def is_number(value: Any) -> bool:

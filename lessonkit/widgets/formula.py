@@ -8,19 +8,16 @@ from functools import partial
 from math import ceil, isclose
 from operator import add, mul, neg, sub, truediv
 from typing import Any
-from unicodedata import normalize
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import Control, Values, is_number, worded
 from lessonkit.widgets.page_data import Json
 from lessonkit.words import milliseconds
 
-SIGNS: dict[type, Callable[..., Any]]
-SIGNS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
-CALLABLE: dict[str, Callable[..., Any]] = {"max": max, "min": min, "round_up": ceil}
+OPERATIONS: dict[type, Callable[..., float]]
+OPERATIONS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
+FUNCTIONS: dict[str, Callable[..., float]] = {"max": max, "min": min, "round_up": ceil}
 LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
-SEEN, BARELY = 5e-6, "less than 0.01 ms"  # s; less would be written as 0 ms
-SAME = 1e-6  # of the run: its clock rounds to whole nanoseconds
 
 
 class Formula:
@@ -34,12 +31,13 @@ class Formula:
     def __init__(self, text: str, pipeline: Callable[..., Any], start: Values) -> None:
         left = LEFT_SIDE.match(text)
         self.measure, self.sign = left.groups() if left else ("total", "==")
-        # Python reads names in this form.
-        self.text = normalize("NFKC", text[left.end() if left else 0 :].strip())
         try:
-            self.body = ast.parse(self.text, mode="eval").body
+            self.body = ast.parse(
+                text[left.end() if left else 0 :].strip(), mode="eval"
+            ).body
         except SyntaxError:
             raise ValueError(f"formula={text!r}: must be an expression") from None
+        self.text = ast.unparse(self.body)
         parameters = inspect.signature(pipeline).parameters.values()
         self.fixed = {one.name: one.default for one in parameters if is_number(one.default)}
         self.value(start)
@@ -62,31 +60,28 @@ class Formula:
 
     def value(self, numbers: Values, part: ast.expr | None = None) -> float:
         """Return the value for *numbers*, or that of a *part*; raise ValueError if it has none."""
-        numbers = self.fixed | numbers
-
-        def of(part: ast.expr) -> Any:
-            match part:
-                case ast.Constant(value=number) if is_number(number):
-                    return number
-                case ast.Name(id=name) if is_number(numbers.get(name)):
-                    return numbers[name]
-                case ast.BinOp(left, sign, right) if type(sign) in SIGNS:
-                    return SIGNS[type(sign)](of(left), of(right))
-                case ast.UnaryOp(sign, inner) if type(sign) in SIGNS:
-                    return SIGNS[type(sign)](of(inner))
-                case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in CALLABLE:
-                    return CALLABLE[name](*map(of, given))
-            raise ValueError(f"the formula has no number for {ast.unparse(part)}")
-
-        return float(of(part or self.body))
+        known, of = self.fixed | numbers, partial(self.value, numbers)
+        match part or self.body:
+            case ast.Constant(value=number) if is_number(number):
+                return float(number)
+            case ast.Name(id=name) if is_number(known.get(name)):
+                return float(known[name])
+            case ast.BinOp(left, sign, right) if type(sign) in OPERATIONS:
+                return OPERATIONS[type(sign)](of(left), of(right))
+            case ast.UnaryOp(sign, inner) if type(sign) in OPERATIONS:
+                return OPERATIONS[type(sign)](of(inner))
+            case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
+                return float(FUNCTIONS[name](*map(of, given)))
+            case other:
+                raise ValueError(f"the formula has no number for {ast.unparse(other)}")
 
     def beaten(self, numbers: Values) -> list[int]:
         """List the names, counted from the left, that have no say: in a max others are larger."""
-        parts, of = list(ast.walk(self.body)), partial(self.value, numbers)
-        names = [part for part in parts if isinstance(part, ast.Name)]
+        of = partial(self.value, numbers)
+        names = [part for part in ast.walk(self.body) if isinstance(part, ast.Name)]
         names.sort(key=lambda name: (name.lineno, name.col_offset))
         lost = list[ast.AST]()
-        for call in parts:
+        for call in ast.walk(self.body):
             if isinstance(call, ast.Call) and call.args[1:]:
                 lost += [part for part in call.args if of(part) != of(call)]
         inside = [part for one in lost for part in ast.walk(one)]
@@ -100,20 +95,18 @@ class Formula:
             return {"value": "?", "holds": False, "said": str(error), "beaten": []}
         took = trace.duration if self.measure == "total" else trace.per_sample
         apart = abs(took - value)
-        time = milliseconds(apart) if apart >= SEEN else BARELY
-        holds = True
-        if isclose(value, took, rel_tol=SAME):
+        time = milliseconds(apart) if apart >= 5e-6 else "less than 0.01 ms"  # not 0 ms
+        # The clock rounds to whole nanoseconds
+        is_same = isclose(value, took, rel_tol=1e-6)
+        is_bound = took > value and self.sign == ">="
+        said = f"the run takes {time} {'more' if took > value else 'less'}"
+        if is_same:
             said = "as the run"
-        elif took > value and self.sign == ">=":
+        elif is_bound:
             said = f"the run, by {time}"  # after a bound stands the sign "≤"
-        else:
-            said, holds = (
-                f"the run takes {time} {'more' if took > value else 'less'}",
-                False,
-            )
         return {
             "value": milliseconds(value),
-            "holds": holds,
+            "holds": is_same or is_bound,
             "said": said,
             "beaten": beaten,
         }

@@ -25,9 +25,8 @@ class Drawing(Marks):
     given. Raise ValueError if a curve has no number for a value.
     """
 
-    wrong_said = "{} does not give {}."
-    right_said = f"Right: all are within {percent(NEAR_ENOUGH)}."
-    counted = f"{{}} of {{}} within {percent(NEAR_ENOUGH)}"
+    verb = "give"
+    within = f"within {percent(NEAR_ENOUGH)}"
 
     def __init__(
         self,

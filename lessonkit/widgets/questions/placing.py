@@ -20,9 +20,8 @@ class Placing(Marks):
     it. Raise ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
-    wrong_said = "{} does not begin at {}."
-    right_said = "Right: all are in place."
-    counted = "{} of {} in place"
+    verb = "begin at"
+    within = "in place"
 
     def __init__(
         self, trace: Trace, wrong: Wrong, stages: Sequence[str], **more: Any

@@ -8,20 +8,21 @@ from math import isclose
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.controls import RefusedError, chosen, is_number
+from lessonkit.widgets.controls import RefusedError, chosen, control, is_number
 from lessonkit.widgets.explorer import VIEW_HEIGHT
 from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.widget import Page
 from lessonkit.words import number, percent
 
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
-SURE = chosen("sure", "How sure are you?", ("a guess", "fairly sure", "certain"))
+SURE = control("sure", ("a guess", "fairly sure", "certain"))
 # What the page shows for 1 second, or for the whole
 SCALES = {"s": 1, "ms": 1000, "%": 100}
+# What the page would show instead for 1 of another unit
 MISTAKEN: dict[str, dict[str, float]] = {
-    "s": {"milliseconds": 1000},
-    "ms": {"seconds": 1, "microseconds": 1e6},
-    "%": {"parts of one": 1},
+    "s": {"milliseconds": 0.001},
+    "ms": {"seconds": 1000, "microseconds": 0.001},
+    "%": {"parts of one": 100},
 }
 
 # For each known misconception the answer that it leads to, and the sentence about it
@@ -77,56 +78,59 @@ class Question(Page):
 
 
 class Predict(Question):
-    """A question whose answer is one of the *choices*, or a number, in seconds for "ms"."""
+    """A question whose answer is one of the *choices*, or a number, in seconds for "ms".
+
+    Answers are kept as the page says them: the number of a choice, or a number in *unit*.
+    """
 
     def __init__(
         self, right: Any, wrong: Wrong, unit: str, choices: Sequence[str], **more: Any
     ) -> None:
-        for value, _ in ((right, ""), *wrong):
-            if choices and value not in choices:
-                raise ValueError(f"answer={value!r}: must be one of {', '.join(choices)}")
-        self.right, self.wrong, self.unit, self.choices = right, wrong, unit, list(choices)
-        self.scale, self.tolerance = SCALES.get(unit, 1), TOLERANCE if unit in SCALES else 0
-        limit = f"within {percent(TOLERANCE)}" if self.tolerance and not choices else ""
+        self.unit, self.choices = unit, list(choices)
+        self.right = self.as_said(right)
+        self.wrong = [(self.as_said(answer), text) for answer, text in wrong]
+        is_exact = bool(choices) or unit not in SCALES
+        self.tolerance = 0 if is_exact else TOLERANCE
+        limit = "" if is_exact else f"within {percent(TOLERANCE)}"
         spec = {"unit": unit, "choices": self.choices, "limit": limit}
         super().__init__(spec=spec, **more)
 
+    def as_said(self, answer: Any) -> float:
+        """Return *answer* as the page says it; raise ValueError if it is none of the choices."""
+        if not self.choices:
+            return float(answer * SCALES.get(self.unit, 1))
+        if answer not in self.choices:
+            raise ValueError(f"answer={answer!r}: must be one of {', '.join(self.choices)}")
+        return self.choices.index(answer)
+
     def judge(self, said: Any) -> Judgement:
-        value = self.accepted(said)
-        if self.alike(value, self.right):
-            return True, self.shown(value), self.revealed("Right.")
-        return False, self.shown(value), {"text": self.objection(value)}
-
-    def accepted(self, said: Any) -> Any:
-        """Return the answer that the page *said*, if it is one."""
         if self.choices:
-            return chosen("answer", "Your answer", self.choices).value(said)
-        if not is_number(said) or not abs(said) <= 1e12:
+            chosen(self.choices, "answer").value(said)
+        elif not is_number(said) or not abs(said) <= 1e12:
             raise RefusedError("the answer must be a number")
-        return said / self.scale
+        if self.alike(said, self.right):
+            return True, self.shown(said), self.revealed("Right.")
+        return False, self.shown(said), {"text": self.objection(said)}
 
-    def alike(self, answer: Any, value: Any) -> bool:
-        """Whether an answer counts as *value*."""
-        if self.choices:
-            return bool(answer == value)
-        return isclose(answer, value, rel_tol=self.tolerance)
+    def alike(self, said: float, answer: float) -> bool:
+        """Whether what was *said* counts as *answer*."""
+        return isclose(said, answer, rel_tol=self.tolerance)
 
-    def shown(self, value: Any) -> str:
+    def shown(self, said: float) -> str:
         """Write an answer as the learner would."""
         if self.choices:
-            return str(value)
-        return f"{number(value * self.scale)} {self.unit}".strip()
+            return self.choices[int(said)]
+        return f"{number(said)} {self.unit}".strip()
 
-    def objection(self, value: Any) -> str:
-        """Say why *value* is wrong, as far as that is known."""
-        why = next((text for other, text in self.wrong if self.alike(value, other)), "")
+    def objection(self, said: float) -> str:
+        """Say why an answer is wrong, as far as that is known."""
+        known = [text for answer, text in self.wrong if self.alike(said, answer)]
         if not self.choices:
-            side = "less" if value > self.right else "more"
-            why = why or f"It is {side} than that."
-            for name, scale in MISTAKEN.get(self.unit, {}).items():
-                if self.alike(value * self.scale / scale, self.right):
-                    why = f"Is that in {name}? The answer is wanted in {self.unit}."
-        return f"Not {self.shown(value)}. {why}".strip()
+            known.append(f"It is {'less' if said > self.right else 'more'} than that.")
+            for unit, scale in MISTAKEN.get(self.unit, {}).items():
+                if self.alike(said * scale, self.right):
+                    known = [f"Is that in {unit}? The answer is wanted in {self.unit}."]
+        return " ".join([f"Not {self.shown(said)}.", *known[:1]])
 
     def revealed(self, begin: str) -> Json:
         return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())
@@ -142,17 +146,16 @@ class Marks(Question):
     Marks that have the same name are told apart by their order alone.
     """
 
-    wrong_said: str  # a template: the mark that is wrong, and where it is
-    right_said: str
-    counted: str  # a template: how many marks are right, and how many there are
+    verb: str  # what a mark does at its step
+    within: str  # where a mark is that is right
     names: list[str]
     last: list[int]  # the last step at which a mark may be
     order: Steps  # of the marks that are wrong, the one that has least here is spoken of
 
     def __init__(self, known: Sequence[Steps], wrong: Wrong, **more: Any) -> None:
-        self.right, *others = known
-        each = zip(others, wrong, strict=True)
-        self.wrong = [(steps, text) for steps, (_, text) in each]
+        self.right = known[0]
+        texts = [text for _, text in wrong]
+        self.wrong = list(zip(known[1:], texts, strict=True))
         super().__init__(**more)
 
     def judge(self, said: Any) -> Judgement:
@@ -160,15 +163,15 @@ class Marks(Question):
         first = [self.names.index(name) for name in self.names]
         sent = sorted(range(len(said)), key=lambda mark: (first[mark], said[mark]))
         at = [said[mark] for mark in sent]
-        wrong = [
-            mark for mark, step in enumerate(at) if not self.near(step, self.right[mark])
-        ]
-        counted = self.counted.format(len(at) - len(wrong), len(at))
+        marks = range(len(at))
+        wrong = [mark for mark in marks if not self.near(at[mark], self.right[mark])]
+        counted = f"{len(at) - len(wrong)} of {len(at)} {self.within}"
         if not wrong:
-            truth = [self.right[sent.index(mark)] for mark in range(len(at))]
-            return True, counted, self.revealed(self.right_said) | {"truth": truth}
+            truth = [self.right[sent.index(mark)] for mark in marks]
+            answer = self.revealed(f"Right: all are {self.within}.")
+            return True, counted, answer | {"truth": truth}
         mark = min(wrong, key=self.order.__getitem__)
-        text = self.wrong_said.format(self.names[mark], self.shown(at[mark]))
+        text = f"{self.names[mark]} does not {self.verb} {self.shown(at[mark])}."
         parts = text, self.explanation(at, mark), self.remark(at)
         return False, counted, {"text": " ".join(filter(None, parts))}
 
