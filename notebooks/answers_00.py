@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from lessonkit.widgets.task import Attempt, Goal
+
 
 def total(
     open: float, read: float, train: float, samples: int, epochs: int
@@ -88,3 +90,12 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
         ),
     ]
     return {"wrong": wrong, "why": "30 / 20 + 15 + 10."}
+
+
+def changed(*, at_most: int) -> Goal:
+    """Ask for *at_most* this number of controls that are not where they were at the start."""
+
+    def count(tried: Attempt) -> int:
+        return sum(tried.values[name] != value for name, value in tried.start.items())
+
+    return Goal("controls changed", count, str, at_most)

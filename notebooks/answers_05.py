@@ -1,7 +1,11 @@
 """The answers to the questions of lesson 05. If you look here first, you learn less."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
+
+from lessonkit.widgets.goals import milliseconds
+from lessonkit.widgets.task import Attempt, Goal
 
 
 def sizes(call: float, item: float, train: float, batches: Sequence[int]) -> dict[str, Any]:
@@ -95,3 +99,13 @@ def late_prefetch(early: float, none: float) -> dict[str, Any]:
         "where the waiting is: before the burst, or give it as many places as a burst has items."
     )
     return {"wrong": wrong, "why": why}
+
+
+def first_element(*, at_most: float) -> Goal:
+    """Ask for *at_most* this number of seconds until the first element of all epochs arrives."""
+
+    def first(tried: Attempt) -> float:
+        epochs = (epoch for epoch in tried.trace.epochs if epoch.arrivals)
+        return next((epoch.start + epoch.arrivals[0] for epoch in epochs), inf)
+
+    return Goal("first element after", first, milliseconds, at_most)

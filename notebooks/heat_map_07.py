@@ -62,7 +62,7 @@ class HeatMap(Page):
             steps.append(square_at(square, step.tried, why))
         self.tell("walk", {"steps": steps})
 
-    def in_words(self) -> str:
+    def __repr__(self) -> str:
         across, down = (
             f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs
         )

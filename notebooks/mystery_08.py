@@ -224,7 +224,7 @@ class Mystery(Page):
         }
         self.tell("told", answer, loader=loader)
 
-    def in_words(self) -> str:
+    def __repr__(self) -> str:
         """The three numbers of each loader."""
         told = [
             f"- Loader {place}. {loader.told()}"

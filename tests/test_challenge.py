@@ -2,6 +2,8 @@ import json
 import re
 from typing import Any
 
+import answers_00
+import answers_05
 import pytest
 from pages import Said
 
@@ -116,7 +118,7 @@ def test_goals_measure_what_their_names_say() -> None:
         == "total: 210 ms (at most 200 ms), 10 ms too much"
     )
     assert (
-        judged(goals.first_element(at_most=0.045), naive)
+        judged(answers_05.first_element(at_most=0.045), naive)
         == "first element after: 45 ms (at most 45 ms)"
     )
     assert (
@@ -146,13 +148,13 @@ def test_the_first_element_is_the_first_of_all_epochs() -> None:
     tried = attempt(late, num_epochs=2)
     assert [epoch.samples for epoch in tried.trace.epochs] == [0, 3]
     assert (
-        judged(goals.first_element(at_most=0.02), tried)
+        judged(answers_05.first_element(at_most=0.02), tried)
         == "first element after: 20 ms (at most 20 ms)"
     )
 
 
 def test_a_first_element_that_never_comes_is_late() -> None:
-    goal = goals.first_element(at_most=0.02)
+    goal = answers_05.first_element(at_most=0.02)
     assert not goal.judge(attempt(Dataset.range(3).filter(lambda number: False))).met
 
 
@@ -182,7 +184,7 @@ def test_changes_of_controls_are_counted() -> None:
         values={"a": 1, "b": 2}, start={"a": 1, "b": 1}
     )
     assert (
-        judged(goals.changed(at_most=0), tried)
+        judged(answers_00.changed(at_most=0), tried)
         == "controls changed: 1 (at most 0), 1 too much"
     )
 

@@ -1,7 +1,5 @@
 """An `explore` as one file that is alive without Python: all settings are run beforehand."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import html
@@ -54,7 +52,7 @@ def page_by_itself(explore: Any) -> str:
     return PAGE.substitute(
         TITLE=html.escape(title),
         STYLE=explore._css,
-        WORDS=html.escape(explore.in_words()),
+        WORDS=html.escape(repr(explore)),
         ANSWERS=base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),
         SCRIPT=scripts + (HERE / "by_itself.js").read_text(encoding="utf-8"),
     )

@@ -1,7 +1,5 @@
 """`challenge`: a goal with a budget, checked by running the learner's own pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +9,26 @@ from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.sandbox import described, sentence_of
 from lessonkit.widgets.task import Attempt, ChallengeTask, Goal, failed
 from lessonkit.widgets.widget import Page
+
+
+class Outcome(Page):
+    """What came of an attempt: which goals it meets, and its run."""
+
+    def __init__(self, verdict: Json, trace: Trace | None) -> None:
+        self.verdict = verdict
+        scene = page_data(trace) if trace else None
+        state = {"verdict": verdict, "scene": scene, "height": VIEW_HEIGHT}
+        super().__init__("outcome", state, {"": trace} if trace else {})
+
+    @property
+    def passed(self) -> bool:
+        """Whether every goal was met."""
+        return bool(self.verdict["passed"])
+
+    def __repr__(self) -> str:
+        judged = [("met" if met else "missed", said) for met, said in self.verdict["goals"]]
+        goals = [f"- {how}: {said}" for how, said in judged]
+        return "\n".join([self.verdict["message"], *goals])
 
 
 class Challenge(Page):
@@ -28,29 +46,9 @@ class Challenge(Page):
         except Exception as error:
             return Outcome(failed(sentence_of(error)), None)
 
-    def in_words(self) -> str:
+    def __repr__(self) -> str:
         goals = [f"- {goal.asked()}" for goal in self.task.goals]
         return "\n".join([self.task.text, *goals])
-
-
-class Outcome(Page):
-    """What came of an attempt: which goals it meets, and its run."""
-
-    def __init__(self, verdict: Json, trace: Trace | None) -> None:
-        self.verdict = verdict
-        scene = page_data(trace) if trace else None
-        state = {"verdict": verdict, "scene": scene, "height": VIEW_HEIGHT}
-        super().__init__("outcome", state, {"": trace} if trace else {})
-
-    @property
-    def passed(self) -> bool:
-        """Whether every goal was met."""
-        return bool(self.verdict["passed"])
-
-    def in_words(self) -> str:
-        judged = [("met" if met else "missed", said) for met, said in self.verdict["goals"]]
-        goals = [f"- {how}: {said}" for how, said in judged]
-        return "\n".join([self.verdict["message"], *goals])
 
 
 def challenge(

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 from lessonkit import check
 from lessonkit.widgets.sandbox import shortened
@@ -183,7 +183,7 @@ def chosen(given: Any, name: str = "", label: str = "") -> Control:
     return Control("choice", values, shown, 0, name, label)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value counts as a number: one of NumPy does, True does not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 

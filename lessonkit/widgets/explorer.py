@@ -24,8 +24,6 @@ from lessonkit.widgets.time_limit import in_time
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
-PROGRESS = 0.1  # s between two messages of how far a real run has come
-MOST_DRAWING = 60.0  # s for the picture of a real run, which may have many spans
 VIEW_HEIGHT = 220  # pixels of a timeline
 
 
@@ -63,11 +61,8 @@ class Explore(Page):
         formula: str = "",
         **controls: Any,
     ) -> None:
-        for name, given, kind in ("pinned", pinned or {}, dict), ("formula", formula, str):
-            if not isinstance(given, kind):
-                raise TypeError(
-                    f"{name}={given!r}: must be a {kind.__name__}; no control can have this name"
-                )
+        if not isinstance(formula, str) or not isinstance(pinned or {}, dict):
+            raise TypeError("pinned, formula: no control can have this name")
         self.pipeline, self.task = check.function("pipeline", pipeline), task
         self.controls = {one.name: one for one in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
@@ -171,31 +166,28 @@ class Explore(Page):
 
         def progress(count: int, elapsed: float) -> None:
             nonlocal last
-            if perf_counter() - last > PROGRESS:
+            if perf_counter() - last > 0.1:
                 last = perf_counter()
                 text = f"{count} elements after {milliseconds(elapsed)}"
                 self.tell("progress", text=text, id=id)
 
-        def measured(predicted: Trace, real: Trace) -> Json:
-            return {"scene": page_data(real), **side_by_side(predicted, real)}
-
         try:
             run = described(self.pipeline, **self.values(values))
-            dataset, options = run
-            options = options | {"progress": progress, "cancel": cancelled}
             predicted = run.simulate()
-            real = benchmark(dataset, clock="real", **options)
+            heard = {"progress": progress, "cancel": cancelled}
+            real = benchmark(run.dataset, clock="real", **run.options | heard)
             if real.cancelled:
                 text = f"Cancelled after {milliseconds(real.duration)}."
                 return self.tell("stopped", text=text, id=id)
-            draw = partial(measured, predicted, real)
-            answer = in_time(MOST_DRAWING, "drawing this run", draw, cancelled)
-            self.tell("real", answer, id=id)
+            # It may have many spans
+            draw = partial(page_data, real)
+            scene = in_time(60, "drawing this run", draw, cancelled)
+            self.tell("real", {"scene": scene, **side_by_side(predicted, real)}, id=id)
         except BaseException as error:  # whatever it is: the page waits for an end
             text = "Cancelled." if cancelled.is_set() else sentence_of(error)
             self.tell("stopped", text=text, id=id)
 
-    def in_words(self) -> str:
+    def __repr__(self) -> str:
         """Say where the controls begin, and what the run there is like."""
         numbers = {name: one.start for name, one in self.controls.items()}
         return ": ".join(filter(None, [self.setting_in_words(numbers), self.shown]))
@@ -208,11 +200,11 @@ class Explore(Page):
 
 def side_by_side(predicted: Trace, real: Trace) -> Json:
     """Put each stage in words, as *predicted* and as measured."""
-    both, rows = compare(predicted, real), []
-    for row in (*both.stages, both.total):
-        times = milliseconds(row.predicted[1]), milliseconds(row.measured[1])
-        rows.append([row.stage, *times, row.verdict])
-    *stages, total = rows
+    both = compare(predicted, real)
+    *stages, total = [
+        [row.stage, *map(milliseconds, (row.predicted[1], row.measured[1])), row.verdict]
+        for row in (*both.stages, both.total)
+    ]
     return {"rows": stages, "total": total}
 
 

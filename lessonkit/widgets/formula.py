@@ -14,9 +14,9 @@ from lessonkit.widgets.controls import Control, Values, is_number, worded
 from lessonkit.widgets.page_data import Json
 from lessonkit.words import milliseconds
 
-OPERATIONS: dict[type, Callable[..., float]]
-OPERATIONS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
-FUNCTIONS: dict[str, Callable[..., float]] = {"max": max, "min": min, "round_up": ceil}
+SIGNS: dict[type, Callable[..., float]]
+SIGNS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
+CALLABLE: dict[str, Callable[..., float]] = {"max": max, "min": min, "round_up": ceil}
 LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
 
 
@@ -49,12 +49,15 @@ class Formula:
         the steps of the costs.
         """
         words = re.split(r"\b([^\W\d]\w*)", self.text.replace("*", "·"))
-        fixed, steps = dict[str, str](), dict[str, list[int]]()
-        for name, number in self.fixed.items():
-            fixed[name] = worded(number, "seconds" if isinstance(number, float) else "")
-        for name, one in controls.items():
-            if name in words and isinstance(one.values[0], float):
-                steps[name] = [round(value * 1e6) for value in one.values]
+        fixed = {
+            name: worded(number, "seconds" if isinstance(number, float) else "")
+            for name, number in self.fixed.items()
+        }
+        steps = {
+            name: [round(value * 1e6) for value in one.values]
+            for name, one in controls.items()
+            if name in words and isinstance(one.values[0], float)
+        }
         left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
         return {"said": left, "words": words, "fixed": fixed, "steps": steps}
 
@@ -66,12 +69,12 @@ class Formula:
                 return float(number)
             case ast.Name(id=name) if is_number(known.get(name)):
                 return float(known[name])
-            case ast.BinOp(left, sign, right) if type(sign) in OPERATIONS:
-                return OPERATIONS[type(sign)](of(left), of(right))
-            case ast.UnaryOp(sign, inner) if type(sign) in OPERATIONS:
-                return OPERATIONS[type(sign)](of(inner))
-            case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
-                return float(FUNCTIONS[name](*map(of, given)))
+            case ast.BinOp(left, sign, right) if type(sign) in SIGNS:
+                return SIGNS[type(sign)](of(left), of(right))
+            case ast.UnaryOp(sign, inner) if type(sign) in SIGNS:
+                return SIGNS[type(sign)](of(inner))
+            case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in CALLABLE:
+                return float(CALLABLE[name](*map(of, given)))
             case other:
                 raise ValueError(f"the formula has no number for {ast.unparse(other)}")
 

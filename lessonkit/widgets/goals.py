@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from math import inf
 from operator import attrgetter
 from typing import Any
 
@@ -19,9 +18,9 @@ from lessonkit.explain.memory import memory
 from lessonkit.widgets.sandbox import PipelineRun, shortened
 from lessonkit.widgets.task import CLOSE, Attempt, Goal
 
-__all__ = ["buffered", "busy", "cached", "calls", "changed", "first_element", "goal"]
-__all__ += ["good_data", "in_memory", "open_files", "per_sample", "processes", "same_job"]
-__all__ += ["threads", "total"]
+__all__ = ["buffered", "busy", "cached", "calls", "goal", "good_data", "in_memory"]
+__all__ += ["open_files", "per_sample", "processes", "same_job", "threads"]
+__all__ += ["total"]
 
 goal = Goal  # as users write it
 
@@ -51,16 +50,6 @@ def total(*, at_most: float) -> Goal:
     return Goal("total", attrgetter("trace.duration"), milliseconds, at_most)
 
 
-def first_element(*, at_most: float) -> Goal:
-    """Ask for *at_most* this number of seconds until the first element of all epochs arrives."""
-
-    def first(tried: Attempt) -> float:
-        epochs = (epoch for epoch in tried.trace.epochs if epoch.arrivals)
-        return next((epoch.start + epoch.arrivals[0] for epoch in epochs), inf)
-
-    return Goal("first element after", first, milliseconds, at_most)
-
-
 def busy(*, at_least: float) -> Goal:
     """Ask for an accelerator that works *at_least* this share of the time, such as 0.9."""
 
@@ -72,8 +61,8 @@ def busy(*, at_least: float) -> Goal:
 
 def calls(*, at_most: int) -> Goal:
     """Ask for *at_most* this number of calls at once, of all operators together."""
-    count, none = partial(_sum, "num_parallel_calls"), "no parallel calls"
-    return Goal("calls at once", count, str, at_most, zero=none)
+    count = partial(_sum, "num_parallel_calls")
+    return Goal("calls at once", count, str, at_most, zero="no parallel calls")
 
 
 def threads(*, at_most: int) -> Goal:
@@ -119,15 +108,6 @@ def cached(*, at_most: float) -> Goal:
         return sum(max((held for _, held in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
-
-
-def changed(*, at_most: int) -> Goal:
-    """Ask for *at_most* this number of controls that are not where they were at the start."""
-
-    def count(tried: Attempt) -> int:
-        return sum(tried.values[name] != value for name, value in tried.start.items())
-
-    return Goal("controls changed", count, str, at_most)
 
 
 def good_data() -> Goal:
@@ -183,18 +163,15 @@ def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
         if options[name] != value:
             now = f"{name}={shortened(repr(options[name]))}"
             yield f"{now}, and the task has {name}={value!r}: leave it so"
-    if more := elements - given_elements:
-        count = f"{more.total()} in an epoch, such as {min(more)[0]}"
-        yield f"elements that are not in the task: {count}"
-    if left := given_elements - elements:
-        count = f"{left.total()} in an epoch, such as {min(left)[0]}"
-        yield f"elements that are missing: {count}"
+    more, left = elements - given_elements, given_elements - elements
+    for what, odd in ("not in the task", more), ("missing", left):
+        if odd:
+            count = f"{odd.total()} in an epoch, such as {min(odd)[0]}"
+            yield f"elements that are {what}: {count}"
     for stage, cost in given_work.items():
         if work[stage] < cost * (1 - CLOSE):
-            now, given = (
-                words.milliseconds(work[stage] / 1e9),
-                words.milliseconds(cost / 1e9),
-            )
+            now = words.milliseconds(work[stage] / 1e9)
+            given = words.milliseconds(cost / 1e9)
             yield f"{stage} takes {now} for all samples, and the task has {given} for it"
 
 
@@ -203,7 +180,7 @@ def _sum(argument: str, tried: Attempt, method: str = "") -> int:
     auto = 1 if argument == "buffer_size" else tried.trace.machine.cores
     total = 0
     for node in walk(tried.trace.dataset.node):
+        number = node.arguments.get(argument) or 0
         if method in ("", node.method):
-            number = node.arguments.get(argument) or 0
             total += auto if number == AUTOTUNE else number
     return total

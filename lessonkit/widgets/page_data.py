@@ -61,19 +61,23 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
 
     *bar_of* has the number of a bar by that of its span.
     """
-    spans = [trace.spans[bar.span] if bar.span >= 0 else None for bar in laid.bars]
-    batches = trace.recorded.members
-    return {
-        "row": [bar.row for bar in laid.bars],
-        "lane": [bar.lane for bar in laid.bars],
-        "start": [micros(bar.start) for bar in laid.bars],
-        "length": [micros(bar.end) - micros(bar.start) for bar in laid.bars],
-        "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
-        "label": [bar.label for bar in laid.bars],
-        "note": [bar.note for bar in laid.bars],
-        "cause": [bar_of.get(span.cause, -1) if span else -1 for span in spans],
-        "who": [batches.get(span.element, span.element) if span else () for span in spans],
-    }
+    batches, rows = trace.recorded.members, []
+    for bar in laid.bars:
+        start = micros(bar.start)
+        where = bar.row, bar.lane, start, micros(bar.end) - start
+        kind = "" if bar.kind == "work" else bar.kind
+        works: tuple[Any, Any] = -1, ()
+        if bar.span >= 0:
+            span = trace.spans[bar.span]
+            who = batches.get(span.element, span.element)
+            works = bar_of.get(span.cause, -1), who
+        rows.append((*where, kind, bar.label, bar.note, *works))
+    return columns("row lane start length kind label note cause who", rows)
+
+
+def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[Any]]:
+    """Return a column for each of *names*, of which each of *rows* has a value."""
+    return {name: [row[at] for row in rows] for at, name in enumerate(names.split())}
 
 
 def waits(laid: Layout) -> Json:
@@ -85,11 +89,10 @@ def waits(laid: Layout) -> Json:
 def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
     """List of each part of the pipeline its name, rows, calls at once, and the buffer after it."""
     rows = {row.stage: number for number, row in enumerate(laid.rows)}
-    found = []
-    for part in plumbing(trace):
-        shown = [rows[stage] for stage in part.stages if stage in rows]
-        found.append([part.name, shown, part.calls, part.buffer])
-    return found
+    return [
+        [name, [rows[stage] for stage in stages if stage in rows], calls, buffer]
+        for name, stages, calls, buffer in plumbing(trace)
+    ]
 
 
 def buffers(trace: Trace) -> list[list[Any]]:
@@ -104,14 +107,13 @@ def buffers(trace: Trace) -> list[list[Any]]:
 def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     """Turn what came into buffers, and left them, into columns; *names* are those of elements."""
     numbers = {buffer.name: number for number, buffer in enumerate(trace.buffers)}
-    return {
-        "buffer": [numbers[event.buffer] for event in trace.events],
-        "time": [micros(event.time_ns) for event in trace.events],
-        "change": [event.change for event in trace.events],
-        "label": [names[event.element] for event in trace.events],
-        "element": [event.element for event in trace.events],
-        "bytes": [event.nbytes for event in trace.events] if trace.max_bytes else [],
-    }
+    rows = []
+    for event in trace.events:
+        buffer, time = numbers[event.buffer], micros(event.time_ns)
+        label, nbytes = names[event.element], event.nbytes
+        rows.append((buffer, time, event.change, label, event.element, nbytes))
+    found = columns("buffer time change label element bytes", rows)
+    return found if trace.max_bytes else found | {"bytes": []}
 
 
 def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:

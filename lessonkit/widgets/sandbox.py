@@ -14,7 +14,7 @@ from lessonkit.widgets.time_limit import Returned, TookTooLongError, in_time
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
 MOST_SAID = 400  # characters of an error
-OF_ALL = (
+OPTIONS = (
     "num_epochs",
     "train",
     "step",
@@ -23,6 +23,7 @@ OF_ALL = (
     "queue",
     "machine",
     "max_elements",
+    "ranks",
 )
 
 
@@ -32,11 +33,7 @@ def bounded(what: str, function: Callable[[], Returned]) -> Returned:
     *what* names it in sentences. Raise TookTooLongError then, and ValueError if it wants to
     end Python.
     """
-    try:
-        return in_time(MOST_SECONDS, what, function)
-    except (SystemExit, GeneratorExit) as error:
-        stopped = ValueError(f"{what} wanted to end Python, and was stopped")
-        raise stopped.with_traceback(error.__traceback__) from None
+    return in_time(MOST_SECONDS, what, function)
 
 
 class PipelineRun(NamedTuple):
@@ -50,8 +47,8 @@ class PipelineRun(NamedTuple):
         """The run of one pipeline alone: of several ranks, that of the first."""
         if isinstance(self.dataset, Dataset):
             return self
-        options = {name: self.options[name] for name in OF_ALL if name in self.options}
-        return PipelineRun(self.dataset(0), options)
+        alone = {name: value for name, value in self.options.items() if name != "ranks"}
+        return PipelineRun(self.dataset(0), alone)
 
     def simulate(self, rank: int = 0) -> Trace:
         """Run it on the virtual clock; of several ranks return the trace of *rank*, or the last.
@@ -91,10 +88,9 @@ def pipeline_run(returned: Any) -> PipelineRun:
         raise TypeError(
             f"{wrong!r}: a pipeline function must return a Dataset, or a Dataset and options"
         )
-    known = (*OF_ALL, "ranks") if of_ranks else OF_ALL
     for name, value in options.items():
-        if name not in known:
-            raise TypeError(f"{name}={value!r}: must be one of {', '.join(known)}")
+        if name not in OPTIONS:
+            raise TypeError(f"{name}={value!r}: must be one of {', '.join(OPTIONS)}")
     return PipelineRun(dataset, options)
 
 
@@ -109,10 +105,8 @@ def sentence_of(error: BaseException) -> str:
     text = shortened(words_of(error))
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
-    sentences: tuple[type[BaseException], ...] = (ValueError, TookTooLongError)
-    if is_ours:
-        sentences += (TypeError, AttributeError)
-    if not isinstance(error, sentences):
+    is_sentence = isinstance(error, ValueError | TookTooLongError)
+    if not is_sentence and not (is_ours and isinstance(error, TypeError | AttributeError)):
         text = f"{type(error).__name__}: {text}"
     for frame in () if getattr(error, "is_whole", False) else reversed(frames):
         if not frame.filename.startswith(INSTALLED) and frame.line:

@@ -1,7 +1,5 @@
 """A task: goals, each a number that a run has with a limit on it, and the verdict on a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,6 +16,13 @@ class Attempt(NamedTuple):
     trace: Trace
     values: dict[str, Any] = {}  # noqa: RUF012 - a named tuple never changes it
     start: dict[str, Any] = {}  # noqa: RUF012
+
+
+class Judged(NamedTuple):
+    """Whether a goal was met, and what to say about it."""
+
+    met: bool
+    said: str
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,6 @@ class Goal:
         if missing <= CLOSE:
             return Judged(True, self.asked(measured))
         return Judged(False, f"{measured}, {self.text(missing)} {how}")
-
-
-class Judged(NamedTuple):
-    """Whether a goal was met, and what to say about it."""
-
-    met: bool
-    said: str
 
 
 @dataclass(frozen=True)

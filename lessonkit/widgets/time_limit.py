@@ -90,7 +90,8 @@ def in_time(
 ) -> Returned:
     """Return what *function* returns; stop it after *seconds*, or when *cancelled* is set.
 
-    Raise TookTooLongError then, whose sentence begins with *what*. Where no thread can start,
+    Raise TookTooLongError then, whose sentence begins with *what*, and ValueError if it wants
+    to end Python. Where no thread can start,
     as in a browser, nothing is stopped. A kernel runs cells on its main thread; it may answer
     the page's questions on others. This is no context manager, for an interrupt could come
     between its own code and the body.
@@ -112,11 +113,12 @@ def in_time(
     except KeyboardInterrupt as stopping:
         if not limit.has_fired:
             raise
-        stopped = TookTooLongError(
-            f"{what} took longer than {seconds:g} s, and was stopped"
-        )
+        late = TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped")
         # The traceback names the learner's line.
-        raise stopped.with_traceback(stopping.__traceback__) from None
+        raise late.with_traceback(stopping.__traceback__) from None
+    except (SystemExit, GeneratorExit) as ending:
+        refused = ValueError(f"{what} wanted to end Python, and was stopped")
+        raise refused.with_traceback(ending.__traceback__) from None
     finally:
         running.discard(limit)
         is_limited.reset(outside)

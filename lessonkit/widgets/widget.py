@@ -1,7 +1,5 @@
 """`Page`, from which all widgets go on, and the two that only show something."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
@@ -23,12 +21,8 @@ Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files
 # are joined.
-SCRIPTS = (
-    "dom words timeline plumbing strip view controls pictures formula challenge explore"
-)
-SCRIPTS += (
-    " placing drawing cover predict heat_map mystery chart installation saved teaching main"
-)
+SCRIPTS = """dom words timeline plumbing strip view controls pictures formula challenge explore
+placing drawing cover predict heat_map mystery chart installation saved teaching main"""
 
 
 class Page(anywidget.AnyWidget):
@@ -84,17 +78,13 @@ class Page(anywidget.AnyWidget):
 
     def stored(self) -> Picture | None:
         """Return the picture that a notebook keeps beside the widget."""
-        first = next(iter(self.runs.values()), None)
-        if first is not None and first.ranks:
-            return plot_ranks(first.ranks)
+        for trace in self.runs.values():
+            if trace.ranks:
+                return plot_ranks(trace.ranks)
         return plot_timelines(self.runs) if self.runs else None
 
     def __repr__(self) -> str:
-        """Return the same on every run, for a notebook keeps it."""
-        return self.in_words()
-
-    def in_words(self) -> str:
-        """Return what it shows, as text."""
+        """Return what it shows, as text that is the same on every run: a notebook keeps it."""
         return self.role
 
 
@@ -113,7 +103,7 @@ class Live(Page):
     def stored(self) -> Picture:
         return self.picture
 
-    def in_words(self) -> str:
+    def __repr__(self) -> str:
         return self.picture.words
 
 
@@ -149,5 +139,5 @@ class Installation(Page):
         """Answer."""
         self.tell("greeting")
 
-    def in_words(self) -> str:
+    def __repr__(self) -> str:
         return WITHOUT_WIDGETS

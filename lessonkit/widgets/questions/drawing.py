@@ -11,11 +11,9 @@ from lessonkit.widgets.questions.question import SCALES, Marks, Steps, Wrong
 from lessonkit.words import number, percent
 
 NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
-FOLLOWS = (
-    0.25  # of its value, or two steps: how near a curve is to one whose idea it follows
-)
+# Of its value, or two steps: how near a curve is to one whose idea it follows
+FOLLOWS = 0.25
 STEPS = 100  # of the axis
-HEADROOM = 1.25  # above the highest of all known curves
 
 
 class Drawing(Marks):
@@ -40,25 +38,30 @@ class Drawing(Marks):
     ) -> None:
         curves = [right, *(curve for curve, _ in wrong)]
         for curve in curves:
-            fits = len(curve) == len(values)
-            if not fits or not all(isfinite(value) and value >= 0 for value in curve):
+            fits = [isfinite(value) and value >= 0 for value in curve]
+            if len(fits) != len(values) or not all(fits):
                 raise ValueError(
                     f"draw: {curve} must have a number for each of {len(values)} values"
                 )
-        self.unit, self.step = unit, HEADROOM * max(map(max, curves)) / STEPS or 1.0
-        known = [[value / self.step for value in curve] for curve in curves]
-        first = known[0][0]
         times = [trace.per_sample for trace in traces if trace.samples]
-        limits = [limit_of(trace) for trace in traces[1:]] if right == times else []
-        self.least = [(seconds / self.step, what) for seconds, what in limits]
-        self.knee = knee_of(known[0])
+        self.limits = [limit_of(trace) for trace in traces[1:]] if right == times else []
+        self.knee = knee_of(right)
         self.names = [f"{knob}={value}" for value in values[1:]]
         self.order, self.last = range(len(self.names)), [STEPS] * len(self.names)
-        spec = {"knob": knob, "values": [str(value) for value in values], "first": first}
-        spec |= {"steps": STEPS, "step": self.step * SCALES.get(unit, 1), "unit": unit}
-        shown = [traces[0], traces[self.knee]] if self.knee else [traces[0]]
-        steps = [curve[1:] for curve in known]
-        super().__init__(steps, wrong, traces=shown, spec={"draw": spec}, **more)
+        self.unit, self.scale = unit, SCALES.get(unit, 1)
+        # A quarter is free above the highest of all known curves
+        step = 1.25 * max(map(max, curves)) / STEPS or 1.0
+        spec = {
+            "knob": knob,
+            "values": [str(value) for value in values],
+            "first": right[0] / step,
+            "steps": STEPS,
+            "step": step * self.scale,
+            "unit": unit,
+        }
+        more["traces"] = [traces[0], traces[self.knee]] if self.knee else [traces[0]]
+        drawn = [curve[1:] for curve in curves]
+        super().__init__(drawn, wrong, step, spec={"draw": spec}, **more)
 
     def near(self, said: int, right: float) -> bool:
         return abs(said - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
@@ -72,12 +75,14 @@ class Drawing(Marks):
         return abs(steps[mark] - right) > 1 and (at[mark] > right) == (steps[mark] > right)
 
     def shown(self, step: float) -> str:
-        return f"{number(step * self.step * SCALES.get(self.unit, 1))} {self.unit}".strip()
+        return f"{number(step * self.step * self.scale)} {self.unit}".strip()
 
     def remark(self, at: Sequence[int]) -> str:
-        for name, step, (least, what) in zip(self.names, at, self.least, strict=False):
-            if step + 1 < least:
-                least_said = f"No run with {name} takes less than {self.shown(least)}"
+        for name, step, (least, what) in zip(self.names, at, self.limits, strict=False):
+            if (step + 1) * self.step < least:
+                least_said = (
+                    f"No run with {name} takes less than {self.shown(least / self.step)}"
+                )
                 return f"{least_said}: the limit is {what}."
         return ""
 

@@ -30,43 +30,42 @@ class Placing(Marks):
         rows = [row.stage for row in self.rows]
         if missing := set(stages) - set(rows):
             raise ValueError(f"place={missing.pop()!r}: must be one of {', '.join(rows)}")
-        all_bars = named_bars(trace)
-        wanted = [(name, bar) for name, bar in all_bars if rows[bar.row] in stages]
-        given = [bar for _, bar in all_bars if rows[bar.row] not in stages]
+        named = named_bars(trace)
+        wanted = [(name, bar) for name, bar in named if rows[bar.row] in stages]
+        given = [bar for _, bar in named if rows[bar.row] not in stages]
         self.names = [name for name, _ in wanted]
         self.bars = [bar for _, bar in wanted]
-        samples, spans = trace.identities, trace.spans
+        identities = trace.identities
         self.samples = [
-            {samples[one] for one in trace.members(spans[bar.span].element)}
+            {identities[one] for one in trace.members(trace.spans[bar.span].element)}
             for bar in self.bars
         ]
         runs = [trace, *(run for run, _ in wrong)]
         known = [starts(run, self.names) for run in runs]
         ends: list[float] = [bar.end for bar in self.bars]
         times = [time for column in (*known, ends) for time in column if time < inf]
-        self.step = gcd(*map(int, times))
+        step = self.step = gcd(*map(int, times))
         work = sum(ends) - sum(known[0])  # the length of all bars, one after another
-        steps = int(max(work, *(run.duration * 1e9 for run in runs)) // self.step) + 1
+        steps = int(max(work, *(run.duration * 1e9 for run in runs)) // step) + 1
         if steps > MOST_STEPS:
             raise ValueError(
                 f"place: {steps} steps of {self.shown(1)} are too many to choose from"
             )
-        columns = [[time / self.step for time in column] for column in known]
-        self.order = columns[0]
-        self.lengths = [(bar.end - bar.start) // self.step for bar in self.bars]
+        self.order = known[0]
+        self.lengths = [(bar.end - bar.start) // step for bar in self.bars]
         self.last = [steps - length for length in self.lengths]
-        each = zip(self.bars, self.lengths, self.names, strict=True)
+        each = zip(wanted, self.lengths, strict=True)
         spec = {
             "rows": row_data(self.rows),
-            "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
+            "bars": [[bar.row, bar.label, length, name] for (name, bar), length in each],
             "given": [
                 [bar.row, bar.lane, micros(bar.start), micros(bar.end - bar.start)]
                 for bar in given
             ],
-            "step": micros(self.step),
+            "step": micros(step),
             "steps": steps,
         }
-        super().__init__(columns, wrong, traces=[trace], spec={"place": spec}, **more)
+        super().__init__(known, wrong, step, traces=[trace], spec={"place": spec}, **more)
 
     def shown(self, step: float) -> str:
         return milliseconds(step * self.step / 1e9)

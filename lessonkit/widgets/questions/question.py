@@ -72,7 +72,7 @@ class Question(Page):
         text = f"{begin} {self.why}".strip()
         return {"text": text, "scene": page_data(self.traces[-1]), "pinned": pinned}
 
-    def in_words(self) -> str:
+    def __repr__(self) -> str:
         """Return the question; the answer would spoil it."""
         return f"Predict: {self.question}"
 
@@ -135,15 +135,16 @@ class Predict(Question):
     def revealed(self, begin: str) -> Json:
         return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())
 
-    def in_words(self) -> str:
-        return "\n".join([super().in_words(), *(f"- {choice}" for choice in self.choices)])
+    def __repr__(self) -> str:
+        return "\n".join([super().__repr__(), *(f"- {choice}" for choice in self.choices)])
 
 
 class Marks(Question):
     """A question whose answer is a step of an axis for each mark.
 
-    In *known* are the right answer and those of the misconceptions, which *wrong* explains.
-    Marks that have the same name are told apart by their order alone.
+    In *known* are the right answer and those of the misconceptions, which *wrong* explains,
+    in a unit of which a step of the axis is *step*. Marks that have the same name are told
+    apart by their order alone.
     """
 
     verb: str  # what a mark does at its step
@@ -152,10 +153,13 @@ class Marks(Question):
     last: list[int]  # the last step at which a mark may be
     order: Steps  # of the marks that are wrong, the one that has least here is spoken of
 
-    def __init__(self, known: Sequence[Steps], wrong: Wrong, **more: Any) -> None:
-        self.right = known[0]
+    def __init__(
+        self, known: Sequence[Steps], wrong: Wrong, step: float, **more: Any
+    ) -> None:
+        self.step = step
+        self.right, *others = [[value / step for value in answer] for answer in known]
         texts = [text for _, text in wrong]
-        self.wrong = list(zip(known[1:], texts, strict=True))
+        self.wrong = list(zip(others, texts, strict=True))
         super().__init__(**more)
 
     def judge(self, said: Any) -> Judgement:
