@@ -12,9 +12,9 @@ from lessonkit.engine.training import benchmark
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.explain.limits import limits
 from lessonkit.loops.probe import ADVICE, Verdict
-from lessonkit.widgets.controls import RefusedError, chosen
-from lessonkit.widgets.explorer import VIEW_HEIGHT
+from lessonkit.widgets.controls import chosen
 from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds, percent
 
@@ -199,7 +199,7 @@ class Mystery(Page):
         self.place = chosen(self.loaders, "loader")
         state: dict[str, Any] = {"number": str(number)}
         state |= {"told": [loader.told() for loader in self.loaders], "measures": MEASURES}
-        state |= {"choices": [CULPRIT.spec(), CHANGE.spec()], "height": VIEW_HEIGHT}
+        state |= {"choices": [CULPRIT.spec(), CHANGE.spec()]}
         super().__init__("mystery", state)
 
     def measure(self, loader: Any, which: Any) -> None:

@@ -7,8 +7,7 @@ from browser import RUN, Visit, open_notebook
 from lesson import SERIES, Lesson, main_path
 from servers import Server
 
-from lessonkit.widgets.questions.drawing import Drawing
-from lessonkit.widgets.questions.placing import Placing
+from lessonkit.widgets.questions.marks import Drawing, Placing
 from lessonkit.widgets.questions.question import SCALES, Question
 
 # A number, a choice; bars are placed by keys in `test_browser_questions.py`

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from pages import JSON
 
 from lessonkit.widgets.controls import (
-    RefusedError,
     cards,
     control,
     controls_of,
     seconds,
     slider,
 )
+from lessonkit.widgets.sandbox import RefusedError
 
 
 def test_the_abbreviations_are_those_of_interact() -> None:

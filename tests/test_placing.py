@@ -13,8 +13,8 @@ from random_pipelines import pipeline
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import predict
-from lessonkit.widgets.questions import placing
-from lessonkit.widgets.questions.placing import Placing
+from lessonkit.widgets.questions import marks
+from lessonkit.widgets.questions.marks import Placing
 
 ONCE = {"num_epochs": 1}
 STAGES = ["Open", "Read", "Train"]
@@ -131,7 +131,7 @@ def test_as_many_bars_as_lanes_may_overlap() -> None:
 
 @pytest.mark.parametrize("seeds", [range(start, start + 40) for start in range(0, 200, 40)])
 def test_no_run_is_impossible(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placing, "MOST_STEPS", 10**9)
+    monkeypatch.setattr(marks, "MOST_STEPS", 10**9)
     for seed in seeds:
         trace = benchmark(pipeline(seed), num_epochs=1)
         if stages := [row.stage for row in layout(trace).rows]:

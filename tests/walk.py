@@ -17,7 +17,7 @@ from lessonkit.pictures.layout import layout
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.placing import Placing
+from lessonkit.widgets.questions.marks import Placing
 from lessonkit.widgets.questions.question import SCALES, Marks, Predict, Question
 from lessonkit.words import milliseconds
 

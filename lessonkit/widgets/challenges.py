@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.explorer import VIEW_HEIGHT, Explore
+from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.sandbox import described, sentence_of
 from lessonkit.widgets.task import Attempt, ChallengeTask, Goal, failed
@@ -17,8 +17,8 @@ class Outcome(Page):
     def __init__(self, verdict: Json, trace: Trace | None) -> None:
         self.verdict = verdict
         scene = page_data(trace) if trace else None
-        state = {"verdict": verdict, "scene": scene, "height": VIEW_HEIGHT}
-        super().__init__("outcome", state, {"": trace} if trace else {})
+        runs = {"": trace} if trace else {}
+        super().__init__("outcome", {"verdict": verdict, "scene": scene}, runs)
 
     @property
     def passed(self) -> bool:

@@ -6,19 +6,12 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeGuard
 
-from lessonkit import check
-from lessonkit.widgets.sandbox import shortened
+from lessonkit.widgets.sandbox import RefusedError, shortened
 from lessonkit.words import milliseconds
 
 Values = dict[str, Any]  # by the names of controls
 MOST_VALUES = 1000
 DIGITS = 9
-
-
-class RefusedError(ValueError):
-    """The page asked for something that there is not."""
-
-    is_whole = True  # a sentence, which needs no line of the code that it came from
 
 
 @dataclass(frozen=True)
@@ -108,13 +101,13 @@ class Cards(dict[str, Callable[..., Any]]):
     """Put functions on cards whose order the learner changes.
 
     The pipeline function gets a list of them. *steps* has them by the names on their cards.
-    Raise ValueError for fewer than two, TypeError for what is no function.
+    Raise ValueError for fewer than two.
     """
 
     def __init__(self, **steps: Callable[..., Any]) -> None:
         if len(steps) < 2:
             raise ValueError("cards: there must be two or more, to have an order")
-        super().__init__({name: check.function(name, step) for name, step in steps.items()})
+        super().__init__(steps)
 
 
 cards = Cards  # as users write it

@@ -15,16 +15,14 @@ from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
 from lessonkit.widgets.by_itself import page_by_itself
-from lessonkit.widgets.controls import RefusedError, Values, controls_of
+from lessonkit.widgets.controls import Values, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.page_data import Json, page_data
-from lessonkit.widgets.sandbox import bounded, described, sentence_of
+from lessonkit.widgets.sandbox import RefusedError, bounded, described, sentence_of
 from lessonkit.widgets.task import Attempt, ChallengeTask
 from lessonkit.widgets.time_limit import in_time
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
-
-VIEW_HEIGHT = 220  # pixels of a timeline
 
 
 class Explore(Page):
@@ -69,7 +67,6 @@ class Explore(Page):
         self.start = self.values({name: one.start for name, one in self.controls.items()})
         self.formula = Formula(formula, pipeline, self.start) if formula else None
         state: Json = {
-            "height": VIEW_HEIGHT,
             "scene": None,
             "pinned": None,
             "error": "",

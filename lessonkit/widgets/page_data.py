@@ -20,9 +20,10 @@ MOST_BARS = 5000  # that a page draws well, and anybody can see
 
 def page_data(trace: Trace) -> Json:
     """Collect everything that the page shows of *trace*; times in microseconds."""
-    laid, path = layout(trace), critical_path(trace)
-    decided = note = decides(path)
-    busy = percent(trace.busy("Train"))
+    laid = layout(trace)
+    path = critical_path(trace)
+    note = decides(path)
+    figures, words = figures_and_words(trace, note)
     if len(laid.bars) > MOST_BARS:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
@@ -42,8 +43,8 @@ def page_data(trace: Trace) -> Json:
         "parts": parts(laid, trace),
         "buffers": buffers(trace),
         "events": events(trace, laid.names),
-        "figures": figures(trace, busy),
-        "summary": summary(trace, busy, decided),
+        "figures": figures,
+        "summary": words,
         "note": note,
         "data": ", ".join(data_quality(trace).words),
         "perSample": trace.per_sample if trace.samples else None,
@@ -116,18 +117,27 @@ def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     return found if trace.max_bytes else found | {"bytes": []}
 
 
-def figures(trace: Trace, busy: str) -> list[tuple[str, str]]:
-    """List the numbers that matter and their names; *busy* is the share of the accelerator."""
+def figures_and_words(trace: Trace, decided: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the numbers that matter with their names, and the run in words, up to what *decided*.
+
+    The words are for readers that cannot see the picture.
+    """
+    total = milliseconds(trace.duration)
     if not trace.samples:
-        return [(milliseconds(trace.duration), "in all"), ("none", "samples")]
-    (best, what), most = limit_of(trace), trace.max_bytes
-    return [
-        (milliseconds(trace.per_sample), "per sample"),
-        (milliseconds(trace.duration), f"for {samples(trace.samples)}"),
+        return [(total, "in all"), ("none", "samples")], f"No samples in {total}."
+    each, count = milliseconds(trace.per_sample), samples(trace.samples)
+    busy, most = percent(trace.busy("Train")), trace.max_bytes
+    seconds, what = limit_of(trace)
+    figures = [
+        (each, "per sample"),
+        (total, f"for {count}"),
         (busy, "accelerator busy"),
         (size(most), "memory at most") if most else (str(trace.max_held), "held at most"),
-        (milliseconds(best), f"limit: {what}"),
+        (milliseconds(seconds), f"limit: {what}"),
     ]
+    rate = f"{count} in {total}, {each} each"
+    words = f"{rate}; the accelerator is busy {busy} of the time. {decided}"
+    return figures, words.strip()
 
 
 def limit_of(trace: Trace) -> tuple[float, str]:
@@ -141,16 +151,6 @@ def decides(path: CriticalPath) -> str:
     for stage, share in path.shares.items():  # the largest comes first
         return f"{stage} decides {percent(share)} of the time."
     return ""
-
-
-def summary(trace: Trace, busy: str, decided: str) -> str:
-    """Put the picture in words, for readers that cannot see it."""
-    total = milliseconds(trace.duration)
-    if not trace.samples:
-        return f"No samples in {total}."
-    each = milliseconds(trace.per_sample)
-    rate = f"{samples(trace.samples)} in {total}, {each} each"
-    return f"{rate}; the accelerator is busy {busy} of the time. {decided}".strip()
 
 
 def packed(content: Any) -> str:

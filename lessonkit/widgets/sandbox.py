@@ -27,6 +27,10 @@ OPTIONS = (
 )
 
 
+class RefusedError(ValueError):
+    """The page asked for something that there is not. Its sentence needs no line of code."""
+
+
 def bounded(what: str, function: Callable[[], Returned]) -> Returned:
     """Return what *function* returns; stop it if it takes too long.
 
@@ -108,7 +112,7 @@ def sentence_of(error: BaseException) -> str:
     is_sentence = isinstance(error, ValueError | TookTooLongError)
     if not is_sentence and not (is_ours and isinstance(error, TypeError | AttributeError)):
         text = f"{type(error).__name__}: {text}"
-    for frame in () if getattr(error, "is_whole", False) else reversed(frames):
+    for frame in () if isinstance(error, RefusedError) else reversed(frames):
         if not frame.filename.startswith(INSTALLED) and frame.line:
             return f"{text} (in {frame.name}, line {frame.lineno}: {shortened(frame.line)})"
     return text

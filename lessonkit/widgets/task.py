@@ -86,8 +86,12 @@ class ChallengeTask:
     def spec(self) -> Json:
         """Return what the page has to know."""
         goals = [goal.asked() for goal in self.goals]
-        helps = {"hints": self.hints, "solution": self.solution}
-        return {"text": self.text, "goals": goals} | helps
+        return {
+            "text": self.text,
+            "goals": goals,
+            "hints": self.hints,
+            "solution": self.solution,
+        }
 
     def judge(self, attempt: Attempt) -> Json:
         """Judge goal by goal; the message names the first that was missed."""

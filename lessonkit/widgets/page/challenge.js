@@ -30,11 +30,11 @@ class Challenge {
 
 class Outcome {
   constructor(model, el) {
-    const { verdict, scene, height } = JSON.parse(model.get("state"));
+    const { verdict, scene } = JSON.parse(model.get("state"));
     const task = new Task({ text: "", goals: [], hints: [], solution: "" });
     task.judge(verdict);
     el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;
-    new View(height).showIn(el, scene);
+    new View().showIn(el, scene);
   }
 }

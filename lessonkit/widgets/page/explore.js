@@ -6,7 +6,7 @@ class Explore {
   constructor(model, el) {
     this.model = model;
     const state = JSON.parse(model.get("state"));
-    this.view = new View(state.height);
+    this.view = new View();
     const reach = (name) => this.pictures.expect(this.near(name));
     this.controls = new Controls(state.controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;

@@ -10,7 +10,7 @@ class Mystery {
     this.kept = () => cards.map(({ kept }) => kept);
   }
 
-  card(model, { number, measures, choices, height }, told, loader) {
+  card(model, { number, measures, choices }, told, loader) {
     const name = `Loader ${loader + 1} of number ${number} `;
     const bought = html("div"), said = spoken("lk-verdict");
     // What was told, by the measurement that was bought; and the last verdict, with the answer.
@@ -22,7 +22,7 @@ class Mystery {
       this.keep(this.kept());
     };
     const ask = asking(model, saying(said), { told: answered });
-    const controls = new Controls(choices, () => {}), view = new View(height);
+    const controls = new Controls(choices, () => {}), view = new View();
     const buys = measures.map((text, which) => {
       const buy = () => ask({ do: "measure", loader, which });
       return button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, buy);

@@ -12,7 +12,7 @@ class Predict {
     this.said = spoken("lk-verdict");
     this.tries = div("lk-tries");
     this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
-    Object.assign(this, { model, el, height: state.height });
+    Object.assign(this, { model, el });
     const asked = [question("Predict ", state.question), this.answer.node, this.sure.node];
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.tries);
     el.append(this.card);
@@ -102,7 +102,7 @@ class Predict {
       this.answer.correct(more);
       this.tools.remove(); // there is nothing left to find out
     }
-    this.view ??= new View(this.height);
+    this.view ??= new View();
     this.view.showIn(this.el, scene, pinned);
   }
 }

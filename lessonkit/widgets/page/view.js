@@ -3,16 +3,17 @@
 
 const SLOWER = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 const WHOLE = 6; // s; about so long playing takes by default
+const HEIGHT = 220; // pixels of a timeline
 const STILL = 700; // ms between steps where the reader wants no motion
 
 class View {
-  constructor(height) {
+  constructor() {
     Object.assign(this, { scene: null, pinned: null, real: null });
     this.figures = div("lk-figures");
     this.said = spoken("lk-said");
     this.plumbing = new Plumbing();
     const onBar = (bar) => this.point(bar);
-    this.timeline = new Timeline({ height, onTime: this.at, onBar });
+    this.timeline = new Timeline({ height: HEIGHT, onTime: this.at, onBar });
     this.playButton = button("play", "Play", () => this.play());
     const onchange = () => (this.chosen = true); // from then on it is not ours to set
     const speeds = SLOWER.map((times) => html("option", { value: times }, `${times}× slower`));

@@ -1,16 +1,13 @@
-"""`Question`, from which all types of question go on: `Predict` here is the plain type.
-
-`Marks` is what `Placing` and `Drawing` have in common.
-"""
+"""`Question`, from which all types of question go on, and the plain type, `Predict`."""
 
 from collections.abc import Sequence
 from math import isclose
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.controls import RefusedError, chosen, control, is_number
-from lessonkit.widgets.explorer import VIEW_HEIGHT
+from lessonkit.widgets.controls import chosen, control, is_number
 from lessonkit.widgets.page_data import Json, page_data
+from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.widgets.widget import Page
 from lessonkit.words import number, percent
 
@@ -29,8 +26,6 @@ MISTAKEN: dict[str, dict[str, float]] = {
 Wrong = Sequence[tuple[Any, str]]
 # Whether an answer is right, the answer in the learner's words, and what the page is told
 Judgement = tuple[bool, str, Json]
-# Where each mark is in a known answer, in steps of the axis; inf where it has no such mark
-Steps = Sequence[float]
 
 
 class Question(Page):
@@ -49,8 +44,7 @@ class Question(Page):
         self.question, self.why, self.traces = question, why, list(traces)
         # What was said, how sure, and whether it was right
         self.tries: list[list[Any]] = []
-        common = {"question": question, "sure": SURE.texts, "height": VIEW_HEIGHT}
-        super().__init__("predict", common | spec)
+        super().__init__("predict", {"question": question, "sure": SURE.texts} | spec)
 
     def commit(self, said: Any, sure: Any) -> None:
         """Judge an answer, and tell the page."""
@@ -137,83 +131,3 @@ class Predict(Question):
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *(f"- {choice}" for choice in self.choices)])
-
-
-class Marks(Question):
-    """A question whose answer is a step of an axis for each mark.
-
-    In *known* are the right answer and those of the misconceptions, which *wrong* explains,
-    in a unit of which a step of the axis is *step*. Marks that have the same name are told
-    apart by their order alone.
-    """
-
-    verb: str  # what a mark does at its step
-    within: str  # where a mark is that is right
-    names: list[str]
-    last: list[int]  # the last step at which a mark may be
-    order: Steps  # of the marks that are wrong, the one that has least here is spoken of
-
-    def __init__(
-        self, known: Sequence[Steps], wrong: Wrong, step: float, **more: Any
-    ) -> None:
-        self.step = step
-        self.right, *others = [[value / step for value in answer] for answer in known]
-        texts = [text for _, text in wrong]
-        self.wrong = list(zip(others, texts, strict=True))
-        super().__init__(**more)
-
-    def judge(self, said: Any) -> Judgement:
-        said = self.accepted(said)
-        first = [self.names.index(name) for name in self.names]
-        sent = sorted(range(len(said)), key=lambda mark: (first[mark], said[mark]))
-        at = [said[mark] for mark in sent]
-        marks = range(len(at))
-        wrong = [mark for mark in marks if not self.near(at[mark], self.right[mark])]
-        counted = f"{len(at) - len(wrong)} of {len(at)} {self.within}"
-        if not wrong:
-            truth = [self.right[sent.index(mark)] for mark in marks]
-            answer = self.revealed(f"Right: all are {self.within}.")
-            return True, counted, answer | {"truth": truth}
-        mark = min(wrong, key=self.order.__getitem__)
-        text = f"{self.names[mark]} does not {self.verb} {self.shown(at[mark])}."
-        parts = text, self.explanation(at, mark), self.remark(at)
-        return False, counted, {"text": " ".join(filter(None, parts))}
-
-    def accepted(self, said: Any) -> list[int]:
-        """Return the steps that the page *said*, if there is one for each mark."""
-        if not isinstance(said, list) or len(said) != len(self.names):
-            raise RefusedError("this question has other marks: run its cell again")
-        for name, step, last in zip(self.names, said, self.last, strict=True):
-            if type(step) is not int or not -1 <= step <= last:
-                raise RefusedError(f"{name} is not at a step of the axis")
-            if step < 0:
-                raise RefusedError(f"{name} has no place yet")
-        return said
-
-    def explanation(self, at: Sequence[int], mark: int) -> str:
-        """Return the sentence of the nearest misconception that has *mark* wrong as it is *at*."""
-
-        def distance(known: tuple[Steps, str]) -> float:
-            return sum(abs(here - there) for here, there in zip(at, known[0], strict=True))
-
-        alike = [known for known in self.wrong if self.errs_alike(at, known[0], mark)]
-        return min(alike, key=distance)[1] if alike else ""
-
-    def near(self, said: int, right: float) -> bool:
-        """Whether a mark counts as being where it belongs."""
-        return said == right
-
-    def errs_alike(self, at: Sequence[int], steps: Steps, mark: int) -> bool:
-        """Whether a misconception that leads to *steps* may be why *mark* is wrong."""
-        return at[mark] == steps[mark]
-
-    def shown(self, step: float) -> str:
-        """Write a step as the page does."""
-        raise NotImplementedError
-
-    def remark(self, at: Sequence[int]) -> str:
-        """Say what no run can do, if the marks are *at* these steps; or ""."""
-        raise NotImplementedError
-
-    def revealed(self, begin: str) -> Json:
-        return super().revealed(begin) | {"truth": self.right}
