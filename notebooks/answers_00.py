@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lessonkit.widgets.task import Attempt, Goal
+from lessonkit.widgets.goals import Attempt, Goal
 
 
 def total(

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from lessonkit.widgets.goals import milliseconds
-from lessonkit.widgets.task import Attempt, Goal
+from lessonkit.widgets.goals import Attempt, Goal, milliseconds
 
 
 def sizes(call: float, item: float, train: float, batches: Sequence[int]) -> dict[str, Any]:

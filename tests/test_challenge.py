@@ -9,7 +9,7 @@ from pages import Said
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.widgets import challenge, goals, slider
-from lessonkit.widgets.task import Attempt, Goal
+from lessonkit.widgets.goals import Attempt, Goal
 
 
 def attempt(dataset: Dataset, **options: Any) -> Attempt:

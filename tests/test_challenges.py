@@ -9,7 +9,7 @@ from typing import Any
 from lesson import lesson, passing
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, per_sample
-from lessonkit.widgets.task import Attempt, Judged
+from lessonkit.widgets.goals import Attempt, Judged
 
 
 def test_00_only_longer_files_and_faster_reading_do() -> None:

@@ -338,13 +338,6 @@ def test_a_pipeline_function_that_fails_ends_the_real_run_that_asked_for_it() ->
     assert (about["id"], about["text"][:16]) == (7, "OSError: no disk")
 
 
-@pytest.mark.parametrize("question", ["show", "run"])
-@pytest.mark.parametrize("wrong", [None, True, "1", 1.0, [1]])
-def test_a_question_without_a_number_is_refused(question: str, wrong: Any) -> None:
-    told = Said(lab()).ask({"do": question, "id": wrong, "values": VALUES})
-    assert told == ({"about": "error", "text": "a question needs a number"}, None)
-
-
 def wait_for(said: Said, about: str) -> tuple[dict[str, Any], Any]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

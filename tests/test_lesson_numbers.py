@@ -27,7 +27,7 @@ from lessonkit import (
 from lessonkit.analysis import memory
 from lessonkit.optimize import autotune
 from lessonkit.widgets import goals
-from lessonkit.widgets.task import Attempt
+from lessonkit.widgets.goals import Attempt
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -281,10 +281,7 @@ def test_a_wrong_number_on_a_page_is_explained_in_the_lesson(name: str) -> None:
     section = page.split("## What learners get wrong")[1].split("##")[0]
     asked = [value for value in lesson(name).values.values() if hasattr(value, "wrong")]
     wrong = {
-        f"{value * 1e3:g}"
-        for one in asked
-        for value, _ in one.wrong
-        if isinstance(value, float)
+        f"{value:g}" for one in asked for value, _ in one.wrong if isinstance(value, float)
     }
     assert MISTAKES[name] <= wrong & set(NUMBER.findall(section))
 
@@ -322,12 +319,10 @@ def test_the_pace_of_a_parallel_map_is_that_of_the_formula(prefetched: bool) -> 
 
 
 def test_answers_of_predictions_that_no_output_shows() -> None:
-    assert lesson("04_cache").values["further-prefetch-code"].right == pytest.approx(0.295)
-    assert lesson("05_vectorise").values["further-unbatch-code"].right == pytest.approx(
-        0.433
-    )
+    assert lesson("04_cache").values["further-prefetch-code"].right == pytest.approx(295)
+    assert lesson("05_vectorise").values["further-unbatch-code"].right == pytest.approx(433)
     assert lesson("06_ordering").values["further-repeat-predict"].right == pytest.approx(
-        0.990
+        990
     )
 
 

@@ -23,7 +23,7 @@ from lessonkit.pictures import drawing
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.question import SCALES, Marks, Predict, Question
+from lessonkit.widgets.questions.question import Marks, Predict, Question
 from lessonkit.widgets.sandbox import described
 from tools.notebooks import normalised, text_of
 from tools.notebooks import run as run_again
@@ -397,12 +397,7 @@ def test_every_prediction_explains_what_is_wrong(
     for cell, asked in lesson(name).widgets(Predict):
 
         def told(value: Any, asked: Predict = asked) -> tuple[str, dict[str, Any]]:
-            said = (
-                asked.choices.index(value)
-                if asked.choices
-                else value * SCALES.get(asked.unit, 1)
-            )
-            return answers(monkeypatch, asked, said)
+            return answers(monkeypatch, asked, value)
 
         about, verdict = told(asked.right)
         assert about == "verdict", cell

@@ -9,7 +9,7 @@ from lessonkit.analysis import data_quality, limits
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import challenge, goals
-from lessonkit.widgets.task import Attempt
+from lessonkit.widgets.goals import Attempt
 
 
 def parts(dataset: Dataset) -> dict[str, tuple[str, ...]]:

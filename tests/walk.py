@@ -18,7 +18,7 @@ from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions.marks import Placing
-from lessonkit.widgets.questions.question import SCALES, Marks, Predict, Question
+from lessonkit.widgets.questions.question import Marks, Predict, Question
 from lessonkit.words import milliseconds
 
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
@@ -99,10 +99,10 @@ def say(asked: Predict, shown: Any) -> None:
     value, text = asked.wrong[0]
     for answer, words in (value, text), (asked.right, "Right."):
         if asked.choices:
-            shown.get_by_label(answer, exact=True).check()
+            shown.get_by_label(asked.shown(answer), exact=True).check()
         else:
             field = shown.get_by_role("spinbutton")
-            field.fill(f"{answer * SCALES.get(asked.unit, 1):.6g}")
+            field.fill(f"{answer:.6g}")
         commit(shown, words)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.goals import Attempt, ChallengeTask, Goal, failed
 from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.sandbox import described, sentence_of
-from lessonkit.widgets.task import Attempt, ChallengeTask, Goal, failed
 from lessonkit.widgets.widget import Page
 
 

@@ -17,9 +17,9 @@ from lessonkit.explain.compare import compare
 from lessonkit.widgets.by_itself import page_by_itself
 from lessonkit.widgets.controls import Values, controls_of
 from lessonkit.widgets.formula import Formula
+from lessonkit.widgets.goals import Attempt, ChallengeTask
 from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.sandbox import RefusedError, bounded, described, sentence_of
-from lessonkit.widgets.task import Attempt, ChallengeTask
 from lessonkit.widgets.time_limit import in_time
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
@@ -64,7 +64,8 @@ class Explore(Page):
         self.pipeline, self.task = check.function("pipeline", pipeline), task
         self.controls = {one.name: one for one in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
-        self.start = self.values({name: one.start for name, one in self.controls.items()})
+        self.first = {name: one.start for name, one in self.controls.items()}
+        self.start = self.values(self.first)
         self.formula = Formula(formula, pipeline, self.start) if formula else None
         state: Json = {
             "scene": None,
@@ -186,8 +187,7 @@ class Explore(Page):
 
     def __repr__(self) -> str:
         """Say where the controls begin, and what the run there is like."""
-        numbers = {name: one.start for name, one in self.controls.items()}
-        return ": ".join(filter(None, [self.setting_in_words(numbers), self.shown]))
+        return ": ".join(filter(None, [self.setting_in_words(self.first), self.shown]))
 
     def setting_in_words(self, numbers: Values) -> str:
         """Say where the sliders and choices are, of which *numbers* has the steps."""

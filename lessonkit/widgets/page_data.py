@@ -28,6 +28,7 @@ def page_data(trace: Trace) -> Json:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
         laid = laid._replace(bars=first)
+    kinds = {bar.kind for bar in laid.bars} - {"work"}
     bar_of = {bar.span: number for number, bar in enumerate(laid.bars) if bar.span >= 0}
     return {
         "end": micros(ended(trace)),
@@ -39,7 +40,8 @@ def page_data(trace: Trace) -> Json:
             for step in path.steps
         ],
         "epochs": [round(epoch.start * 1e6) for epoch in trace.epochs],
-        "waits": waits(laid),
+        # Of each kind of bar that is no work a sentence, and in brief
+        "waits": {kind: NOT_WORK[kind][1:] for kind in sorted(kinds)},
         "parts": parts(laid, trace),
         "buffers": buffers(trace),
         "events": events(trace, laid.names),
@@ -79,12 +81,6 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
 def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[Any]]:
     """Return a column for each of *names*, of which each of *rows* has a value."""
     return {name: [row[at] for row in rows] for at, name in enumerate(names.split())}
-
-
-def waits(laid: Layout) -> Json:
-    """Return the words for each kind of bar that is no work: a sentence, and in brief."""
-    kinds = {bar.kind for bar in laid.bars} - {"work"}
-    return {kind: NOT_WORK[kind][1:] for kind in sorted(kinds)}
 
 
 def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
