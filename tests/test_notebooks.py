@@ -23,7 +23,8 @@ from lessonkit.pictures import drawing
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.question import Marks, Predict, Question
+from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.questions.question import Predict, Question
 from lessonkit.widgets.sandbox import described
 from tools.notebooks import normalised, text_of
 from tools.notebooks import run as run_again

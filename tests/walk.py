@@ -17,8 +17,8 @@ from lessonkit.pictures.layout import layout
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.marks import Placing
-from lessonkit.widgets.questions.question import Marks, Predict, Question
+from lessonkit.widgets.questions.marks import Marks, Placing
+from lessonkit.widgets.questions.question import Predict, Question
 from lessonkit.words import milliseconds
 
 DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
