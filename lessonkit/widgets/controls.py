@@ -30,8 +30,13 @@ class Control:
 
     def spec(self) -> Values:
         """Return what the page has to know."""
-        facts = {name: getattr(self, name) for name in ("name", "label", "kind", "texts")}
-        return facts | {"value": self.start}
+        return {
+            "name": self.name,
+            "label": self.label,
+            "kind": self.kind,
+            "texts": self.texts,
+            "value": self.start,
+        }
 
     def value(self, sent: Any) -> Any:
         """Return the value of a number that the page *sent*; raise RefusedError if it has none."""
@@ -77,8 +82,9 @@ def slider(
     without one, the name of the argument. It starts in the middle if the argument has no
     default. Raise ValueError if it has no steps, or more than 1,000.
     """
-    fits = all(map(is_number, (least, most, step)))
-    if not fits or not 0 < most - least < step * MOST_VALUES or not round(step, DIGITS):
+    are_numbers = all(map(is_number, (least, most, step)))
+    fits = are_numbers and 0 < most - least < step * MOST_VALUES
+    if not fits or not round(step, DIGITS):
         wrong = shortened(f"{least} to {most} in steps of {step}")
         raise ValueError(
             f"slider: must go up in at most {MOST_VALUES} steps, not from {wrong}"
@@ -170,8 +176,10 @@ def control(name: str, given: Any) -> Control:
 
 def chosen(given: Any, name: str = "", label: str = "") -> Control:
     """Make a choice of several values; a dictionary says what each is called."""
-    pairs = [(getattr(value, "__name__", value), value) for value in given]
-    texts, values = zip(*(given.items() if isinstance(given, dict) else pairs), strict=True)
+    values = tuple(given)
+    texts = [getattr(value, "__name__", value) for value in values]
+    if isinstance(given, dict):
+        values = tuple(given.values())
     shown = tuple(shortened(str(text)) for text in texts)
     return Control("choice", values, shown, 0, name, label)
 

@@ -61,7 +61,8 @@ class Explore(Page):
     ) -> None:
         if not isinstance(formula, str) or not isinstance(pinned or {}, dict):
             raise TypeError("pinned, formula: no control can have this name")
-        self.pipeline, self.task = check.function("pipeline", pipeline), task
+        self.pipeline = check.function("pipeline", pipeline)
+        self.task = task
         self.controls = {one.name: one for one in controls_of(pipeline, controls)}
         self.cancelled = threading.Event()  # of the last real run
         self.first = {name: one.start for name, one in self.controls.items()}
@@ -110,11 +111,13 @@ class Explore(Page):
             answer = {"error": "It was interrupted."}
         except Exception as error:
             answer = {"error": sentence_of(error)}
-        self.tell("picture", answer, id=id, took=round(1000 * (perf_counter() - began), 1))
+        took = 1000 * (perf_counter() - began)
+        self.tell("picture", answer, id=id, took=round(took, 1))
 
     def code(self, values: Any) -> None:
         """Send the pipeline of these *values* as programs: ours, and that for a real library."""
-        dataset = described(self.pipeline, **self.values(values)).of_one_rank.dataset
+        run = described(self.pipeline, **self.values(values))
+        dataset = run.of_one_rank.dataset
         languages = "lessonkit", "torch" if has_loader(dataset.node) else "tf.data"
         self.tell("code", {language: dataset.code(language) for language in languages})
 
@@ -191,18 +194,23 @@ class Explore(Page):
 
     def setting_in_words(self, numbers: Values) -> str:
         """Say where the sliders and choices are, of which *numbers* has the steps."""
-        turned = [one for one in self.controls.values() if one.kind in ("range", "choice")]
-        return ", ".join(f"{one.label} {one.texts[numbers[one.name]]}" for one in turned)
+        words = [
+            f"{one.label} {one.texts[numbers[one.name]]}"
+            for one in self.controls.values()
+            if one.kind in ("range", "choice")
+        ]
+        return ", ".join(words)
 
 
 def side_by_side(predicted: Trace, real: Trace) -> Json:
     """Put each stage in words, as *predicted* and as measured."""
     both = compare(predicted, real)
-    *stages, total = [
-        [row.stage, *map(milliseconds, (row.predicted[1], row.measured[1])), row.verdict]
-        for row in (*both.stages, both.total)
-    ]
-    return {"rows": stages, "total": total}
+    rows = []
+    for row in (*both.stages, both.total):
+        model = milliseconds(row.predicted[1])
+        measured = milliseconds(row.measured[1])
+        rows.append([row.stage, model, measured, row.verdict])
+    return {"rows": rows[:-1], "total": rows[-1]}
 
 
 explore = Explore  # as users write it

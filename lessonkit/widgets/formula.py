@@ -29,12 +29,14 @@ class Formula:
     """
 
     def __init__(self, text: str, pipeline: Callable[..., Any], start: Values) -> None:
-        left = LEFT_SIDE.match(text)
-        self.measure, self.sign = left.groups() if left else ("total", "==")
+        self.measure = "total"
+        self.sign = "=="
+        right = text.strip()
+        if left := LEFT_SIDE.match(text):
+            self.measure, self.sign = left.groups()
+            right = text[left.end() :].strip()
         try:
-            self.body = ast.parse(
-                text[left.end() if left else 0 :].strip(), mode="eval"
-            ).body
+            self.body = ast.parse(right, mode="eval").body
         except SyntaxError:
             raise ValueError(f"formula={text!r}: must be an expression") from None
         self.text = ast.unparse(self.body)
@@ -58,12 +60,14 @@ class Formula:
             for name, one in controls.items()
             if name in words and isinstance(one.values[0], float)
         }
-        left = f"{self.measure.replace('_', ' ')} {'=' if self.sign == '==' else '≥'}"
+        sign = "=" if self.sign == "==" else "≥"
+        left = f"{self.measure.replace('_', ' ')} {sign}"
         return {"said": left, "words": words, "fixed": fixed, "steps": steps}
 
     def value(self, numbers: Values, part: ast.expr | None = None) -> float:
         """Return the value for *numbers*, or that of a *part*; raise ValueError if it has none."""
-        known, of = self.fixed | numbers, partial(self.value, numbers)
+        known = self.fixed | numbers
+        of = partial(self.value, numbers)
         match part or self.body:
             case ast.Constant(value=number) if is_number(number):
                 return float(number)
@@ -83,17 +87,19 @@ class Formula:
         of = partial(self.value, numbers)
         names = [part for part in ast.walk(self.body) if isinstance(part, ast.Name)]
         names.sort(key=lambda name: (name.lineno, name.col_offset))
-        lost = list[ast.AST]()
+        beaten = []
         for call in ast.walk(self.body):
             if isinstance(call, ast.Call) and call.args[1:]:
-                lost += [part for part in call.args if of(part) != of(call)]
-        inside = [part for one in lost for part in ast.walk(one)]
-        return [names.index(part) for part in inside if isinstance(part, ast.Name)]
+                lost = [part for part in call.args if of(part) != of(call)]
+                inside = [name for part in lost for name in ast.walk(part)]
+                beaten += [number for number, name in enumerate(names) if name in inside]
+        return beaten
 
     def judge(self, trace: Trace, values: Values) -> Json:
         """Say its value for these *values*, what the run took, and whether it holds."""
         try:
-            value, beaten = self.value(values), self.beaten(values)
+            value = self.value(values)
+            beaten = self.beaten(values)
         except (ArithmeticError, ValueError, TypeError) as error:
             return {"value": "?", "holds": False, "said": str(error), "beaten": []}
         took = trace.duration if self.measure == "total" else trace.per_sample

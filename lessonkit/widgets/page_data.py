@@ -64,7 +64,8 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
 
     *bar_of* has the number of a bar by that of its span.
     """
-    batches, rows = trace.recorded.members, []
+    batches = trace.recorded.members
+    rows = []
     for bar in laid.bars:
         start = micros(bar.start)
         where = bar.row, bar.lane, start, micros(bar.end) - start
@@ -106,9 +107,10 @@ def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     numbers = {buffer.name: number for number, buffer in enumerate(trace.buffers)}
     rows = []
     for event in trace.events:
-        buffer, time = numbers[event.buffer], micros(event.time_ns)
-        label, nbytes = names[event.element], event.nbytes
-        rows.append((buffer, time, event.change, label, event.element, nbytes))
+        buffer = numbers[event.buffer]
+        time = micros(event.time_ns)
+        label = names[event.element]
+        rows.append((buffer, time, event.change, label, event.element, event.nbytes))
     found = columns("buffer time change label element bytes", rows)
     return found if trace.max_bytes else found | {"bytes": []}
 
@@ -121,14 +123,18 @@ def figures_and_words(trace: Trace, decided: str) -> tuple[list[tuple[str, str]]
     total = milliseconds(trace.duration)
     if not trace.samples:
         return [(total, "in all"), ("none", "samples")], f"No samples in {total}."
-    each, count = milliseconds(trace.per_sample), samples(trace.samples)
-    busy, most = percent(trace.busy("Train")), trace.max_bytes
+    each = milliseconds(trace.per_sample)
+    count = samples(trace.samples)
+    busy = percent(trace.busy("Train"))
+    held = f"{trace.max_held}", "held at most"
+    if trace.max_bytes:
+        held = size(trace.max_bytes), "memory at most"
     seconds, what = limit_of(trace)
     figures = [
         (each, "per sample"),
         (total, f"for {count}"),
         (busy, "accelerator busy"),
-        (size(most), "memory at most") if most else (str(trace.max_held), "held at most"),
+        held,
         (milliseconds(seconds), f"limit: {what}"),
     ]
     rate = f"{count} in {total}, {each} each"

@@ -59,7 +59,8 @@ class PipelineRun(NamedTuple):
 
         Raise TookTooLongError, or ValueError if the run is too large to look at.
         """
-        options, count = dict(self.options), self.options.get("ranks", 1)
+        options = dict(self.options)
+        count = options.get("ranks", 1)
         rank = min(rank, count - 1) if type(count) is int else 0
         if count != 1:
             options["record"] = rank  # nobody looks at the others

@@ -38,7 +38,8 @@ class TimeLimit:
     """The time until which the thread that makes it may run. It never interrupts after `end`."""
 
     def __init__(self, seconds: float, cancelled: threading.Event | None) -> None:
-        self.until, self.cancelled = perf_counter() + seconds, cancelled
+        self.until = perf_counter() + seconds
+        self.cancelled = cancelled
         self.thread = threading.current_thread()
         self.lock = threading.Lock()
         self.has_ended = self.has_fired = False

@@ -1,5 +1,6 @@
 """`Marks`: the answer is a step of an axis for each mark; `Placing` of bars, `Drawing` of a curve."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from math import gcd, inf, isfinite
 from typing import Any
@@ -166,17 +167,18 @@ class Placing(Marks):
         for bar in sorted(bars, key=at.__getitem__):
             row = self.bars[bar].row
             stage, lanes, _ = self.rows[row]
-            at_once = [one for one in bars if at[one] <= at[bar] < ends[one]]
-            *others, last = [
-                self.names[one] for one in at_once if self.bars[one].row == row
+            at_once = [
+                self.names[one]
+                for one in bars
+                if self.bars[one].row == row and at[one] <= at[bar] < ends[one]
             ]
-            if len(others) >= lanes:
-                both = f"{', '.join(others)} and {last}"
+            if len(at_once) > lanes:
+                both = f"{', '.join(at_once[:-1])} and {at_once[-1]}"
                 return f"{both} cannot overlap: {stage} has no further lane."
             for one, end in enumerate(ends):
                 if end > at[bar] and self.needs(bar, one):
-                    name, first = self.names[bar], self.names[one]
-                    return f"{name} cannot begin before {first} has ended."
+                    first = self.names[one]
+                    return f"{self.names[bar]} cannot begin before {first} has ended."
         return ""
 
     def needs(self, bar: int, other: int) -> bool:
@@ -198,12 +200,10 @@ def named_bars(trace: Trace) -> list[tuple[str, Bar]]:
 
 def starts(trace: Trace, names: list[str]) -> list[float]:
     """List when the bars of these *names* begin in *trace*; inf for each that it lacks."""
-    bars = named_bars(trace)
-    times = {
-        wanted: iter([bar.start for name, bar in bars if name == wanted])
-        for wanted in names
-    }
-    return [next(times[name], inf) for name in names]
+    begun = defaultdict[str, list[float]](list)
+    for name, bar in named_bars(trace):
+        begun[name].append(bar.start)
+    return [begun[name].pop(0) if begun[name] else inf for name in names]
 
 
 class Drawing(Marks):
@@ -237,8 +237,10 @@ class Drawing(Marks):
         self.limits = [limit_of(trace) for trace in traces[1:]] if right == times else []
         self.knee = knee_of(right)
         self.names = [f"{knob}={value}" for value in values[1:]]
-        self.order, self.last = range(len(self.names)), [STEPS] * len(self.names)
-        self.unit, self.scale = unit, SCALES.get(unit, 1)
+        self.order = range(len(self.names))
+        self.last = [STEPS for _ in self.names]
+        self.unit = unit
+        self.scale = SCALES.get(unit, 1)
         # A quarter is free above the highest of all known curves
         step = 1.25 * max(map(max, curves)) / STEPS or 1.0
         spec = {
@@ -262,7 +264,8 @@ class Drawing(Marks):
             if abs(here - there) > max(FOLLOWS * there, 2):
                 return False
         right = self.right[mark]
-        return abs(steps[mark] - right) > 1 and (at[mark] > right) == (steps[mark] > right)
+        is_same_side = (at[mark] > right) == (steps[mark] > right)
+        return is_same_side and abs(steps[mark] - right) > 1
 
     def shown(self, step: float) -> str:
         return f"{number(step * self.step * self.scale)} {self.unit}".strip()
@@ -270,10 +273,8 @@ class Drawing(Marks):
     def remark(self, at: Sequence[int]) -> str:
         for name, step, (least, what) in zip(self.names, at, self.limits, strict=False):
             if (step + 1) * self.step < least:
-                least_said = (
-                    f"No run with {name} takes less than {self.shown(least / self.step)}"
-                )
-                return f"{least_said}: the limit is {what}."
+                time = self.shown(least / self.step)
+                return f"No run with {name} takes less than {time}: the limit is {what}."
         return ""
 
     def revealed(self, begin: str) -> Json:

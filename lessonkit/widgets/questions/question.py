@@ -41,7 +41,9 @@ class Question(Page):
     def __init__(
         self, question: str, why: str, traces: Sequence[Trace], spec: Json
     ) -> None:
-        self.question, self.why, self.traces = question, why, list(traces)
+        self.question = question
+        self.why = why
+        self.traces = list(traces)
         # What was said, how sure, and whether it was right
         self.tries: list[list[Any]] = []
         super().__init__("predict", {"question": question, "sure": SURE.texts} | spec)
@@ -80,7 +82,8 @@ class Predict(Question):
     def __init__(
         self, right: Any, wrong: Wrong, unit: str, choices: Sequence[str], **more: Any
     ) -> None:
-        self.unit, self.choices = unit, list(choices)
+        self.unit = unit
+        self.choices = list(choices)
         self.right = self.as_said(right)
         self.wrong = [(self.as_said(answer), text) for answer, text in wrong]
         is_exact = bool(choices) or unit not in SCALES
