@@ -26,7 +26,7 @@ class HeatMap(Page):
 
     def __init__(self, pipeline: Callable[..., Any], /, **knobs: Any) -> None:
         self.pipeline = check.function("pipeline", pipeline)
-        self.knobs = controls_of(pipeline, knobs)
+        self.knobs = list(controls_of(pipeline, knobs).values())
         sizes = [len(knob.values) for knob in self.knobs if knob.kind == "range"]
         if len(sizes) != 2 or len(knobs) != 2 or max(sizes) > MOST_SQUARES:
             raise TypeError(

@@ -42,15 +42,14 @@ def test_a_control_starts_at_the_default_of_the_function() -> None:
     made = controls_of(
         pipeline, {"calls": (1, 8), "order": ["a", "b"], "on": False, "other": (1, 3)}
     )
-    assert [one.start for one in made] == [2, 1, 1, 0]
+    assert [one.start for one in made.values()] == [2, 1, 1, 0]
 
 
 def test_a_slider_without_a_default_starts_in_the_middle() -> None:
     def pipeline(calls: int) -> None: ...
 
-    assert [one.values[one.start] for one in controls_of(pipeline, {"calls": (1, 9)})] == [
-        5
-    ]
+    made = controls_of(pipeline, {"calls": (1, 9)})["calls"]
+    assert made.values[made.start] == 5
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ ONES, BROKEN = np.ones(3), Broken()
 def test_a_choice_starts_at_the_default_itself_or_else_at_an_equal_one(
     values: list[Any], default: Any, start: int
 ) -> None:
-    assert controls_of(lambda a=default: None, {"a": values})[0].start == start
+    assert controls_of(lambda a=default: None, {"a": values})["a"].start == start
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ class Cards(dict[str, Callable[..., Any]]):
 cards = Cards  # as users write it
 
 
-def controls_of(pipeline: Callable[..., Any], wanted: Values) -> list[Control]:
+def controls_of(pipeline: Callable[..., Any], wanted: Values) -> dict[str, Control]:
     """Make the controls *wanted* of a function, which start at the defaults of its arguments.
 
     Raise TypeError if the function has no such argument, ValueError if its default is none
@@ -128,8 +128,10 @@ def controls_of(pipeline: Callable[..., Any], wanted: Values) -> list[Control]:
     parameters = inspect.signature(pipeline).parameters
     if unknown := wanted.keys() - parameters.keys():
         raise TypeError(f"{unknown.pop()}: the pipeline function has no such argument")
-    made = (control(name, given) for name, given in wanted.items())
-    return [started(one, parameters[one.name].default) for one in made]
+    return {
+        name: started(control(name, given), parameters[name].default)
+        for name, given in wanted.items()
+    }
 
 
 def started(fresh: Control, default: Any) -> Control:

@@ -63,7 +63,7 @@ class Explore(Page):
             raise TypeError("pinned, formula: no control can have this name")
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
-        self.controls = {one.name: one for one in controls_of(pipeline, controls)}
+        self.controls = controls_of(pipeline, controls)
         self.cancelled = threading.Event()  # of the last real run
         self.first = {name: one.start for name, one in self.controls.items()}
         self.start = self.values(self.first)

@@ -70,7 +70,7 @@ class Marks(Question):
         for name, step, last in zip(self.names, said, self.last, strict=True):
             if type(step) is not int or not -1 <= step <= last:
                 raise RefusedError(f"{name} is not at a step of the axis")
-            if step < 0:
+            if step == -1:
                 raise RefusedError(f"{name} has no place yet")
         return said
 
@@ -126,28 +126,28 @@ class Placing(Marks):
         self.names = [name for name, _ in wanted]
         self.bars = [bar for _, bar in wanted]
         identities = trace.identities
-        self.samples = [
-            {identities[one] for one in trace.members(trace.spans[bar.span].element)}
-            for bar in self.bars
-        ]
+        self.samples = []
+        for bar in self.bars:
+            members = trace.members(trace.spans[bar.span].element)
+            self.samples.append({identities[one] for one in members})
         runs = [trace, *(run for run, _ in wrong)]
         known = [starts(run, self.names) for run in runs]
-        ends: list[float] = [bar.end for bar in self.bars]
-        times = [time for column in (*known, ends) for time in column if time < inf]
-        step = self.step = gcd(*map(int, times))
-        work = sum(ends) - sum(known[0])  # the length of all bars, one after another
-        steps = int(max(work, *(run.duration * 1e9 for run in runs)) // step) + 1
+        lengths = [bar.end - bar.start for bar in self.bars]
+        times = [int(time) for column in known for time in column if time < inf]
+        step = self.step = gcd(*times, *lengths)
+        durations = [run.duration * 1e9 for run in runs]
+        steps = int(max(sum(lengths), *durations) // step) + 1
         if steps > MOST_STEPS:
             raise ValueError(
                 f"place: {steps} steps of {self.shown(1)} are too many to choose from"
             )
         self.order = known[0]
-        self.lengths = [(bar.end - bar.start) // step for bar in self.bars]
+        self.lengths = [length // step for length in lengths]
         self.last = [steps - length for length in self.lengths]
-        each = zip(wanted, self.lengths, strict=True)
+        each = zip(self.bars, self.lengths, self.names, strict=True)
         spec = {
             "rows": row_data(self.rows),
-            "bars": [[bar.row, bar.label, length, name] for (name, bar), length in each],
+            "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
             "given": [
                 [bar.row, bar.lane, micros(bar.start), micros(bar.end - bar.start)]
                 for bar in given
