@@ -22,7 +22,7 @@ from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
 from lessonkit.optimize import autotune
 from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
-from lessonkit.pictures.drawing import INK, PAPER, QUIET, WAIT, Picture, png
+from lessonkit.pictures.drawing import INK, PAPER, QUIET, Picture, png
 from lessonkit.pictures.layout import IDLE
 from lessonkit.pictures.timeline import HATCHES, plot_timelines
 
@@ -81,7 +81,6 @@ def test_a_timeline_says_what_it_shows() -> None:
     assert shown[:5] == ["prefetched", repr(picture)[22:], "Open", "Read", "Train"]
     assert shown.count("0") == shown.count("1") == shown.count("2") == 2
     assert shown[-1] == "waits for input"
-    assert "waits for Open" in shown
     assert [tick.get_text() for tick in picture.figure.axes[0].get_xticklabels()][:2] == [
         "0 ms",
         "20",
@@ -241,8 +240,8 @@ def test_text_can_be_read_on_its_page() -> None:
         red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in parts)
         return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
-    for text, page in ((INK, PAPER), (QUIET, PAPER), (QUIET, WAIT)):
-        low, high = sorted((luminance(text), luminance(page)))
+    for text in (INK, QUIET):
+        low, high = sorted((luminance(text), luminance(PAPER)))
         assert (high + 0.05) / (low + 0.05) > 4.5
 
 

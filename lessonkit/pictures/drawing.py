@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 # A notebook stores one picture and shows it on light and on dark pages. On a transparent
 # ground dark text vanishes on one of them, and greys that can be read on both are weak on
 # each. So a picture is an opaque card, and a thin edge closes it on a page that is as light.
-PAPER, EDGE, GRID = "#ffffff", "#d0d7de", "#e6eaee"
+PAPER = "#ffffff"
 INK, QUIET = "#1b1f24", "#57606a"  # of text, and of text that comes second
-WAIT, HATCH = "#f3f5f7", "#a4acb6"
 
 WIDTH = 10.0  # inches
 DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
@@ -31,7 +30,7 @@ ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
 SIZE, SMALL = 9.5, 8.5  # points: of titles and names, and of all other text
 
 Look = dict[str, Any]  # keywords of matplotlib
-PALE: Look = {"facecolor": WAIT, "edgecolor": HATCH, "linewidth": 0.6}  # of waits
+PALE: Look = {"facecolor": "#f3f5f7", "edgecolor": "#a4acb6", "linewidth": 0.6}  # of waits
 CARD: Look = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # of text that hides lines
 
 
@@ -106,7 +105,7 @@ def compose(picture: Picture) -> Figure:
     left = 0.28 + 0.074 * max(map(len, names), default=6)
     width = WIDTH - left - RIGHT
     high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
-    figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor=EDGE, linewidth=1.5)
+    figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor="#d0d7de", linewidth=1.5)
     for panel in panels:
         top -= ABOVE + panel.height
         place = (left / WIDTH, top / high, width / WIDTH, panel.height / high)
@@ -145,7 +144,7 @@ def set_axes(axes: Axes, picture: Picture, panel: Panel) -> None:
     axes.set_yticks([*panel.names], [*panel.names.values()])
     axes.tick_params(length=0, colors=QUIET, labelsize=SMALL)
     axes.tick_params("y", colors=INK, labelsize=SIZE, pad=7)
-    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    axes.grid(axis="x", color="#e6eaee", linewidth=0.8)
     axes.set_axisbelow(True)
 
 

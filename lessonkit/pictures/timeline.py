@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.trace import EMPTY, NO_CORE, NS, START, Trace
 from lessonkit.pictures.drawing import (
-    CARD,
     PALE,
     PAPER,
     QUIET,
-    WAIT,
     Look,
     Panel,
     Picture,
@@ -130,30 +128,17 @@ class Timeline:
         return self.tops[bar.row] + bar.lane * self.lane
 
     def write_labels(self, axes: Axes, points: float) -> None:
-        """Name each bar's element, and what the accelerator waits for, where there is room."""
+        """Name the element of each bar where there is room."""
         size = min(9.0, self.lane * 45)
         if size <= 6:
             return
         inks = [ink_on(row.colour) for row in self.rows]
+        middle: Look = {"ha": "center", "va": "center_baseline", "clip_on": True}
         for bar in self.bars:
-            text, look = bar.label, Look(color=inks[bar.row], size=size)
-            if bar.kind == IDLE and bar.note:
-                text = f"waits for {bar.note.split(', ')[0]}"
-                card = CARD | {"facecolor": WAIT, "pad": 1.2}
-                look = Look(color=QUIET, size=size * 0.85, bbox=card)
             room = (bar.end - bar.start) / NS * points
-            if text and len(text) * look["size"] * 0.64 + 3 < room:
+            if bar.label and len(bar.label) * size * 0.64 + 3 < room:
                 x, y = (bar.start + bar.end) / NS / 2, self.top(bar) + self.lane / 2
-                write_text(
-                    axes,
-                    x,
-                    y,
-                    text,
-                    ha="center",
-                    va="center_baseline",
-                    clip_on=True,
-                    **look,
-                )
+                write_text(axes, x, y, bar.label, color=inks[bar.row], size=size, **middle)
 
     def draw_epochs(self, axes: Axes, points: float) -> None:
         """Draw the beginning of each epoch, and its name, in full where there is room."""
