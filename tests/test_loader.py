@@ -21,7 +21,7 @@ from lessonkit import (
     straggler,
     work,
 )
-from lessonkit.analysis import critical_path, limits, memory
+from lessonkit.analysis import critical_path, limits
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.improve.advise import advise
 from lessonkit.pictures.layout import layout
@@ -262,7 +262,7 @@ def test_everything_explains_a_loader() -> None:
     assert path.length == pytest.approx(trace.duration)
     assert "runtime" not in path.shares
     assert limits(trace).bound <= trace.duration
-    assert memory(trace).elements.peak <= 4
+    assert trace.max_held <= 4
     assert [part.name for part in plumbing(trace)] == ["queues", "2 workers", "accelerator"]
 
 

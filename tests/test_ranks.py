@@ -293,7 +293,11 @@ def test_what_are_no_ranks_is_refused(
 def test_what_makes_no_pipeline_of_a_rank_is_refused() -> None:
     with pytest.raises(TypeError, match="takes 0 positional arguments"):
         benchmark(lambda: Dataset.range(3), ranks=2)  # type: ignore[arg-type,misc]
-    for run in (advise, autotune, lambda one, **more: curve(one, "buffer_size", **more)):
+    for run in (
+        advise,
+        autotune,
+        lambda one, **more: curve(one, "buffer_size", [1], **more),
+    ):
         with pytest.raises(
             TypeError, match="ranks=2: must be left out, this runs one pipeline"
         ):

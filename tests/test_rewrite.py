@@ -91,7 +91,7 @@ def test_only_what_tf_data_does_unasked_is_on_by_default() -> None:
 def test_what_was_applied_is_told_with_the_code_before_and_after() -> None:
     (applied,) = rewrite(Dataset.range(3).take(-1)).steps
     assert applied.rule == "noop_elimination"
-    assert applied.sentence.startswith(
+    assert RULES[applied.rule].sentence.startswith(
         "Remove what does nothing. That is take(-1), skip(0)"
     )
     assert (applied.before, applied.after) == (

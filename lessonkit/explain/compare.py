@@ -1,13 +1,12 @@
 """How far a prediction was off: each stage of a run on the virtual clock beside the real one."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lessonkit.engine.trace import Trace
 from lessonkit.words import percent
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     """A stage of two runs: how often it worked in each, and the mean seconds; zeros if never."""
 
     stage: str
@@ -38,16 +37,14 @@ class Compared:
         return f"{self.stage:<14}{''.join(times)}{self.verdict:>18}".rstrip()
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The stages of two runs, and both as a whole."""
+class Comparison(NamedTuple):
+    """The *stages* of two runs; the last is both runs as a whole."""
 
-    stages: tuple[Compared, ...]
-    total: Compared
+    stages: list[Compared]
 
     def __str__(self) -> str:
         header = f"{'stage':<14}{'predicted':>16}{'measured':>19}{'prediction':>18}"
-        return "\n".join([header, *map(str, self.stages), str(self.total)])
+        return "\n".join([header, *map(str, self.stages)])
 
 
 def compare(predicted: Trace, real: Trace) -> Comparison:
@@ -66,10 +63,9 @@ def compare(predicted: Trace, real: Trace) -> Comparison:
     total               1  210.000 ms      1  198.000 ms    6.1 % too long
     """
     stages = dict.fromkeys([*predicted.stages, *real.stages])
-    rows = tuple(
-        Compared(stage, _mean(predicted, stage), _mean(real, stage)) for stage in stages
-    )
-    return Comparison(rows, Compared("total", (1, predicted.duration), (1, real.duration)))
+    rows = [Compared(one, _mean(predicted, one), _mean(real, one)) for one in stages]
+    total = Compared("total", (1, predicted.duration), (1, real.duration))
+    return Comparison([*rows, total])
 
 
 def _mean(trace: Trace, stage: str) -> tuple[int, float]:

@@ -1,98 +1,58 @@
 """What the order of the operators does to the data: whole epochs, new orders, new augmentation."""
 
-from collections import Counter
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from lessonkit.engine.node import Node, base_of, fold, walk
-from lessonkit.engine.trace import Identity, Site, Trace
+from lessonkit.engine.trace import Trace
 
+Sample = tuple[int, int]  # its source or file, and its number in that
 FREEZES = "freezes the augmentation: every epoch sees what the first one saw"
 FREEZES_ORDER = "freezes one order for all epochs"
 
 
-@dataclass(frozen=True)
-class DataQuality:
-    """What one order of the operators does to the data, where another would do something else."""
-
-    blurred: bool  # some sample came again before every other had come
-    same_order: bool  # shuffled, and yet every epoch came in one order
-    same_augmentation: bool  # what is random in a sample was drawn once and kept
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The objections to it, in words."""
-        remarks = {
-            "epochs blur": self.blurred,
-            "the same order in every epoch": self.same_order,
-            "the augmentation is frozen": self.same_augmentation,
-        }
-        return tuple(text for text, is_so in remarks.items() if is_so)
-
-
-def data_quality(trace: Trace) -> DataQuality:
-    """Judge what *trace* shows of the data that the accelerator was given.
+def data_quality(trace: Trace) -> tuple[str, ...]:
+    """Return the objections to what *trace* shows of the data that the accelerator was given.
 
     >>> from lessonkit import Dataset, benchmark
     >>> one, other = Dataset.range(8).shuffle(4).repeat(3), Dataset.range(8).repeat(3).shuffle(4)
-    >>> [data_quality(benchmark(data, num_epochs=1)).words for data in (one, other)]
+    >>> [data_quality(benchmark(data, num_epochs=1)) for data in (one, other)]
     [(), ('epochs blur',)]
     """
-    root = trace.dataset.node
-    epochs = [
-        [trace.identities[who] for key in keys for who in trace.members(key)]
+    root, who = trace.dataset.node, trace.identities
+    samples = [
+        [(who[one].instance, who[one].sample) for key in keys for one in trace.members(key)]
         for keys in trace.arrived
     ]
-    samples = [[(who.instance, who.sample) for who in epoch] for epoch in epochs]
-    each_pass = [*chain.from_iterable(map(passes, samples))]
-    frozen, mixed = what_is_frozen(root), any(map(mixes_passes, walk(root)))
-    return DataQuality(
-        blurred=any(blurs(trace, epoch, mixed) for epoch in epochs),
-        same_order=FREEZES_ORDER in frozen and (alike(each_pass) or alike(samples)),
-        same_augmentation=FREEZES in frozen,
-    )
+    by_epoch = [passes(epoch) for epoch in samples]
+    frozen, each_pass = what_is_frozen(root), [*chain.from_iterable(by_epoch)]
+    objections = {
+        "epochs blur": any(map(mixes_passes, walk(root))) and not all(map(whole, by_epoch)),
+        "the same order in every epoch": FREEZES_ORDER in frozen
+        and (alike(each_pass) or alike(samples)),
+        "the augmentation is frozen": FREEZES in frozen,
+    }
+    return tuple(words for words, is_so in objections.items() if is_so)
 
 
-# ---- epochs ----
-
-
-def blurs(trace: Trace, epoch: list[Identity], mixed: bool) -> bool:
-    """Whether a sample of an *epoch* came before one of an earlier pass, from sources at one site.
-
-    A cache gives the samples of one pass again and again: there, if something has *mixed*
-    passes, a sample that came more often than a later one tells.
-    """
-    first: dict[int, int] = {}
-    came = Counter[tuple[int, int]]()
-    latest: dict[Site, tuple[int, int]] = {}
-    for who in epoch:
-        sample, site = (who.instance, who.sample), trace.recorded.places[who.instance].site
-        opened = who.epoch - first.setdefault(who.instance, who.epoch)
-        rank = (opened, came[sample] if mixed else 0)
-        if rank < latest.get(site, rank):
-            return True
-        latest[site] = rank
-        came[sample] += 1
-    return False
+# ---- passes over the samples ----
 
 
 def mixes_passes(node: Node) -> bool:
-    """Whether this step changes an order, after a step that repeats."""
-    mixes = (
-        node.method in ("shuffle", "interleave")
-        or node.arguments.get("deterministic") is False
-    )
-    before = (part for above in node.inputs for part in walk(above)) if mixes else ()
-    return any(part.method == "repeat" for part in before)
+    """Whether this step may mix passes: it changes an order after a `repeat`, or has workers.
+
+    Each of several workers that read an iterable gives every sample.
+    """
+    given = node.arguments
+    if node.method == "DataLoader":
+        return given["num_workers"] > 1 and base_of(node.inputs[0]) is None
+    mixes = node.method in ("shuffle", "interleave") or given.get("deterministic") is False
+    return mixes and any(part.method == "repeat" for part in walk(node))
 
 
-# ---- orders ----
-
-
-def passes(epoch: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def passes(epoch: list[Sample]) -> list[list[Sample]]:
     """Cut an *epoch* into passes: a sample that came already begins the next one."""
-    rounds: list[dict[tuple[int, int], None]] = []
+    rounds: list[dict[Sample, None]] = []
     for sample in epoch:
         if not rounds or sample in rounds[-1]:
             rounds.append({})
@@ -100,7 +60,13 @@ def passes(epoch: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return [list(one) for one in rounds]
 
 
-def alike(orders: list[list[tuple[int, int]]]) -> bool:
+def whole(orders: list[list[Sample]]) -> bool:
+    """Whether all passes of an epoch are over the same samples; the last may be cut off."""
+    sets = [set(order) for order in orders]
+    return not sets or (all(one == sets[0] for one in sets[:-1]) and sets[-1] <= sets[0])
+
+
+def alike(orders: list[list[Sample]]) -> bool:
     """Whether several passes over several samples came in one order; the last may be cut off."""
     several = len(orders) > 1 and len(orders[0]) > 1
     return several and all(order == orders[0][: len(order)] for order in orders)
@@ -113,26 +79,22 @@ def what_is_frozen(root: Node) -> set[str]:
     """Return which of FREEZES and FREEZES_ORDER a pipeline does.
 
     A cache freezes what is random before it. Workers that are started anew for each epoch
-    begin again with the seeds of their shuffles, and with empty caches; but a `repeat` in
-    them goes over a cache within one epoch. What is asked for by number is cached before
-    the workers start.
+    begin again with the seeds of their shuffles, and with empty caches. What is asked for by
+    number is cached before the workers start.
     """
-    started_anew, repeated = set[Node](), set[Node]()
+    started_anew = set[Node]()
     for node in walk(root):
         given = node.arguments
         anew = given.get("num_workers") and not given["persistent_workers"]
         if anew and base_of(node.inputs[0]) is None:
-            inside = {*walk(node.inputs[0])}
-            started_anew |= inside
-            for part in inside:
-                repeated |= {*walk(part, repeated)} if part.method == "repeat" else set()
+            started_anew |= {*walk(node.inputs[0])}
 
     def combine(node: Node, parts: list[Any]) -> tuple[set[str], set[str]]:
         """Return what a cache after *node* would freeze, and what is frozen."""
         random = set[str]().union(*(of_part for of_part, _ in parts))
         frozen = set[str]().union(*(of_part for _, of_part in parts))
         is_anew = node in started_anew
-        if node.method == "cache" and (not is_anew or node in repeated):
+        if node.method == "cache" and not is_anew:
             frozen |= random
         if node.arguments.get("random"):
             random.add(FREEZES)
@@ -148,7 +110,6 @@ def what_is_frozen(root: Node) -> set[str]:
 
 def keeps_order(shuffle: dict[str, Any], is_anew: bool) -> bool:
     """Whether a *shuffle* gives every epoch one order, if it is started anew for each or not."""
-    keeps = (
-        shuffle["seed"] is not None if is_anew else not shuffle["reshuffle_each_iteration"]
-    )
-    return keeps or shuffle["buffer_size"] == 1
+    if (is_anew and shuffle["seed"] is not None) or shuffle["buffer_size"] == 1:
+        return True
+    return not is_anew and not shuffle["reshuffle_each_iteration"]

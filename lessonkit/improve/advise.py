@@ -1,18 +1,17 @@
 """Advice: every single change to a pipeline, run and ranked by the time it saves."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, what_is_frozen
-from lessonkit.improve.change import Change, Tried, check_options, try_out
+from lessonkit.improve.change import check_options, try_out
 
 CALLS = (1, 2, 3, 4, 6, 8)
+DEEPER = (1, 2, 4, 8)  # times as deep
 BATCH_SIZES = (8, 16, 32, 64)
 # Past each other, one to one
 MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")
@@ -37,8 +36,15 @@ THAWS = {  # what is frozen no more
 }
 
 
-@dataclass(frozen=True)
-class Advice:
+class Change(NamedTuple):
+    """A change in *words*, the *node* that then ends the pipeline, and *effects* on the data."""
+
+    words: str
+    node: Node
+    effects: tuple[str, ...] = ()
+
+
+class Advice(NamedTuple):
     """A change that was run: the seconds per sample that it takes and saves, and what it needs."""
 
     change: str
@@ -72,29 +78,20 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     """
     check_options(options)
     before = benchmark(dataset, **options)
-    now, ranked = before.per_sample, list[tuple[Change, Tried]]()
-    for change in changes(dataset.node):
+    found = []
+    for words, node, effects in changes(dataset.node):
         try:
-            tried = try_out(change.node, options)
+            tried = try_out(node, options)
         except Exception:
             continue
-        if REPEATS in change.effects:  # samples that come again for each worker are no gain
-            tried = tried._replace(per_sample=tried.seconds / before.samples)
+        # Samples that come again for each worker are no gain
+        samples = before.samples if REPEATS in effects else tried.samples
         if tried.samples:
-            ranked.append((change, tried))
-    ranked.sort(key=lambda one: one[1].rank)
-    return [
-        Advice(
-            change=change.words,
-            dataset=Dataset(change.node),
-            effects=change.effects,
-            per_sample=tried.per_sample,
-            saved=now - tried.per_sample,
-            memory=tried.memory,
-            calls=tried.calls,
-        )
-        for change, tried in ranked
-    ]
+            takes = tried.seconds / samples
+            saved = before.per_sample - takes
+            cost = tried.memory, tried.calls
+            found.append(Advice(words, Dataset(node), effects, takes, saved, *cost))
+    return sorted(found, key=lambda one: (round(one.per_sample, 9), one.calls, one.memory))
 
 
 def changes(root: Node) -> Iterator[Change]:
@@ -114,38 +111,42 @@ def changes(root: Node) -> Iterator[Change]:
 # ---- the changes to one operator: what takes its place ----
 
 
+def more(
+    node: Node, name: str, values: Iterable[int], words: str, *effects: str
+) -> Iterator[Change]:
+    """Set the argument *name* of *node* to each of *values* that is above its present one."""
+    for value in values:
+        if value > (node.arguments[name] or 0):
+            yield Change(words.format(value), node.replace(**{name: value}), effects)
+
+
 def of_loader(node: Node) -> Iterator[Change]:
     """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
     options, source = node.arguments, node.inputs[0]
     base, workers = base_of(source), options["num_workers"]
-    for count in CALLS:
-        if count > workers:
-            again = (REPEATS,) if base is None and count > 1 else ()
-            yield Change(f"{count} workers", node.replace(num_workers=count), again)
+    again = [REPEATS] if base is None else []
+    yield from more(node, "num_workers", CALLS[:1], "{} workers")
+    yield from more(node, "num_workers", CALLS[1:], "{} workers", *again)
     if workers:
-        for factor in (1, 2, 4, 8):
-            if factor != (options["prefetch_factor"] or 2):
-                deeper = node.replace(prefetch_factor=factor)
-                yield Change(f"prefetch_factor={factor}", deeper)
-        if not options["persistent_workers"]:
-            yield Change("persistent_workers", node.replace(persistent_workers=True))
+        yield from more(node, "prefetch_factor", DEEPER[2:], "prefetch_factor={}")
+        yield from more(node, "persistent_workers", [True], "persistent_workers")
         if options["in_order"]:
             yield Change("in_order=False", node.replace(in_order=False), (MIXES,))
-    if base is not None and not options["getitems"] and options["batch_size"] is not None:
-        yield Change("one call for each batch", node.replace(getitems=True), (WHOLE,))
+    if base is not None and options["batch_size"] is not None:
+        yield from more(node, "getitems", [True], "one call for each batch", WHOLE)
     if base is None or base.method != "cache":
-        once = (ONCE,) * (base is None and workers > 1)
+        once = (ONCE,) if base is None and workers > 1 else ()
         yield Change("cache before the workers", node.replace(source.then("cache")), once)
 
 
 def of_buffers(node: Node) -> Iterator[Change]:
     """Put a prefetch or a cache after *node*; make a prefetch that is there deeper."""
     if node.method == "prefetch":
-        size = node.arguments["buffer_size"]
-        now = 1 if size == AUTOTUNE else size  # which begins with 1
-        for deeper in (2 * now, 4 * now, 8 * now) if now else (1, 2, 4, 8):
-            words = f"prefetch({deeper}) for prefetch({now})"
-            yield Change(words, node.replace(buffer_size=deeper))
+        now = abs(node.arguments["buffer_size"])  # AUTOTUNE is -1 and begins with 1
+        sizes = [times * (now or 1) for times in DEEPER]
+        yield from more(
+            node, "buffer_size", sizes, "prefetch({})" + f" for prefetch({now})"
+        )
         return
     yield Change(f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1))
     if node.method != "cache":
@@ -155,23 +156,20 @@ def of_buffers(node: Node) -> Iterator[Change]:
 def of_calls(node: Node) -> Iterator[Change]:
     """Make more calls at once: in a map, in an interleave, or in an interleave for a flat_map."""
     given = node.arguments
-    before = given.get("num_parallel_calls") or 0
-    for calls in CALLS:
-        if node.method == "map" and calls > before:
-            yield Change(f"{calls} calls in map", node.replace(num_parallel_calls=calls))
-        elif node.method == "flat_map":
-            lanes = {"cycle_length": calls, "block_length": 1, "num_parallel_calls": calls}
-            files = node.inputs[0].then("interleave", map_func=given["map_func"], **lanes)
-            words = f"interleave with {calls} lanes for flat_map"
-            yield Change(words, files, (MIXES,) if calls > 1 else ())
+    if node.method == "map":
+        yield from more(node, "num_parallel_calls", CALLS, "{} calls in map")
+    for calls in CALLS if node.method == "flat_map" else ():
+        wide = {"cycle_length": calls, "block_length": 1, "num_parallel_calls": calls}
+        files = node.inputs[0].then("interleave", map_func=given["map_func"], **wide)
+        words = f"interleave with {calls} lanes for flat_map"
+        yield Change(words, files, (MIXES,) if calls > 1 else ())
     if node.method == "interleave":
-        for cycle in sorted({*CALLS, given["cycle_length"] or 1}):
-            same = cycle == given["cycle_length"]
-            wider = node.replace(cycle_length=cycle, num_parallel_calls=cycle)
-            if not same or cycle > before:
-                yield Change(
-                    f"{cycle} lanes in interleave", wider, () if same else (MIXES,)
-                )
+        open_now, calls_now = given["cycle_length"], given["num_parallel_calls"] or 0
+        for lanes in sorted({*CALLS, open_now or 1}):
+            wider = node.replace(cycle_length=lanes, num_parallel_calls=lanes)
+            if lanes != open_now or lanes > calls_now:
+                effects = () if lanes == open_now else (MIXES,)
+                yield Change(f"{lanes} lanes in interleave", wider, effects)
 
 
 def of_order(node: Node) -> Iterator[Change]:
@@ -205,5 +203,5 @@ def of_batches(node: Node) -> Iterator[Change]:
             without = above.inputs[0]
             for part in reversed(between):
                 without = part.replace(without)
-            dropped = (DROPPED,) * above.arguments["drop_remainder"]
+            dropped = (DROPPED,) if above.arguments["drop_remainder"] else ()
             yield Change("no batch and unbatch", without, dropped)

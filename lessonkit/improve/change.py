@@ -1,4 +1,4 @@
-"""Another way to write a pipeline, and what comes of running it."""
+"""Runs another version of a pipeline, and tells what it took."""
 
 from typing import Any, NamedTuple
 
@@ -6,14 +6,6 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-
-
-class Change(NamedTuple):
-    """A change in *words*, the *node* that then ends the pipeline, and *effects* on the data."""
-
-    words: str
-    node: Node
-    effects: tuple[str, ...] = ()
 
 
 class Tried(NamedTuple):
@@ -24,11 +16,6 @@ class Tried(NamedTuple):
     memory: int
     seconds: float
     samples: int
-
-    @property
-    def rank(self) -> tuple[float, ...]:
-        """The order of known, the best first: less time, then fewer calls, then less memory."""
-        return round(self.per_sample, 9), self.calls, self.memory
 
 
 def try_out(node: Node, options: dict[str, Any]) -> Tried:

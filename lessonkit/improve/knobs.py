@@ -1,7 +1,6 @@
 """Numbers in a pipeline at other values, and what each value takes."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -31,8 +30,7 @@ class Knob(NamedTuple):
         return f"{self.node.method}'s {self.name}={self.node.arguments[self.name]}"
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """The seconds in all for each value of a knob, and the value after which more stops helping."""
 
     knob: Knob
@@ -94,15 +92,14 @@ def with_knobs(root: Node, values: Mapping[Knob, int | None]) -> Node:
 def curve(
     dataset: Dataset,
     knob: Knob | str,
-    values: Iterable[int] | None = None,
+    values: Iterable[int],
     **options: Any,
 ) -> Curve:
     """Run *dataset* with each of *values* for *knob*, and return what each takes.
 
-    *knob* is one of `knobs(dataset)`, or its name if no other knob has it. Without
-    *values*, those of 1 to 8 are run that its method takes. *options* are those of
-    `benchmark`. Raises ValueError if there is no such knob, or for one of *values* that it
-    does not take; TypeError for *clock*, *record* and *ranks*.
+    *knob* is one of `knobs(dataset)`, or its name if no other knob has it. *options* are
+    those of `benchmark`. Raises ValueError if there is no such knob, or for one of *values*
+    that it does not take; TypeError for *clock*, *record* and *ranks*.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
@@ -111,19 +108,7 @@ def curve(
     """
     check_options(options)
     knob = find_knob(dataset, knob)
-    if values is None:
-        taken = [value for value in range(1, 9) if takes(dataset, knob, value)]
-        values = taken or [1]  # which raises why it is not taken
     nodes = {value: with_knob(dataset, knob, value).node for value in values}
     found = {value: try_out(node, options) for value, node in nodes.items()}
     points = tuple((value, tried.seconds) for value, tried in found.items())
     return Curve(knob, points, tuple(tried.samples for tried in found.values()))
-
-
-def takes(dataset: Dataset, knob: Knob, value: int) -> bool:
-    """Whether the method of *knob* takes *value*, beside its other arguments."""
-    try:
-        with_knob(dataset, knob, value)
-    except ValueError:
-        return False
-    return True

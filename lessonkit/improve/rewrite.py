@@ -5,6 +5,7 @@ helps or hurts.
 """
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import Any, NamedTuple
 
 from lessonkit import check
@@ -27,10 +28,9 @@ class Rule(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """A rule that changed something: its *sentence*, and the code *before* and *after* it."""
+    """A *rule* that changed something: its name, and the code *before* and *after* it."""
 
     rule: str
-    sentence: str
     before: str
     after: str
 
@@ -72,8 +72,7 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
         for rule in () if before in kept else chosen:
             changed = rule.change(node)
             if changed is not None:
-                texts = expression(node), expression(changed)
-                applied.append(Applied(rule.name, rule.sentence, *texts))
+                applied.append(Applied(rule.name, expression(node), expression(changed)))
                 # Other rules, or this one, may find more
                 return rebuilt(changed, change, done)
         done[node] = node
@@ -105,13 +104,15 @@ def rule(*methods: str, by_default: bool) -> Callable[[Function], Function]:
     return register
 
 
-DOES_NOTHING: list[tuple[str, dict[str, Any]]] = [
-    ("skip", {"count": 0}),
-    ("repeat", {"count": 1}),
-    ("prefetch", {"buffer_size": 0}),
-    ("shard", {"num_shards": 1}),
-    ("map", {"map_func": None, "cost": 0, "num_parallel_calls": None, "nbytes": None}),
-]
+DOES_NOTHING: dict[
+    str, dict[str, Any]
+] = {  # of each method the arguments with which it idles
+    "skip": {"count": 0},
+    "repeat": {"count": 1},
+    "prefetch": {"buffer_size": 0},
+    "shard": {"num_shards": 1},
+    "map": {"map_func": None, "cost": 0, "num_parallel_calls": None, "nbytes": None},
+}
 
 
 @rule(by_default=True)
@@ -121,10 +122,12 @@ def noop_elimination(node: Node) -> Node | None:
     That is take(-1), skip(0), repeat(1), prefetch(0), shard(1, 0), and a map without a
     function and a cost. It never hurts, and helps no more than these cost.
     """
-    idle = node.method == "take" and node.arguments["count"] < 0
-    for method, values in DOES_NOTHING:
-        idle |= node.method == method and values.items() <= node.arguments.items()
-    return node.inputs[0] if idle else None
+    given, method = node.arguments, node.method
+    if method == "take":
+        idles = given["count"] < 0
+    else:
+        idles = method in DOES_NOTHING and DOES_NOTHING[method].items() <= given.items()
+    return node.inputs[0] if idles else None
 
 
 @rule("map", "map", by_default=False)
@@ -146,7 +149,7 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     functions = [given["map_func"] for given in (first, second) if given["map_func"]]
     return node.replace(
         *before.inputs,
-        map_func=Both(*functions) if len(functions) == 2 else next(iter(functions), None),
+        map_func=reduce(in_turn, functions) if functions else None,
         cost=sum(costs),
         stage=" and ".join(dict.fromkeys((first["stage"], second["stage"]))),
         batches=first["batches"] and second["batches"],
@@ -154,17 +157,15 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     )
 
 
-class Both:
-    """The calls of two maps, one after the other; it has a name, and is in no module."""
+def in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls *first*, and then *second* with what it returned."""
 
-    def __init__(self, first: Callable[..., Any], second: Callable[..., Any]) -> None:
-        self.first, self.second = first, second
-        names = (getattr(one, "__name__", type(one).__name__) for one in (first, second))
-        self.__name__ = "_and_".join(names)
-        self.__module__ = ""
+    def both(*parts: Any) -> Any:
+        return second(*call_parts(first(*parts)))
 
-    def __call__(self, *parts: Any) -> Any:
-        return self.second(*call_parts(self.first(*parts)))
+    names = [getattr(one, "__name__", type(one).__name__) for one in (first, second)]
+    both.__name__, both.__module__ = "_and_".join(names), ""  # nobody can import it
+    return both
 
 
 @rule("map", by_default=True)

@@ -204,9 +204,8 @@ class Explore(Page):
 
 def side_by_side(predicted: Trace, real: Trace) -> Json:
     """Put each stage in words, as *predicted* and as measured."""
-    both = compare(predicted, real)
     rows = []
-    for row in (*both.stages, both.total):
+    for row in compare(predicted, real).stages:
         model = milliseconds(row.predicted[1])
         measured = milliseconds(row.measured[1])
         rows.append([row.stage, model, measured, row.verdict])

@@ -205,9 +205,9 @@ def cached(*, at_most: float) -> Goal:
     """Ask for *at_most* this number of bytes in caches at once."""
 
     def most(tried: Attempt) -> float:
-        steps = memory(tried.trace).bytes.steps
+        steps = memory(tried.trace)
         caches = [one.name for one in tried.trace.buffers if one.name.role == CACHE]
-        return sum(max((held for _, held in steps[one]), default=0) for one in caches)
+        return sum(max((nbytes for *_, nbytes in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
 
@@ -216,7 +216,7 @@ def good_data() -> Goal:
     """Ask for whole epochs, each in an order of its own, and augmentation that is new each time."""
 
     def faults(tried: Attempt) -> str:
-        return ", ".join(data_quality(tried.trace).words)
+        return ", ".join(data_quality(tried.trace))
 
     return Goal("faults in the data", faults, at_most=0, zero="no faults in the data")
 

@@ -48,7 +48,7 @@ def page_data(trace: Trace) -> Json:
         "figures": figures,
         "summary": words,
         "note": note,
-        "data": ", ".join(data_quality(trace).words),
+        "data": ", ".join(data_quality(trace)),
         "perSample": trace.per_sample if trace.samples else None,
         "strip": strip_scene(trace.ranks, trace) if trace.ranks else None,
     }
@@ -95,9 +95,9 @@ def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
 
 def buffers(trace: Trace) -> list[list[Any]]:
     """List of each buffer its name, its slots, and the most elements that it held."""
-    held = memory(trace).elements.steps
+    held = memory(trace)
     return [
-        [name, slots, max((now for _, now in held[name]), default=0)]
+        [name, slots, max((count for _, count, _ in held[name]), default=0)]
         for name, slots in trace.buffers
     ]
 
