@@ -46,12 +46,9 @@ class Description:
 
 def name_of_function(node: Node) -> str:
     """Return the name of the argument that is a learner's function, or an empty one."""
-    is_loader = node.method == "DataLoader"  # whose generator is a seed
-    return (
-        ""
-        if is_loader
-        else next((name for name in FUNCTIONS if name in node.arguments), "")
-    )
+    # The generator of a loader is a seed
+    names = () if node.method == "DataLoader" else FUNCTIONS
+    return next((name for name in names if name in node.arguments), "")
 
 
 def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
@@ -70,18 +67,15 @@ def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
             todo += [(node, True), *((part, False) for part in reversed(node.inputs))]
 
 
-def sites(node: Node) -> Iterator[tuple[int, ...]]:
-    """Give the way up from *node* to each node of its description, in the order of `walk`."""
-    todo: list[tuple[Node, tuple[int, ...], bool]] = [(node, (0,), False)]
+def sites(node: Node) -> list[tuple[int, ...]]:
+    """List the ways up from *node* to each node of its description, in the order of `walk`."""
+    found: list[tuple[int, ...]] = []
+    todo: list[tuple[Node, tuple[int, ...]]] = [(node, (0,))]
     while todo:
-        node, site, is_next = todo.pop()
-        if is_next:
-            yield site
-        else:
-            inputs = [
-                (part, (*site, place), False) for place, part in enumerate(node.inputs)
-            ]
-            todo += [(node, site, True), *reversed(inputs)]
+        node, site = todo.pop()
+        found.append(site)
+        todo += [(part, (*site, place)) for place, part in enumerate(node.inputs)]
+    return found[::-1]
 
 
 def fold(root: Node, combine: Callable[[Node, list[Any]], Any]) -> Any:

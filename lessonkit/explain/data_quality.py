@@ -27,7 +27,8 @@ def data_quality(trace: Trace) -> tuple[str, ...]:
     by_epoch = [passes(epoch) for epoch in samples]
     frozen, each_pass = what_is_frozen(root), [*chain.from_iterable(by_epoch)]
     objections = {
-        "epochs blur": any(map(mixes_passes, walk(root))) and not all(map(whole, by_epoch)),
+        "epochs blur": any(map(mixes_passes, walk(root)))
+        and not all(map(are_whole, by_epoch)),
         "the same order in every epoch": FREEZES_ORDER in frozen
         and (alike(each_pass) or alike(samples)),
         "the augmentation is frozen": FREEZES in frozen,
@@ -60,7 +61,7 @@ def passes(epoch: list[Sample]) -> list[list[Sample]]:
     return [list(one) for one in rounds]
 
 
-def whole(orders: list[list[Sample]]) -> bool:
+def are_whole(orders: list[list[Sample]]) -> bool:
     """Whether all passes of an epoch are over the same samples; the last may be cut off."""
     sets = [set(order) for order in orders]
     return not sets or (all(one == sets[0] for one in sets[:-1]) and sets[-1] <= sets[0])

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
-from lessonkit.engine.trace import ACCELERATOR, OPEN, READ, Epoch, Site, Span, Trace
+from lessonkit.engine.trace import ACCELERATOR, NS, OPEN, READ, Epoch, Site, Span, Trace
 
 OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
 HOLD_A_CORE = ("native", "python")
-# Work that holds a core, and the samples that it is on
-CoreWork = tuple[Span, tuple[int, ...]]
+CoreWork = tuple[int, tuple[int, ...]]  # how long it takes, and the samples that it is on
 # One after another: the pass, the sample, and when it is read at best
 Reads = list[tuple[int, int, int]]
 
@@ -106,22 +105,26 @@ def limits(trace: Trace) -> Limits:
     >>> found.reason
     'The accelerator has to wait for the first element, and then to do all its work.'
     """
-    starts = [round(epoch.start * 1e9) for epoch in trace.epochs]
+    starts = [round(epoch.start * NS) for epoch in trace.epochs]
     parts: list[list[Span]] = [[] for _ in starts]
     for span in trace.work if starts else ():
         parts[max(0, bisect_right(starts, span.start_ns) - 1)].append(span)
-    epochs = zip(trace.epochs, trace.arrived, parts, strict=True)
-    needs = [Needs(trace, epoch, keys, part) for epoch, keys, part in epochs]
-    by_epoch = [need.bounds(trace.machine.cores) for need in needs]
-    totals = sum(map(Counter, by_epoch), Counter[str]())
-    highest = sum(max(bounds.values(), default=0) for bounds in by_epoch)
+    totals, highest = Counter[str](), 0
+    for epoch, keys, part in zip(trace.epochs, trace.arrived, parts, strict=True):
+        least = Counter[str]()
+        for name, time in Needs(trace, epoch, keys, part).bounds() if keys else ():
+            least[name] = max(least[name], time)
+        totals += least
+        highest += max(least.values(), default=0)
     if highest > max(totals.values(), default=0):
         totals["epochs"] = highest
-    names = [name for name in REASONS if totals[name] or name == "accelerator"]
-    bounds = [Bound(name, totals[name] / 1e9, *REASONS[name]) for name in names]
+    bounds = [
+        Bound(name, totals[name] / NS, *why)
+        for name, why in REASONS.items()
+        if totals[name] or name == "accelerator"
+    ]
     bounds.sort(key=lambda bound: -bound.seconds)
-    headspace = sum(need.training.total() for need in needs) / 1e9
-    return Limits(trace.duration, headspace, tuple(bounds))
+    return Limits(trace.duration, totals["accelerator"] / NS, tuple(bounds))
 
 
 class Needs:
@@ -134,57 +137,58 @@ class Needs:
     def __init__(
         self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]
     ) -> None:
-        start = round(epoch.start * 1e9)
         self.trace = trace
-        times = [round((epoch.start + time) * 1e9) for time in epoch.arrivals]
-        came = zip(reversed(keys), reversed(times), strict=True)
-        self.arrivals = {key: time - start for key, time in came}  # the first time of each
+        times = [round(time * NS) for time in epoch.arrivals]
+        # By element: how often it came, and when for the first time
         self.arrived = Counter(keys)
+        self.arrivals = dict(zip(reversed(keys), reversed(times), strict=True))
         self.copies = Counter(key for one in keys for key in {*trace.members(one)})
         self.work, self.training = Counter[int](), Counter[int]()
-        self.jobs: list[CoreWork] = []
+        # By what has to be shared, among which processes, and how much of it there is
+        self.jobs: dict[tuple[str, Site, int], list[CoreWork]] = defaultdict(list)
         self.storage_reads: dict[Any, list[int]] = defaultdict(list)
-        last = times[-1] if times else start
-        before = [span for span in spans if span.end_ns <= last]
+        of_files: list[Span] = []
+        last, workers = round(epoch.start * NS) + times[-1], trace.recorded.workers
         for span in spans:
+            time, samples = span.end_ns - span.start_ns, trace.members(span.element)
             if span.role in ACCELERATOR:
-                self.training[span.element] += length_ns(span)
-        for span in before:
-            samples = trace.members(span.element)
-            if span.role in ACCELERATOR:
-                continue
-            if span.role not in OF_FILES:
-                self.work[span.element] += length_ns(span)
-            if not self.copies.keys().isdisjoint(samples):
+                self.training[span.element] += time
+            elif span.end_ns <= last:
+                if span.role in OF_FILES:
+                    of_files.append(span)
+                else:
+                    self.work[span.element] += time
+                if self.copies.keys().isdisjoint(samples):
+                    continue
                 if span.kind in HOLD_A_CORE:
-                    self.jobs.append((span, samples))
+                    self.jobs["cores", (), trace.machine.cores].append((time, samples))
+                if span.kind == "python":
+                    site = crew_of(span.stage.place.site, workers)
+                    locks = workers.get(site, 1)
+                    self.jobs["interpreter lock", site, locks].append((time, samples))
                 elif span.kind == "storage":
-                    self.storage_reads[span.stage.storage].append(length_ns(span))
-        self.reads, self.ready = reading(trace, before, self.copies)
+                    self.storage_reads[span.stage.storage].append(time)
+        self.reads, self.ready = reading(trace, of_files, self.copies)
 
-    def bounds(self, cores: int) -> dict[str, int]:
-        """Return how long the epoch takes at least on so many *cores*, by what decides it."""
-        if not self.arrivals:
-            return {}
+    def bounds(self) -> Iterator[tuple[str, int]]:
+        """Give times that the epoch takes at least, each after the name of what decides it."""
         total = self.training.total()
         training = {key: self.training[key] // times for key, times in self.arrived.items()}
         least = min(training.values())
-        found = Counter({"accelerator": total})
         ways = {key: self.way(key) for key in self.arrivals}
-        found["first element"] = min(way for _, way in ways.values()) + total
-        found["source"] = max((reads[-1][2] + least for reads in self.reads), default=0)
+        yield "accelerator", total
+        yield "first element", min(way for _, way in ways.values()) + total
+        for reads in self.reads:
+            yield "source", reads[-1][2] + least
         for key, (read, way) in ways.items():
-            name = "source" if 2 * read >= way else "slowest sample"
-            found[name] = max(found[name], way + training[key])
+            yield "source" if 2 * read >= way else "slowest sample", way + training[key]
         for storage, times in self.storage_reads.items():
             # Each as if alone: the first byte, and then its bytes
-            first, share = round(storage.first_byte * 1e9), storage.most / storage.bandwidth
-            time = first + round(share * sum(time - first for time in times))
-            found["storage"] = max(found["storage"], time + least)
-        for name, jobs, lanes in self.holders(cores):
-            if jobs:
-                found[name] = max(found[name], self.shared(jobs, lanes) + least)
-        return found
+            first, share = round(storage.first_byte * NS), storage.most / storage.bandwidth
+            streamed = round(share * sum(time - first for time in times))
+            yield "storage", first + streamed + least
+        for (name, _, lanes), jobs in self.jobs.items():
+            yield name, self.shared(jobs, lanes) + least
 
     def way(self, element: int) -> tuple[int, int]:
         """Return when the samples of an *element* are read at best, and when it can arrive."""
@@ -200,38 +204,18 @@ class Needs:
             worked_on += self.work[element] // (len(samples) * times)
         return read, min(worked_on, self.arrivals[element])
 
-    def holders(self, cores: int) -> Iterator[tuple[str, list[CoreWork], int]]:
-        """Give what work has to share: by what it is called, the work, and how much of it there is.
-
-        All work shares the *cores*. Work in Python shares the locks of its processes: those of the
-        loader that it is done under, or the one of the main process.
-        """
-        yield "cores", self.jobs, cores
-        workers = self.trace.recorded.workers
-        crews: dict[Site, list[CoreWork]] = defaultdict(list)
-        for job in self.jobs:
-            if job[0].kind == "python":
-                crews[crew_of(job[0].stage.place.site, workers)].append(job)
-        for site, jobs in crews.items():
-            yield "interpreter lock", jobs, workers.get(site, 1)
-
     def shared(self, jobs: list[CoreWork], lanes: int) -> int:
         """Return when all *jobs* can be done, on so many *lanes* at once.
 
         Each lane has to wait until there is something to work on. And of the n * lanes + 1
         longest pieces some lane gets n + 1.
         """
-        samples = (sample for _, samples in jobs for sample in samples)
-        heads = sorted(self.ready[sample] for sample in samples)[:lanes]
-        pieces = sorted((length_ns(span) // len(samples) for span, samples in jobs))[::-1]
+        ready = sorted(self.ready[sample] for _, samples in jobs for sample in samples)
+        heads = ready[:lanes]
+        pieces = sorted((time // len(samples) for time, samples in jobs), reverse=True)
         rounds = max(n * piece for n, piece in enumerate(pieces[::lanes], 1))
-        total = sum(heads) + sum(length_ns(span) for span, _ in jobs)
+        total = sum(heads) + sum(time for time, _ in jobs)
         return max(heads[0] + rounds, math.ceil(total / len(heads)))
-
-
-def length_ns(span: Span) -> int:
-    """Return how long *span* took, in nanoseconds."""
-    return span.end_ns - span.start_ns
 
 
 def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
@@ -241,7 +225,7 @@ def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
 
 
 def reading(
-    trace: Trace, work: list[Span], samples: Iterable[int]
+    trace: Trace, of_files: list[Span], samples: Iterable[int]
 ) -> tuple[list[Reads], Counter[int]]:
     """List what each reader had to read for *samples*, and tell when each of these is read at best.
 
@@ -258,16 +242,18 @@ def reading(
     for instance, epoch, sample in who.values():
         furthest[instance, epoch] = max(furthest[instance, epoch], sample + 1)
     readers: dict[tuple[int, int], list[Span]] = defaultdict(list)
-    for span in work:
-        if span.role in OF_FILES and span.sample < furthest[span.instance, span.epoch]:
+    for span in of_files:
+        if span.sample < furthest[span.instance, span.epoch]:
             readers[reader(span.instance, span.epoch)].append(span)
     reads: dict[tuple[int, int], Reads] = {}
     for one, spans in readers.items():
         # Or it is something else
         if all(span.end_ns <= after.start_ns for span, after in pairwise(spans)):
-            times = accumulate(map(length_ns, spans))
-            rows = zip(spans, times, strict=True)
-            reads[one] = [(span.epoch, span.sample, time) for span, time in rows]
+            times = accumulate(span.end_ns - span.start_ns for span in spans)
+            reads[one] = [
+                (span.epoch, span.sample, time)
+                for span, time in zip(spans, times, strict=True)
+            ]
     ready = Counter[int]()
     for key, (instance, epoch, sample) in who.items():
         line = reads.get(reader(instance, epoch), [])
