@@ -149,7 +149,7 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     functions = [given["map_func"] for given in (first, second) if given["map_func"]]
     return node.replace(
         *before.inputs,
-        map_func=reduce(in_turn, functions) if functions else None,
+        map_func=reduce(one_after_other, functions) if functions else None,
         cost=sum(costs),
         stage=" and ".join(dict.fromkeys((first["stage"], second["stage"]))),
         batches=first["batches"] and second["batches"],
@@ -157,7 +157,9 @@ def map_fusion(before: Node, node: Node) -> Node | None:
     )
 
 
-def in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+def one_after_other(
+    first: Callable[..., Any], second: Callable[..., Any]
+) -> Callable[..., Any]:
     """Return a function that calls *first*, and then *second* with what it returned."""
 
     def both(*parts: Any) -> Any:
