@@ -19,10 +19,9 @@ from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Cost
 from lessonkit.engine.node import (
     METHODS,
-    SCALARS,
     Description,
     Node,
-    element_type,
+    gives_single_values,
 )
 
 
@@ -306,7 +305,7 @@ class Dataset(Description):
         >>> list(Dataset.from_list([[1, 2], [3]]).unbatch())
         [1, 2, 3]
         """
-        if element_type(self.node) in SCALARS:
+        if gives_single_values(self.node):
             raise ValueError(
                 f"unbatch: the elements of {self!r} are single values, not batches"
             )

@@ -205,22 +205,9 @@ def one_call(loader: Node) -> bool:
     )
 
 
-def element_type(node: Node) -> type | None:
-    """Return what the elements of *node* are, where the description alone can tell."""
-    return fold(node, _element_type)  # type: ignore[no-any-return]
-
-
-def _element_type(node: Node, before: list[type | None]) -> type | None:
-    if node.method in ("range", "ArtificialDataset"):
-        return int
-    if node.method == "zip":
-        return tuple
-    if node.method == "from_list":
-        types = {type(value) for value in node.arguments["values"]}
-        return types.pop() if len(types) == 1 else None
-    changes = ("DataLoader", "flat_map", "interleave", "unbatch")
-    if not before or node.method in changes or node.arguments.get("map_func"):
-        return None
-    if node.method == "batch":
-        return list if before[0] in SCALARS else None
-    return before[0]
+def gives_single_values(node: Node) -> bool:
+    """Whether it is known that *node* gives single values: those of a range or of a file."""
+    changes = ("DataLoader", "batch", "flat_map", "interleave", "map", "unbatch", "zip")
+    while node.inputs and node.method not in changes:
+        node = node.inputs[0]
+    return node.method in ("range", "ArtificialDataset")

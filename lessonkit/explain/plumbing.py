@@ -38,26 +38,27 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
     for stage in trace.stages:
         stages[stage.operator].append(stage)
     own = [name for name in trace.recorded.names if not name.place.inside]
-    calls = {name.operator: name for name in reversed(own) if name.role == CALL}
-    numbers = {
-        buffer.name.operator: n
-        for n, buffer in enumerate(trace.buffers)
+    buffers = {
+        buffer.name.operator: (number, buffer)
+        for number, buffer in enumerate(trace.buffers)
         if not buffer.name.place.inside
     }
     parts: list[Part] = []
     for operator, node in enumerate(walk(trace.dataset.node)):
-        number = numbers.get(operator, -1)
-        buffer = trace.buffers[number] if number >= 0 else None
+        number, buffer = buffers.get(operator, (-1, None))
+        roles = {name.role: name for name in reversed(own) if name.operator == operator}
         if workers := node.arguments.get("num_workers"):
             # What its workers do is drawn as theirs
             del parts[len(parts) + 1 - len(list(walk(node))) :]
-            roles = {name.role: (name,) for name in own if name.operator == operator}
-            # It may never have opened
+            queue, fill = (
+                (roles[role],) if role in roles else () for role in (QUEUE, FILL)
+            )
+            # A loader that never opened has no buffer
             room = buffer.capacity if buffer else None
-            parts.append(Part("queues", roles.get(QUEUE, ()), room or workers, -1))
-            parts.append(Part(f"{workers} workers", roles.get(FILL, ()), workers, number))
+            parts.append(Part("queues", queue, room or workers, -1))
+            parts.append(Part(f"{workers} workers", fill, workers, number))
         else:
-            name = title(node, calls.get(operator, ""), buffer.name if buffer else "")
+            name = title(node, roles.get(CALL, ""), buffer.name if buffer else "")
             at_once = most_calls(node, trace.machine.cores)
             parts.append(Part(name, tuple(stages[operator]), at_once, number))
     return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))

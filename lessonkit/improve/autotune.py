@@ -65,20 +65,19 @@ def autotune(
     cycles, wanted = open_numbers(dataset.node, machine.cores, most_places)
     options |= {"train": train, "machine": machine}
 
-    def tuned(setting: Setting) -> Node:
-        return with_knobs(dataset.node, cycles | dict(zip(wanted, setting, strict=True)))
+    def tuned(setting: Setting) -> Dataset:
+        values = cycles | dict(zip(wanted, setting, strict=True))
+        return Dataset(with_knobs(dataset.node, values)) if values else dataset
 
     if not wanted:
-        node = tuned(())
-        same = dataset if node is dataset.node else Dataset(node)
-        return Result(same, [], "there is no number of calls or places to find")
+        return Result(tuned(()), [], "there is no number of calls or places to find")
 
     def run(setting: Setting) -> Tried:
-        return try_out(tuned(setting), options)
+        return try_out(tuned(setting).node, options)
 
     search = Search(dict(wanted.values()), run, math.inf if memory is None else memory)
     found = search.found()
-    return Result(Dataset(tuned(found)), search.steps, search.reason(found))
+    return Result(tuned(found), search.steps, search.reason(found))
 
 
 def open_numbers(
@@ -205,13 +204,10 @@ class Search:
         reasons = [
             "no change of one number or of all is faster; none within 2 % takes less"
         ]
-        numbers = zip(self.limits.items(), setting, strict=True)
-        reasons += [
-            f"{name} has the most allowed" for (name, most), n in numbers if n == most
-        ]
-        faster = (
-            one for one in self.tried.values() if one.seconds < took.seconds / AS_FAST
-        )
-        if any(one.memory > self.memory for one in faster):
+        for (name, most), number in zip(self.limits.items(), setting, strict=True):
+            if number == most:
+                reasons.append(f"{name} has the most allowed")
+        tight = [one for one in self.tried.values() if one.memory > self.memory]
+        if any(one.seconds < took.seconds / AS_FAST for one in tight):
             reasons.append(f"what is faster does not fit into {self.memory} bytes")
         return "; ".join(reasons)
