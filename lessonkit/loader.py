@@ -12,10 +12,6 @@ from lessonkit.engine.machine import Cost, Handling, Priced
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.main_process import groups
 
-BATCHES = (
-    "batch_sampler: it says all of batches, "
-    "so batch_size, shuffle, sampler, drop_last must go"
-)
 Start = float | Callable[[int, int], float]
 
 
@@ -151,7 +147,9 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
         "shuffle: an iterable can only be read in its own order": apart and shuffle,
         "sampler: an iterable cannot be asked for a sample": apart and (sampler or batch),
         "sampler: it says the order already, so shuffle must go": sampler and shuffle,
-        BATCHES: batch and (size != 1 or shuffle or sampler or last),
+        "batch_sampler: it says all of batches, "
+        "so batch_size, shuffle, sampler, drop_last must go": batch
+        and (size != 1 or shuffle or sampler or last),
         "drop_last: without batches there is no last one to drop": size is None and last,
         "shuffle: there are no samples": shuffle and cardinality(node) == 0,
     }

@@ -9,8 +9,7 @@ import pytest
 from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, work
 from lessonkit.analysis import compare, measure
 from lessonkit.engine.node import walk
-from lessonkit.loops.fitting import costing, fit, fitted
-from lessonkit.loops.measure import Call, kind
+from lessonkit.loops.measure import Call, costing, fit, fitted, kind
 
 
 def nap(value: Any) -> Any:

@@ -4,7 +4,6 @@
 from lessonkit.engine.operators import (
     batch,
     cache,
-    combine,
     interleave,
     map,
     prefetch,

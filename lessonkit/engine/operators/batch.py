@@ -1,12 +1,13 @@
-"""`batch` and `unbatch`: many elements made one, and one made many."""
+"""`batch`, `unbatch` and `zip`: many elements made one, and one made many."""
 
 from collections.abc import Iterator
 
 from lessonkit.check import AUTOTUNE
-from lessonkit.engine.element import END, BatchNumber, Element, split
+from lessonkit.engine.element import END, BatchNumber, Element, settle, split
 from lessonkit.engine.operators.base import (
     EndlessError,
     Stream,
+    attempt,
     joined,
     operator,
 )
@@ -83,3 +84,18 @@ class Unbatch(Stream):
             part.samples = max(1, batch.samples // count)
             part.nbytes = batch.nbytes // count
         return parts
+
+
+@operator("zip")
+class Zip(Stream):
+    """Gives tuples until one input ends. After an error it still asks each: they stay in step."""
+
+    async def next(self) -> Element:
+        parts = [await attempt(stream) for stream in self.opened]
+        parts = [settle(part) for part in parts]  # an error is told before an end
+        if END in parts:
+            return END
+        element = joined(self.run, parts, tuple(part.value for part in parts))
+        element.samples = max(part.samples for part in parts)
+        element.number = tuple(element.number)  # its parts are no samples
+        return element

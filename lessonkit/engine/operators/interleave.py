@@ -63,14 +63,17 @@ def cycle_length(given: int | None, calls: int | None, cores: int) -> int:
     return math.ceil(cores / 3) if calls == AUTOTUNE else min(calls, cores)
 
 
+@operator("flat_map")
 @operator("interleave")
 class SequentialInterleave(Interleave):
     """Opens a data set when its turn comes, and reads nothing ahead.
 
     A slot found exhausted gives up its turn and is filled again on its next one.
-    An error keeps its turn: the same slot is asked again.
+    An error keeps its turn: the same slot is asked again. `flat_map` has one slot.
     """
 
+    cycle_length = block_length = 1
+    num_parallel_calls = None
     ended = False
 
     def prepare(self) -> None:
@@ -103,15 +106,6 @@ class SequentialInterleave(Interleave):
         for stream in filter(None, self.slots):
             stream.close()
         super().close()
-
-
-@operator("flat_map")
-class FlatMap(SequentialInterleave):
-    """An interleave of one data set at a time."""
-
-    cycle_length = 1
-    block_length = 1
-    num_parallel_calls = None
 
 
 class File:
@@ -192,7 +186,12 @@ class ParallelInterleave(Interleave):
                 self.turn, self.block = 0, 0
             file = self.files[self.turn]
             if file and file.results:
-                return self.take_from(file)
+                result = file.results.popleft()
+                self.buffer.leave(result)
+                if not file.active:
+                    self.ask_for(self.turn)
+                self.count_element(len(self.files))
+                return result
             if file and file.stream is not None:
                 if self.deterministic:
                     return None
@@ -201,14 +200,6 @@ class ParallelInterleave(Interleave):
                 await self.refill(self.turn)
             self.next_turn(len(self.files))
         return None
-
-    def take_from(self, file: File) -> Element:
-        result = file.results.popleft()
-        self.buffer.leave(result)
-        if not file.active:
-            self.ask_for(self.turn)
-        self.count_element(len(self.files))
-        return result
 
     async def refill(self, slot: int) -> None:
         """Put the next file into *slot* of the cycle: a future one, or one that is opened now."""

@@ -1,4 +1,4 @@
-"""`filter`, `take`, `skip` and `shard`: some of the elements, as they are."""
+"""`filter`, `take`, `skip`, `shard` and `repeat`: which elements, and how often."""
 
 import math
 
@@ -85,3 +85,31 @@ class Shard(Stream):
         element = await self.input.next()
         self.position += 1
         return element
+
+
+@operator("repeat")
+class Repeat(Stream):
+    """Opens its input anew for each pass; what that held or had open is gone."""
+
+    opens_inputs = False
+    asked = False  # in this pass
+
+    def prepare(self) -> None:
+        self.left = math.inf if self.count is None or self.count < 0 else self.count
+        if self.left:
+            # Now, so that the parts of a pipeline get their names in its order
+            self.open_input()
+
+    async def next(self) -> Element:
+        while self.left:
+            empty, self.asked = not self.asked, True
+            element = await self.input.next()
+            if element is not END:
+                return element
+            self.close()
+            # An input that is empty would be repeated for ever: that is the end.
+            self.left = 0 if empty and self.left == math.inf else self.left - 1
+            if self.left:
+                self.open_input()
+                self.asked = False
+        return END

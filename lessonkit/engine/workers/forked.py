@@ -20,13 +20,7 @@ from lessonkit.engine.trace import Recorder, rows
 from lessonkit.engine.workers.worker import BatchMaker, Indices, Worker, caught
 
 OPEN, STOP = "open", "stop"  # what a process is asked for beside the indices of a batch
-# S; how long a process that is told to end may work on the batch that it has begun
-LAST_BATCH = 5.0
-LOOK = 1.0  # s; how often a process looks whether its parent is still there
 CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
-
-# New spans, sources, identities and members of batches; the last span before the answer
-Recorded = tuple[list[Any], list[Any], list[int], list[Any], int]
 
 
 class ChildProcess:
@@ -77,7 +71,7 @@ def end_process(process: Any, pipe: Any, lock: threading.Lock, parent: int) -> N
         return
     with suppress(OSError):  # it has died
         pipe.send(STOP)
-    process.join(LAST_BATCH)
+    process.join(5)  # s; it may work on the batch that it has begun
     process.kill()
     process.join()
     # A thread that starts a process was told just now that this one has ended
@@ -123,7 +117,7 @@ class ForkedWorker(Worker):
                 element.key = self.child.keys[element.key]
         return element
 
-    def record(self, recorded: Recorded) -> None:
+    def record(self, recorded: Any) -> None:
         """Add what the process *recorded* to the run's record, by our keys, indices and names.
 
         A cause below zero is no span of the process: -1 is its start, -2 its first request.
@@ -204,7 +198,7 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
 
 def hear(pipe: Any) -> Any:
     """Return what is asked for through *pipe*; without a parent there is nothing more to do."""
-    while not pipe.poll(LOOK):
+    while not pipe.poll(1):  # s; the parent may be gone meanwhile
         if os.getppid() != multiprocessing.parent_process().pid:  # type: ignore[union-attr]
             return STOP
     try:
@@ -213,7 +207,7 @@ def hear(pipe: Any) -> Any:
         return STOP
 
 
-def packed_answer(element: Any, recorded: Recorded | None, worker: int) -> bytes:
+def packed_answer(element: Any, recorded: Any, worker: int) -> bytes:
     """Pack a batch, or the error that it cannot travel, with what was *recorded* of it."""
     try:
         text = pickle.dumps((element, recorded))
@@ -227,8 +221,11 @@ def packed_answer(element: Any, recorded: Recorded | None, worker: int) -> bytes
     return text
 
 
-def recorded_since(known: list[int], run: Any) -> Recorded:
-    """Return what *run* has recorded since it was asked before; *known* counts that for it."""
+def recorded_since(known: list[int], run: Any) -> tuple[Any, ...]:
+    """Return what *run* has recorded since it was asked before; *known* counts that for it.
+
+    That is new spans, sources, identities and members of batches, and the last span.
+    """
     recorder: Recorder = run.recorder
     outer = [sample for _, sample in recorder.instances]
     sources = [*zip(recorder.places, outer, strict=True)]
