@@ -23,16 +23,15 @@ class EndlessError(RuntimeError):
     after = 200_000  # elements in vain
 
 
-Opener = Callable[["Scope", Node], "Stream"]
+Opener = TypeVar("Opener", bound=Callable[..., "Stream"])
 # By the method of `Dataset`, and whether calls are parallel
-OPERATORS: dict[tuple[str, bool], Opener] = {}
-Operator = TypeVar("Operator", bound=Opener)
+OPERATORS: dict[tuple[str, bool], Any] = {}
 
 
-def operator(method: str, *, parallel: bool = False) -> Callable[[Operator], Operator]:
+def operator(method: str, *, parallel: bool = False) -> Callable[[Opener], Opener]:
     """Register what opens streams of *method*, or only those with *parallel* calls."""
 
-    def register(opener: Operator) -> Operator:
+    def register(opener: Opener) -> Opener:
         OPERATORS[method, parallel] = opener
         return opener
 
@@ -52,7 +51,8 @@ class Scope(NamedTuple):
         place = Position(site, sites.get(site, self.place.operator), site not in sites)
         parallel = node.arguments.get("num_parallel_calls") is not None
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
-        return opener(Scope(self.run, place, origin or self.origin), node)
+        scope = Scope(self.run, place, origin or self.origin)
+        return opener(scope, node)  # type: ignore[no-any-return]
 
     def name(self, wanted: str, role: str) -> Name:
         """Name the stage here in this *role*: *wanted*, or with a number if that is taken."""

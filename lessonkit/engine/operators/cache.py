@@ -22,7 +22,6 @@ class Cache(Stream):
     """
 
     opens_inputs = False
-    complete = False
     replayed: Iterator[Element] | None = None
 
     def prepare(self) -> None:
@@ -40,14 +39,13 @@ class Cache(Stream):
             element = next(self.replayed, END)
             return element if element is END else element.copy()
         element = await self.input.next()
-        if element is not END and not self.complete:
+        if element is not END:
             self.copies.append(element.copy())
             self.buffer.enter(element)
         # Known in advance: no need to see the end
-        if element is END or len(self.copies) == self.expected:
-            self.complete = True
-            if self.kept.elements is None:
-                self.kept.elements = self.copies
+        is_complete = element is END or len(self.copies) == self.expected
+        if is_complete and self.kept.elements is None:
+            self.kept.elements = self.copies
         return element
 
     def close(self) -> None:

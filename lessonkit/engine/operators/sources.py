@@ -130,19 +130,14 @@ class SlowFile(Source):
         if not self.begun:
             self.begun = True
             self.file(+1)
-            await self.open_file()
+            # A cost may depend on which file it is
+            opening = (self.origin or Element(0)).copy()
+            if self.run.recorder is not None:
+                opening.key = self.run.recorder.identify(self.instance, self.epoch, -1)
+            await self.run.spend(self.price_of_open, self.open_stage, opening)
         if self.given == self.num_samples:
             self.close()
             return END
         element = self.give(self.begin(), self.given)
         await self.run.spend(self.price_of_read, self.read_stage, element)
         return element
-
-    async def open_file(self) -> None:
-        origin, recorder = self.origin, self.run.recorder
-        # A cost may depend on which file it is
-        opening = Element(origin.value if origin else 0)
-        opening.number = origin.number if origin else 0
-        if recorder is not None:
-            opening.key = recorder.identify(self.instance, self.epoch, -1)
-        await self.run.spend(self.price_of_open, self.open_stage, opening)
