@@ -13,28 +13,31 @@ def after_the_map(
     wrong = [
         (
             once + every,
-            "You counted the first epoch alone. The model trains after the cache, in every epoch.",
+            "That is the first epoch alone. The model trains after the cache, so every later epoch "
+            "takes time too.",
         ),
         (
             epochs * every,
-            "You counted the training alone. In the first epoch the cache is empty, so everything is done "
-            "once.",
+            "That is the training alone. In the first epoch the cache is empty, so the pipeline does all its "
+            "work once.",
         ),
         (
             once + epochs * every + (epochs - 1) * open,
-            "You opened the file in every epoch. Nothing before the cache runs again, the open included.",
+            "That would be right if every epoch opened the file. Nothing before the cache runs "
+            "again, not even the open.",
         ),
         (
             open + 3 * read + epochs * 3 * (map + train),
-            "You mapped in every epoch. The cache comes after the map, so it keeps the map's results.",
+            "That would be right for a cache before the map. This one comes after the map and "
+            "keeps its results.",
         ),
         (
             epochs * (once + every),
-            "You left the cache out. From the second epoch on the samples come out of memory.",
+            "That is the time without the cache. From the second epoch on the samples come from memory.",
         ),
     ]
-    why = f"Once {once * 1e3:g} ms for everything before the cache, and {epochs} times {every * 1e3:g} ms of "
-    return {"wrong": wrong, "why": f"{why}training."}
+    why = f"The work before the cache takes {once * 1e3:g} ms once, and training takes {every * 1e3:g} ms in "
+    return {"wrong": wrong, "why": f"{why}each of {epochs} epochs."}
 
 
 def before_the_map(
@@ -46,23 +49,30 @@ def before_the_map(
     wrong = [
         (
             once + epochs * every,
-            "You kept the map's results. This cache keeps what was read, and the map works on it again.",
+            "That would be right for a cache after the map. This one keeps what was read, and the "
+            "map works on it again.",
         ),
         (
             epochs * (once + every),
-            "You left the cache out. It saves the open and the reads in all epochs but the first.",
+            "That is the time without the cache. The cache saves the open and the reads in every epoch "
+            "but the first.",
         ),
         (
             right + (epochs - 1) * open,
-            "You opened the file in every epoch. The open comes before the cache, so it is saved too.",
+            "That would be right if every epoch opened the file. The open comes before the cache, "
+            "so it is saved too.",
         ),
         (
             once + epochs * every + 3 * map,
-            "You mapped in two epochs. The map comes after the cache, so it works in all of them.",
+            "That would be right if the map worked in two epochs. It comes after the cache, so it "
+            "works in all of them.",
         ),
     ]
-    why = f"Once {(open + 3 * read) * 1e3:g} ms to open and read, and {epochs} times "
-    return {"wrong": wrong, "why": f"{why}{3 * (map + train) * 1e3:g} ms to map and train."}
+    why = f"Opening and reading take {(open + 3 * read) * 1e3:g} ms once; map and training take "
+    return {
+        "wrong": wrong,
+        "why": f"{why}{3 * (map + train) * 1e3:g} ms in each of {epochs} epochs.",
+    }
 
 
 def prefetched(mapped: Dataset, two: dict[str, Any]) -> dict[str, Any]:
@@ -70,12 +80,13 @@ def prefetched(mapped: Dataset, two: dict[str, Any]) -> dict[str, Any]:
     wrong = [
         (
             (mapped.cache(), two),
-            "You saved nothing. But the first epoch still reads and maps, and the model can train meanwhile.",
+            "Those are the times without the prefetch. With it, the first epoch reads and maps "
+            "while the model trains.",
         ),
     ]
     why = (
-        "In the first epoch the helper reads and maps while the model trains. From the second one on nobody "
-        "prepares anything, so there is nothing to hide."
+        "In the first epoch the background reader reads and maps while the model trains. From the second "
+        "epoch on all samples come from the cache, so there is nothing left to hide."
     )
     return {"wrong": wrong, "why": why}
 
@@ -89,15 +100,16 @@ def ahead(
     wrong = [
         (
             without - epochs * overlap,
-            "You saved in every epoch. From the second one on nobody prepares anything, so there is nothing "
-            "to hide.",
+            "That would be right if the prefetch saved time in every epoch. From the second epoch on all "
+            "samples come from the cache, so there is nothing left to hide.",
         ),
         (
             without,
-            "You saved nothing. The first epoch still reads and maps, and the model could train meanwhile.",
+            "That is the time without the prefetch. With it, the first epoch reads and maps while "
+            "the model trains.",
         ),
     ]
     return {
         "wrong": wrong,
-        "why": f"Only the first epoch overlaps: {overlap * 1e3:g} ms less in all.",
+        "why": f"Only in the first epoch work and training overlap, which saves {overlap * 1e3:g} ms.",
     }
