@@ -106,7 +106,7 @@ class Modelled:
             began, done = min(span.start for span in spans), max(span.end for span in spans)
             core = sum(span.end - span.start for span in spans if span.kind == "native")
             made.append(
-                WatchedBatch(spans[0].lane, 4 * size, began, done, done - began, 0.0, core)
+                WatchedBatch(spans[0].lane, 4 * size, began, done, done - began - core)
             )
         starts = [span.start for span in trace.work if span.role == "start"]
         seen = Watch(workers, began=0.0, opened=max([0.0, *starts]) and starts[-1])

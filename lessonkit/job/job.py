@@ -40,7 +40,7 @@ SIMULATED = 96  # batches of a run that is compared with one that was seen
 SPREAD = 0.618
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
-LEAST_GROWN = 0.1  # of the growth of a batch; each of its times grows at least as much
+LEAST_GROWN = 0.1  # of the growth of a batch; its step grows at least as much
 OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
 
@@ -149,19 +149,15 @@ class Job:
         factor, period = self.unexplained(setting), self.period(setting)
         grown = setting["batch_size"] / self.said["batch_size"]
 
-        def growth(part: str) -> float:
-            """Return how many times as long as measured a *part* takes for a batch of this size."""
-            grows = 1 + (known.growth[part] - 1) * (grown - 1)
-            return float(factor * max(LEAST_GROWN * grown, grows))
-
+        growth = factor * max(LEAST_GROWN * grown, 1 + (known.growth - 1) * (grown - 1))
         each = self.count(setting, most)
         batches = Dataset.range(each[0])
         if len(each) > 1:
             batches = Dataset.from_generator(shared_out(each))
         workers: dict[str, Any] = {"handling": Handling(ask=known.loop_overhead * factor)}
-        fetch, cost = None, in_turn(known.alone, period, growth("make"))
+        fetch, cost = None, in_turn(known.alone, period, factor * grown)
         if setting["num_workers"]:
-            cost = in_turn(known.works, period, growth("make"), known.handover * factor)
+            cost = in_turn(known.works, period, factor * grown, known.handover * factor)
             if any(known.waits):
                 wait = in_turn(known.waits, period, factor * grown)
                 fetch, cost = waiting_and_working(wait, cost), lambda _: 0
@@ -176,14 +172,14 @@ class Job:
         nbytes = round(known.nbytes * grown)
         batches = batches.map(fetch, cost=cost, kind="native", stage="Fetch", nbytes=nbytes)
         step, device = known.threads[setting["threads"]], known.device
-        seconds = in_turn(step.steps, period, factor if device else growth("step"))
+        seconds = in_turn(step.steps, period, factor if device else growth)
         kind = "native" if step.computes else "wait"
         options: dict[str, Any] = {
             "step": lambda number: work(seconds(number), kind=kind),
             "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
         }
         if device:
-            options |= {"train": device.train * growth("step"), "queue": device.queue}
+            options |= {"train": device.train * growth, "queue": device.queue}
         return DataLoader(batches, batch_size=None, **workers), options
 
     def run(self, num_epochs: int = 2, most: float = math.inf, **changes: Any) -> Trace:

@@ -13,7 +13,7 @@ from lessonkit.engine.machine import Handling
 from lessonkit.job.watching import OnDevice, Subject, Watch, WatchedBatch
 
 RUN = 1.25  # s; how long a run of a job goes on at most
-# Of the time of fetching; batches that wait less do not wait
+# Of the time of making; batches that wait less do not wait
 WAITS_ABOVE = 0.06
 HICCUP = 3  # times the median; a longer time counts as this
 COMPUTES = 0.3  # of a core; a step that holds less waits for an accelerator
@@ -51,10 +51,9 @@ class JobNumbers:
     Without workers, the loop takes *alone* for each batch, and *loop_overhead*. A worker
     *waits* and *works* for each batch, and needs *handover* to hand it over, however large.
     The *start* of a worker takes time in the loop, and from there until it works. *growth* is
-    what the step and making a batch take for twice the size, over what they take for one.
-    *noise* is the share by which the same run differed from itself. *shares* are the samples
-    of each worker of an iterable (a *stream*), by the number of workers. *nbytes* is the size
-    of a batch.
+    what a step takes for a batch of twice the size, over what it takes for one. *noise* is the
+    share by which the same run differed from itself. *shares* are the samples of each worker
+    of an iterable (a *stream*), by the number of workers. *nbytes* is the size of a batch.
     """
 
     cores: int
@@ -65,7 +64,7 @@ class JobNumbers:
     handover: float
     start: tuple[float, float]
     handling: Handling
-    growth: dict[str, float]
+    growth: float
     noise: float
     threads: dict[int, StepNumbers]
     stream: bool
@@ -92,40 +91,31 @@ def measure_numbers(
     one = go(1, RUN)
     threads, beside = runs_beside_workers(subject, alone, cores, torch)
     together = [run for runs in beside.values() for run in runs]
-    fetch, collate = costs("fetch", alone), costs("collate", alone)
-    slower_fetch, slower_collate = ratio("fetch", one, alone), ratio("collate", one, alone)
-    works, waits = [slower_fetch * each for each in fetch], [0.0] * len(fetch)
-    waited = sum(batch.wait for batch in one.batches)
-    if waited > WAITS_ABOVE * sum(batch.fetch for batch in one.batches):
-        works, waits = costs("fetch_core", one), costs("wait", one)
-    works = [a + slower_collate * b for a, b in zip(works, collate, strict=False)]
+    works, waits = costs("make", one.batches), costs("wait", one.batches)
+    if sum(waits) < WAITS_ABOVE * sum(works):
+        waits = [0.0] * len(works)
+    works = [max(0.0, make - wait) for make, wait in zip(works, waits, strict=True)]
     handover = between_batches(one)
     start, handling = starts_and_ends([one, *together], max(2, cores))
     alike = [run for run in (one, *together) if run.workers <= cores]
     first = median(batch.make for run in alike for batch in run.firsts())
     handling["first"] = max(0.0, first - fmean(waits) - fmean(works) - handover)
-    growth = {"step": 2.0, "make": 2.0}
-    if subject.batch_size:
-        larger = go(0, 0.5 * RUN, step=True, size=2)
-        growth = {part: doubled(part, larger, alone) for part in growth}
-        if subject.device and (device := subject.on_device()):
-            growth["step"] = device.train / subject.device.train
     numbers = JobNumbers(
         cores=cores,
-        alone=[a + b for a, b in zip(fetch, collate, strict=False)],
+        alone=costs("make", alone.batches),
         loop_overhead=between_batches(alone),
         waits=waits,
         works=works,
         handover=handover,
         start=start,
         handling=Handling(**handling, **hand_over(one, together)),
-        growth=growth,
+        growth=growth_of_step(subject, alone) if subject.batch_size else 2.0,
         threads=threads,
         stream=subject.stream,
         shares=shares_of_workers(subject, [one, *together], cores)
         if subject.stream
         else {},
-        noise=abs(ratio("round", go(0, 0.4 * RUN, step=True), alone) - 1),
+        noise=noise_of(alone, go(0, 0.4 * RUN, step=True)),
         nbytes=subject.nbytes,
         device=subject.device,
         in_order=getattr(subject.loader, "in_order", True),
@@ -186,7 +176,7 @@ def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
     batches = alone.batches[1:] or alone.batches
     core = sum(batch.step_core for batch in batches)
     took = sum(batch.step for batch in batches)
-    return StepNumbers(without_hiccups("step", batches), core / max(1e-9, took))
+    return StepNumbers(costs("step", batches), core / max(1e-9, took))
 
 
 def shares_of_workers(
@@ -212,35 +202,30 @@ def shares_of_workers(
 # ---- numbers from runs ----
 
 
-def doubled(part: str, larger: Watch, alone: Watch) -> float:
-    """Return what *part* takes of a batch of twice the size, over what it takes of a usual one."""
-    pairs = zip(larger.batches, alone.batches[::2], alone.batches[1::2], strict=False)
-    ratios = [
-        getattr(both, part) / max(1e-9, getattr(one, part) + getattr(other, part))
-        for both, one, other in pairs
-    ]
-    return 2 * float(median(ratios or [1.0]))
+def growth_of_step(subject: Subject, alone: Watch) -> float:
+    """Return what a step takes for a batch of twice the size, over what it takes for one."""
+    larger = subject.go(0, 0.5 * RUN, step=True, size=2).batches
+    if subject.device and (device := subject.on_device()):
+        return device.train / subject.device.train
+    steps = [batch.step for batch in alone.batches]
+    pairs = zip(larger, steps[::2], steps[1::2], strict=False)
+    ratios = [both.step / max(1e-9, one + other) for both, one, other in pairs]
+    return 2 * median(ratios or [1.0])
 
 
-def ratio(part: str, run: Watch, base: Watch) -> float:
-    """Return how many times as long *part* of a batch takes in *run* as in *base*."""
-    ratios = [
-        getattr(one, part) / getattr(same, part)
-        for one, same in zip(run.batches, base.batches, strict=False)
-        if one.samples == same.samples and getattr(same, part) > 0
-    ]
-    return float(median(ratios[run.workers :] or [1.0]))
+def noise_of(run: Watch, again: Watch) -> float:
+    """Return the share by which a run differed when it was made *again*, batch by batch."""
+    pairs = zip(run.batches, again.batches, strict=False)
+    return abs(median(two.round / max(1e-9, one.round) for one, two in pairs) - 1)
 
 
-def costs(part: str, run: Watch) -> list[float]:
-    """Return what *part* took of each batch of a *run*, without a last one that is smaller."""
-    *others, last = run.batches
-    smaller = bool(others) and last.samples < others[-1].samples
-    return without_hiccups(part, others if smaller else run.batches)
+def costs(part: str, batches: list[WatchedBatch]) -> list[float]:
+    """Return what *part* took of *batches*, at most a few times the usual for their size.
 
-
-def without_hiccups(part: str, batches: list[WatchedBatch]) -> list[float]:
-    """Return what *part* took of *batches*, at most a few times the usual for their size."""
+    A last batch that is smaller than the one before is left out.
+    """
+    if len(batches) > 1 and batches[-1].samples < batches[-2].samples:
+        batches = batches[:-1]
     times = [getattr(batch, part) for batch in batches]
     sizes = [max(1, batch.samples) for batch in batches]
     usual = median(times)

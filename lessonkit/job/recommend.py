@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import multiprocessing
 import os
 import shutil
 from base64 import b64encode
@@ -243,16 +242,10 @@ def recommend(
     RuntimeError that says how many batches there were when the loader or the step raised.
     """
     run = not isinstance(loader, Job)
-    for words in (
-        "measuring the loader and the step: 15 s",
-        "the machine is busy: measuring again",
-    ):
-        if run:
-            progress(words)
-        job = measure_job(loader, step) if run else loader
-        found = Recommendation(job, job.forecast())
-        if found.verdict != "cannot tell":
-            break
+    if run:
+        progress("measuring the loader and the step: 15 s")
+    job = measure_job(loader, step) if run else loader
+    found = Recommendation(job, job.forecast())
     if found.verdict in LAST_WORDS:
         return found
     told = [(setting, job.forecast(**setting)) for setting in combinations(job)]
@@ -274,8 +267,7 @@ def recommend(
     found.table = [("as it is", found.now), *rows, other]
     if run:
         tried = [{}, *(one.settings for one in changes)]
-        workers = max(job.setting(**settings)["num_workers"] for settings in tried)
-        found.allows = allowances(loader, workers, in_memory(job, num_workers=workers))
+        found.allows = allowances(max(in_memory(job, settings) for settings in tried))
     return found
 
 
@@ -363,7 +355,7 @@ def as_arguments(settings: Settings) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def in_memory(job: Job, **settings: Any) -> int:
+def in_memory(job: Job, settings: Settings) -> int:
     """Return the bytes of all batches that workers may hold."""
     full = job.setting(**settings)
     return int(full["num_workers"] * full["prefetch_factor"] * job.numbers.nbytes)
@@ -385,7 +377,7 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
     costs, alters = "no process", "it alters no sample"
     if workers:
         processes = f"{workers} process{'es' if workers > 1 else ''}"
-        costs = f"{processes} and {size(in_memory(job, **settings))} for batches"
+        costs = f"{processes} and {size(in_memory(job, settings))} for batches"
     if job.numbers.stream and workers > 1:
         alters = "the order of the samples changes"
     elif "num_workers" in settings:
@@ -395,19 +387,13 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
     return JobChange(settings, "; ".join(lines), saves, more)
 
 
-def allowances(loader: Any, workers: int, nbytes: int) -> list[str]:
-    """Return lines on what bounds a *loader* here, whose *workers* hold *nbytes* in batches."""
-    ranks = os.environ.get("LOCAL_WORLD_SIZE")
-    among = f", shared by {ranks} processes of this job" if ranks else ""
-    lines = [f"{allowed_cores()} of {os.cpu_count()} cores may be used{among}."]
-    if workers and SHARED_MEMORY.is_dir():
+def allowances(nbytes: int) -> list[str]:
+    """Return lines on this machine: its cores, and room for *nbytes* in batches of workers."""
+    lines = [f"{allowed_cores()} of {os.cpu_count()} cores may be used."]
+    if nbytes and SHARED_MEMORY.is_dir():
         free = shutil.disk_usage(SHARED_MEMORY).free
         enough = free > 2 * nbytes
         verdict = "enough" if enough else "too little: allow more, or hand over less"
         through = f"Batches pass through {size(free)} of shared memory"
         lines.append(f"{through}, and take {size(nbytes)}: {verdict}.")
-    if workers:
-        context = getattr(loader, "multiprocessing_context", None) or multiprocessing
-        threads = "PyTorch has one thread in each; other libraries may start more"
-        lines.append(f"Workers start by {context.get_start_method()}. {threads}.")
     return lines

@@ -40,18 +40,16 @@ WAITED = 0.3
 class WatchedBatch(NamedTuple):
     """The times of a batch, in seconds on the one clock that all processes share.
 
-    A process *pid* *began* to *fetch* its *samples*, collated them, and was *done*. The loop
-    *asked* for it, *got* it and had *stepped*. *fetch_core* and *step_core* are times on
-    cores.
+    A process *pid* *began* to fetch its *samples*, had to *wait* for them,
+    collated them, and was *done*. The loop *asked* for it, *got* it and had *stepped*;
+    *step_core* is the step's time on cores.
     """
 
     pid: int
     samples: int
     began: float
     done: float
-    fetch: float
-    collate: float
-    fetch_core: float
+    wait: float
     asked: float = 0
     got: float = 0
     stepped: float = 0
@@ -60,10 +58,6 @@ class WatchedBatch(NamedTuple):
     @property
     def make(self) -> float:
         return self.done - self.began
-
-    @property
-    def wait(self) -> float:
-        return max(1e-9, self.fetch - self.fetch_core)
 
     @property
     def step(self) -> float:
@@ -202,8 +196,8 @@ class Collated:
         batch = self.inner(samples)
         done = perf_counter()
         BEGUN[:] = done, process_time(), 0
-        took = fetched - began, done - fetched, core - core_then
-        return batch, WatchedBatch(os.getpid(), count, began, done, *took)
+        wait = max(0.0, fetched - began - (core - core_then))
+        return batch, WatchedBatch(os.getpid(), count, began, done, wait)
 
 
 # ---- a device ----
