@@ -14,40 +14,45 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
     wrong = [
         (
             workers * start[0] + batch / workers,
-            "You let four kitchens share the tray. But each cooks a tray of its own, image after image.",
+            "That would be right if four workers shared a batch. But each makes a whole batch of "
+            "its own, image after image.",
         ),
         (
             batch / workers,
-            "You let four kitchens share the tray, and forgot to open them. But each cooks a tray of its "
-            "own, and opening takes time.",
+            "That would be right if four workers shared a batch and took no time to start. But "
+            "each makes a whole batch of its own, and starting takes time.",
         ),
         (
             batch,
-            "You counted the tray alone. But no ticket goes out before the loop has started all four "
-            "kitchens.",
+            "That is the time to make the batch. But the loop sends no index list before it has "
+            "started all four workers.",
         ),
         (
             sum(start) + batch,
-            "You let the first kitchen cook while the others open. But no ticket goes out before all have "
-            "been started.",
+            "That would be right if the first worker made its batch while the others start. But "
+            "the loop sends no index list before it has started all four.",
         ),
         (
             workers * start[0] + start[1] + batch,
-            "You waited for the last kitchen. But the first tray comes from the first one, which was ready "
-            "long before.",
+            "That is when the last worker delivers its batch. But the first batch comes from the "
+            "first worker, which was ready long before.",
         ),
         (
             workers * sum(start) + batch,
-            "You waited until each kitchen was ready before you opened the next. But a kitchen gets ready "
-            "while the loop starts the others.",
+            "That would be right if the loop started each worker only when the one before it is "
+            "ready. But a worker gets ready while the loop starts the next.",
         ),
     ]
-    why = "Four starts of 12 ms, then one kitchen cooks four images: 48 + 80. Without workers it was 80."
+    why = (
+        "Four starts of 12 ms take 48 ms. Then one worker makes four images, which takes 80 ms. "
+        "Without workers, the first batch came after 80 ms."
+    )
     return {"wrong": wrong, "why": why}
 
 
-NONE, EACH = "for none: eight are made ahead", "for each one a little: 80 / 4 = 20 ms"
-FOURTH, EIGHTH = "for every fourth", "for every eighth"
+NONE = "for none, because eight batches are ordered ahead"
+EACH = "for each one a little, because one comes every 80 / 4 = 20 ms"
+FOURTH, EIGHTH = "for every fourth batch", "for every eighth batch"
 
 
 def late(trace: Trace) -> str:
@@ -65,21 +70,23 @@ def every() -> dict[str, Any]:
     wrong = [
         (
             NONE,
-            "You took tickets for trays. Eight tickets are out, but four of them lie in a queue.",
+            "Eight index lists are out, but four of them wait in a queue, and an index list is "
+            "not yet a batch.",
         ),
         (
             EACH,
-            "You spread the waits evenly, and on average that is so. But all four kitchens begin together, "
-            "so four trays are ready together.",
+            "On average that is so. But all four workers begin together, so four batches are "
+            "ready together.",
         ),
         (
             EIGHTH,
-            "You counted tickets. A kitchen has two of them, but cooks one tray at a time.",
+            "That would be right if eight batches were made at the same time. Each worker has "
+            "two index lists, but makes one batch at a time.",
         ),
     ]
     why = (
-        "Four kitchens begin together, and are done together. The loop eats their trays in 40 ms, but the "
-        "next four take 80."
+        "Four workers begin together and finish together. The loop trains with their four "
+        "batches in 40 ms, but the next four take 80 ms."
     )
     return {
         "answer": late,
@@ -97,23 +104,32 @@ def stay(
     wrong = [
         (
             epochs * workers * start[0],
-            "You saved the starts of all three epochs. But the first one has to start the workers too.",
+            "That is the time of the starts in all three epochs. But the first epoch has to "
+            "start the workers, too.",
         ),
         (
             (epochs - 1) * (workers * start[0] + batch),
-            "You also took away the wait for the first batch. But workers that stay begin an epoch with "
-            "empty hands.",
+            "That would be right if the first batch of an epoch were ready as well. But workers "
+            "that stay have made nothing when an epoch begins.",
         ),
         (
             (epochs - 1) * start[0],
-            "You counted one start an epoch. But there are four workers, and they start one after another.",
+            "That would be right for one worker. But there are four, and they start one after "
+            "another.",
         ),
-        (0, "You kept the workers anyway. But by default they end with their epoch."),
+        (
+            0,
+            "That would be right if workers stayed anyway. But by default they end with their "
+            "epoch.",
+        ),
     ]
-    why = "Two times four starts of 12 ms. Each epoch still begins with 80 ms in which nothing is ready."
+    why = (
+        "The second and the third epoch save four starts of 12 ms each. Each epoch still begins "
+        "with 80 ms in which no batch is ready."
+    )
     return {"wrong": wrong, "why": why}
 
 
 def measured() -> Any:
-    """Return what real PyTorch took, as `python -m benchmarks.facts` measured it; seconds."""
+    """Return the seconds that real PyTorch took, as `python -m benchmarks.facts` measured them."""
     return json.loads(get_data(__name__, "measured_09.json") or b"")

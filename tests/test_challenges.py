@@ -336,9 +336,9 @@ def test_09_four_workers_that_stay_with_one_ticket_each_in_any_order_are_the_onl
 
 
 def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() -> None:
-    kitchen = lesson("09_workers").names["kitchen"]
+    three_epochs = lesson("09_workers").names["three_epochs"]
     for workers in (5, 6):
-        dataset, options = kitchen(workers, 1, True, False)
+        dataset, options = three_epochs(workers, 1, True, False)
         found = judged("09_workers", "challenge-task", dataset, **options)
         assert {name for name, goal in found.items() if not goal.met} == {
             "worker processes",
