@@ -181,6 +181,21 @@ def test_persistent_workers_end_with_their_loader() -> None:
     assert len(multiprocessing.active_children()) == 2
 
 
+def test_persistent_workers_end_with_their_loader_before_any_collection() -> None:
+    gc.disable()
+    try:
+        for _ in range(3):
+            loader = DataLoader(Dataset.range(4), num_workers=1, persistent_workers=True)
+            assert next(iter(loader)) == [0]
+        del loader
+        deadline = time.monotonic() + 30
+        while multiprocessing.active_children() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not multiprocessing.active_children()
+    finally:
+        gc.enable()
+
+
 def test_ctrl_c_ends_the_workers() -> None:
     program = """
 import multiprocessing, time

@@ -234,6 +234,7 @@ class LoaderWithWorkers(Loader):
                 worker.end()
             elif not self.state.workers and worker.task:  # their processes stay
                 self.run.cancel(worker.task)
+        self.workers = []  # which know this loader: nothing of it waits for a collection
         super().close()
 
     # ---- one batch ----
