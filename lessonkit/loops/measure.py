@@ -104,7 +104,7 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
-    """Return *root* with arguments by *change* for each node, also in data sets that functions make."""
+    """Return *root* with arguments by *change*, also in data sets that functions make."""
     places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
     def changed(before: Node, node: Node) -> Node:

@@ -182,7 +182,7 @@ class LoaderWithWorkers(Loader):
             await self.send()
 
     async def start_workers(self) -> None:
-        """Start the workers. They stay to the end of a benchmark, in loops as long as the loader."""
+        """Start the workers. They stay to the end of a benchmark, or as long as the loader."""
         run, workers = self.run, self.workers
         await run.spend(self.handling.begin)
         # Of what workers draw

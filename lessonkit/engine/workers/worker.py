@@ -219,7 +219,7 @@ class Worker(BatchMaker):
     # ---- what the main process does with it ----
 
     async def launch(self) -> int:
-        """Spend the first part of its start, which holds up the loop; return how long the second takes."""
+        """Spend the part of its start that holds up the loop; return how long the rest takes."""
         who = self.loader.epoch, self.number
         first, second = (
             check.nanoseconds("start", cost(*who) if callable(cost) else cost)
