@@ -12,34 +12,37 @@ def total(
     wrong = [
         (
             open + epochs * samples * (read + train),
-            "You opened the file once. But each epoch goes over the file anew, and opens it again.",
+            "That would be right if the file were opened only once. But each epoch goes through the file "
+            "again, and opens it again.",
         ),
         (
             open + samples * (read + train),
-            "You counted one epoch. The loop runs two.",
+            "That is one epoch. The loop runs two.",
         ),
         (
             epochs * samples * (open + read + train),
-            "You opened the file for every sample. An epoch opens it once, and then reads all its samples.",
+            "That would be right if the file were opened for every sample. An epoch opens it once, and then "
+            "reads all its samples.",
         ),
         (
             epochs * (open + samples * read),
-            "You left out the training, or the opening. Both take time, and nothing else happens meanwhile.",
+            "Something is missing, the training or the opening. Both take time, and nothing else happens "
+            "while they do.",
         ),
         (
             epochs * (open + samples * read + train),
-            "You let somebody read while the model trains. That is a good idea, and the next lesson. "
-            "This pipeline reads only when the loop asks for a sample.",
+            "That would be right if samples were read while the model trains. It is a good idea, and the "
+            "next lesson. This pipeline reads only when the loop asks for a sample.",
         ),
         (
             epochs * (open + samples * read) + train,
-            "You hid all training steps but the last. Here nobody reads while the model trains, so every "
-            "step counts.",
+            "That would be right if all training steps but the last were hidden. Here nothing is read while "
+            "the model trains, so every step counts.",
         ),
         (
             epochs * samples * read,
-            "You counted the reading alone. Opening and training take time too, and nothing else happens "
-            "meanwhile.",
+            "That is the reading alone. Opening and training take time too, and nothing else happens while "
+            "they do.",
         ),
     ]
     why = "Each epoch opens the file once, then reads and trains three times, one thing after another."
@@ -51,24 +54,24 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
     wrong = [
         (
             before,
-            "You kept the share of the slower model. Its steps became shorter; opening and reading did not.",
+            "That is the share of the slower model. Its steps became shorter; opening and reading did not.",
         ),
         (
             2 * before,
-            "You took a faster accelerator for a busier one. It has the same work, finishes sooner, and "
-            "waits as long as before.",
+            "A faster accelerator is not a busier one. It has the same work, finishes sooner, and waits as "
+            "long as before.",
         ),
         (
             before / 2,
-            "Almost. You halved the training time but kept the old total. The total shrinks a little too: "
-            "divide by the new one.",
+            "Almost. Half the training time is right, but the total shrinks a little too: divide by the new "
+            "total.",
         ),
         (
             (train / 2) / (read + train / 2),
-            "You left out the opening of the file. The accelerator waits for that as well.",
+            "That would be right if the file were open already. The accelerator waits for that as well.",
         ),
     ]
-    why = "The accelerator works for 30 ms of 180. The faster it is, the larger the share of time it waits."
+    why = "The accelerator works for 30 of 180 ms. The faster it is, the larger the share of time it waits."
     return {"wrong": wrong, "why": why}
 
 
@@ -77,16 +80,16 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
     wrong = [
         (
             open / samples + read + train,
-            "You kept the time of 3 samples. The file is still opened once, and now 20 samples share that.",
+            "That is the time with 3 samples. The file is still opened once, and now 20 samples share that.",
         ),
         (
             read + train,
-            "You left out the opening. It has not vanished: each sample bears a twentieth of it.",
+            "The opening is missing. It has not vanished: a twentieth of it falls to each sample.",
         ),
         (
             (open / samples + read + train) * samples / 20,
-            "You shared out everything. Only the opening is shared; every sample is still read, and trained "
-            "on, by itself.",
+            "That would be right if all costs were shared. Only the opening is; each sample is still read, "
+            "and trained on, by itself.",
         ),
     ]
     return {"wrong": wrong, "why": "30 / 20 + 15 + 10."}
