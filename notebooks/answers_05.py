@@ -7,31 +7,34 @@ from typing import Any
 from lessonkit.widgets.goals import Attempt, Goal, milliseconds
 
 
-def sizes(call: float, item: float, train: float, batches: Sequence[int]) -> dict[str, Any]:
-    """Explain how long an item takes in batches of each of these sizes."""
+def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dict[str, Any]:
+    """Explain how long a sample takes in batches of each of these sizes."""
     wrong = [
         (
-            [call / size + item + train for size in batches],
-            "You let the map and training take turns. The prefetch has the next batch mapped while the "
-            "model trains on this one.",
+            [call / size + work + train for size in batches],
+            "That would be right if the map and training took turns. With the prefetch the next batch is "
+            "mapped while the model trains on this one.",
         ),
         (
-            [call / size + item for size in batches],
-            "You let larger batches help for ever. From 3 items on the map keeps up with training, and "
-            "training takes 1 ms an item whatever the map does.",
+            [call / size + work for size in batches],
+            "That would be right without training. From 3 samples on the map keeps up with training, which "
+            "takes 1 ms per sample whatever the map does.",
         ),
         (
-            [call + item for _ in batches],
-            "You gave every item a call of its own. Two items in a batch share one call, 1 ms each.",
+            [call + work for _ in batches],
+            "That would be right if every sample had a call of its own. Two samples in a batch "
+            "share one call of 2 ms, so each pays 1 ms.",
         ),
         (
-            [max(call / size + item, train) + (size - 1) * train / 60 for size in batches],
-            "You made large batches expensive. They only delay the first item, by a few ms in all.",
+            [max(call / size + work, train) + (size - 1) * train / 60 for size in batches],
+            "That would be right if large batches made every sample slower. They only delay the "
+            "first sample, by a few ms in all.",
         ),
     ]
     return {
         "wrong": wrong,
-        "why": "Items share the call, until the map is faster than training.",
+        "why": "The samples of a batch share one call. Once the map is faster than training, a "
+        "larger batch saves nothing more.",
     }
 
 
@@ -40,46 +43,52 @@ def parallel(apart: float) -> dict[str, Any]:
     wrong = [
         (
             apart,
-            "You let three calls share a batch. A batch is one call, which works on its items in turn.",
+            "That would be right if three calls shared a batch. A batch is one call, which works "
+            "on its samples in turn.",
         ),
         (
             2 * (0.030 + 3 * 0.015 + 0.030 + 3 * 0.010),
-            "You let a batch cost as much as one item. Only calls are saved, and here they cost nothing.",
+            "That would be right if a batch took as long as one sample. A batch saves only calls, "
+            "and here they cost nothing.",
         ),
         (
             2 * (0.030 + 3 * (0.015 + 0.030 + 0.010)) / 3,
-            "You divided everything by three calls. An epoch is one batch, so two calls have nothing to do.",
+            "That would be right if three calls shared all the work. An epoch is one batch, so two "
+            "calls have nothing to do.",
         ),
     ]
-    why = (
-        "One call does the whole batch, as long as a map without parallel calls would take."
-    )
+    why = "One call works on the whole batch, so the map takes as long as without parallel calls."
     return {"wrong": wrong, "why": why}
 
 
 def at_work(
-    items: int, size: int, call: float, item: float, train: float
+    samples: int, size: int, call: float, work: float, train: float
 ) -> dict[str, Any]:
     """Explain how long the map works in all, in batches of this size."""
     wrong = [
         (
-            items * (call + item) / size,
-            f"You divided everything by {size}. There are fewer calls, but not fewer items to work on.",
+            samples * (call + work) / size,
+            f"That would be right if everything were divided by {size}. A batch saves calls, but "
+            "the work on each sample stays.",
         ),
         (
-            items * item,
-            "You counted only the items, or only the calls; each comes to that. The map needs time for both.",
+            samples * work,
+            "That is the work on the samples alone, or the calls alone; both take as long. The map "
+            "needs time for both.",
         ),
         (
-            items * (call + item),
-            f"You paid for a call with every item. Now {size} items share one call.",
+            samples * (call + work),
+            f"That would be right if every sample had a call of its own. Now {size} samples share one call.",
         ),
         (
-            items / size * call + items * item + items * train,
-            "You added the training. The question is about the map alone.",
+            samples / size * call + samples * work + samples * train,
+            "That includes the training. The question is about the map alone.",
         ),
     ]
-    why = f"{items // size} calls of {call * 1e3:g} ms, and {items} items of {item * 1e3:g} ms."
+    why = (
+        f"The map makes {samples // size} calls of {call * 1e3:g} ms, and works {work * 1e3:g} ms on "
+        f"each of {samples} samples."
+    )
     return {"wrong": wrong, "why": why}
 
 
@@ -88,14 +97,18 @@ def late_prefetch(early: float, none: float) -> dict[str, Any]:
     wrong = [
         (
             early,
-            "You let one place hold a batch. After unbatch it holds one item of five, and while it is full "
-            "nobody begins a new batch.",
+            "That would be right if the slot held a batch. After unbatch it holds one sample of five, and "
+            "while it is full no new batch is begun.",
         ),
-        (none, "You let the prefetch do nothing. It still hides one item of each burst."),
+        (
+            none,
+            "That is the time without a prefetch. Even after unbatch it still hides one sample of "
+            "each burst.",
+        ),
     ]
     why = (
-        "A place before unbatch holds a whole batch, a place after it a single item. So put a prefetch "
-        "where the waiting is: before the burst, or give it as many places as a burst has items."
+        "A slot before unbatch holds a whole batch, and a slot after it holds a single sample. So put the "
+        "prefetch before the burst, or give it as many slots as a burst has samples."
     )
     return {"wrong": wrong, "why": why}
 

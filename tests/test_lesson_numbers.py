@@ -108,7 +108,7 @@ ALL = LAST | {"cache": True, "prefetch": True}
 
 
 def keeps_up(call: float) -> int:
-    """The smallest batch whose map needs at most 1 ms an item, of which 0.1 is work on the item itself."""
+    """The smallest batch whose map needs at most 1 ms per sample, of which 0.1 is work on it."""
     return min(size for size in range(1, 99) if call / size + 0.1 <= 1)
 
 
@@ -168,7 +168,10 @@ PAGES: dict[str, list[Claim]] = {
         ("limit of 6.5", lambda: [ms(mapped(FILE)) / ms(Dataset.range(3))])
     ],
     "docs/teaching/05.md": [
-        ("3 items pay for 2 ms, 23 for 20", lambda: [keeps_up(2), 2, keeps_up(20), 20]),
+        (
+            "3 samples pay for a call of 2 ms, and 23 samples pay for a call of 20 ms",
+            lambda: [keeps_up(2), 2, keeps_up(20), 20],
+        ),
         (
             "230 and 390 ms",
             lambda: [ms(FILE.map(**HEAVY)), ms(FILE.batch(3).map(**HEAVY), train=EACH)],
