@@ -1,4 +1,4 @@
-"""Whether a measured job foretells what its settings really take: the three rooms of lesson 11.
+"""Whether a measured job foretells what its settings really take: the three jobs of lesson 11.
 
 Each setting is really run, before measuring and after; its forecast is compared with the
 median. Single runs differ from their median, too: by how much is printed beside. With
@@ -27,9 +27,9 @@ from lessonkit.job.watching import restored
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 sys.path.insert(0, str(NOTEBOOKS))
 
-import rooms_11  # noqa: E402 - beside the lesson
+import jobs_11  # noqa: E402 - beside the lesson
 
-THREADS = (1, 2) if rooms_11.torch else (None,)
+THREADS = (1, 2) if jobs_11.torch else (None,)
 SETTINGS = [
     {
         "num_workers": workers,
@@ -45,15 +45,15 @@ SETTINGS = [
 ]
 
 
-def epochs(room: str, setting: dict[str, Any]) -> list[float]:
-    """Return the seconds of two epochs of a *room*, really run."""
+def epochs(kind: str, setting: dict[str, Any]) -> list[float]:
+    """Return the seconds of two epochs of a *kind*, really run."""
     said = {name: value for name, value in setting.items() if name != "threads"}
     if not said["num_workers"]:
         said = {"num_workers": 0}
-    with restored(), rooms_11.rooms(**said) as all_rooms:
-        loader, step = all_rooms[room]
-        if setting["threads"] and rooms_11.torch:
-            rooms_11.torch.set_num_threads(setting["threads"])
+    with restored(), jobs_11.jobs(**said) as all_jobs:
+        loader, step = all_jobs[kind]
+        if setting["threads"] and jobs_11.torch:
+            jobs_11.torch.set_num_threads(setting["threads"])
         times = []
         for _ in range(2):
             began = time.perf_counter()
@@ -64,23 +64,23 @@ def epochs(room: str, setting: dict[str, Any]) -> list[float]:
 
 
 def run(rounds: int, store: Path | None = None, only: str = "") -> dict[str, float]:
-    """Compare, and return the errors of all rooms together."""
+    """Compare, and return the errors of all jobs together."""
     off, differ, took = [], [], []
-    for room in ("images", "http", "text"):
-        if only not in room:
+    for kind in ("images", "http", "text"):
+        if only not in kind:
             continue
         real: dict[int, list[list[float]]] = defaultdict(list)
         for turn in range(rounds + 1):
             if turn == rounds // 2:
-                with rooms_11.rooms() as all_rooms:
+                with jobs_11.jobs() as all_jobs:
                     began = time.perf_counter()
-                    job = measure(all_rooms[room][0], step=all_rooms[room][1])
+                    job = measure(all_jobs[kind][0], step=all_jobs[kind][1])
                     took.append(time.perf_counter() - began)
                 if store:
-                    save_job(job, store / f"{room}_11.json")
+                    save_job(job, store / f"{kind}_11.json")
             if turn < rounds:
                 for number, setting in enumerate(SETTINGS):
-                    real[number].append(epochs(room, setting))
+                    real[number].append(epochs(kind, setting))
         tried = []
         for number, setting in enumerate(SETTINGS):
             # A step that only waits has one
@@ -100,9 +100,9 @@ def run(rounds: int, store: Path | None = None, only: str = "") -> dict[str, flo
                 f"{s:6.3f} for {t:6.3f} {s / t - 1:+6.1%}"
                 for s, t in zip(said, true, strict=True)
             )
-            print(f"{room:7}{words}  {both}", file=sys.stderr, flush=True)
+            print(f"{kind:7}{words}  {both}", file=sys.stderr, flush=True)
         if store:
-            (store / f"tried_{room}_11.json").write_text(
+            (store / f"tried_{kind}_11.json").write_text(
                 json.dumps(tried), encoding="utf-8"
             )
     return {
@@ -114,7 +114,7 @@ def run(rounds: int, store: Path | None = None, only: str = "") -> dict[str, flo
 
 
 def rows(quick: bool) -> Iterator[str]:
-    """Compare all settings of the three rooms."""
+    """Compare all settings of the three jobs."""
     found = run(1 if quick else 3)
     yield limited("forecasts off by, median", 100 * found["median error"], 5, "%")
     yield limited(

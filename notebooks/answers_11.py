@@ -25,10 +25,10 @@ __all__ = [
 
 
 @lru_cache
-def stored(room: str) -> Any:
-    """Return the job of a *room*, as it was measured."""
+def stored(name: str) -> Any:
+    """Return a job by its *name*, as it was measured."""
     # On the site it is in an archive
-    return load_job(BytesIO(get_data(__name__, f"{room}_11.json") or b""))
+    return load_job(BytesIO(get_data(__name__, f"{name}_11.json") or b""))
 
 
 def probed(job: Any, **changes: Any) -> Verdict:
@@ -48,13 +48,13 @@ def probed(job: Any, **changes: Any) -> Verdict:
     )
 
 
-def tried(room: str) -> str:
-    """Say what an epoch of a *room* was foretold to take, and took: as it is, and with each change.
+def tried(name: str) -> str:
+    """Return a table of the predicted and the measured second epoch, as the job is and with each change.
 
-    The runs are real, of the two epochs that `python -m benchmarks.job --store` writes down.
+    The runs are real: `python -m benchmarks.job --store` wrote down the two epochs of each.
     """
-    job, runs = stored(room), json.loads(get_data(__name__, f"tried_{room}_11.json") or b"")
-    lines = [f"{'seconds of the second epoch':58}foretold   taken"]
+    job, runs = stored(name), json.loads(get_data(__name__, f"tried_{name}_11.json") or b"")
+    lines = [f"{'seconds of the second epoch':70}predicted  measured"]
     for settings in [{}, *(change.settings for change in recommend(job).changes)]:
         wanted = job.setting(**settings)
         taken = [epochs[1] for said, epochs in runs if said.items() <= wanted.items()]
@@ -62,20 +62,20 @@ def tried(room: str) -> str:
             ", ".join(f"{name}={value}" for name, value in settings.items()) or "as it is"
         )
         lines += [
-            f"{words:58}{job.forecast(**settings)[1]:8.3f}{each:8.3f}" for each in taken
+            f"{words:70}{job.forecast(**settings)[1]:9.3f}{each:10.3f}" for each in taken
         ]
     return "\n".join(lines)
 
 
 def measured() -> Any:
-    """Return what real PyTorch took, as `python -m benchmarks.facts` measured it; seconds."""
+    """Return the seconds that real PyTorch took, as `python -m benchmarks.facts` measured them."""
     return json.loads(get_data(__name__, "measured_11.json") or b"")
 
 
 class Profile:
-    """Draw *spans* as a profiler does: a row for each thread, here the only one, and in it what was called.
+    """Draw *spans* as a profiler does, in one row for the only thread.
 
-    Each span has a name, and from when to when it went on, in milliseconds.
+    Each span has a name, its start and its end, in milliseconds.
     """
 
     wide, high, left = 1000, 26, 60
@@ -105,22 +105,22 @@ class Profile:
 
 
 def epoch(job: Any, **changes: Any) -> tuple[Any, dict[str, Any]]:
-    """Return one epoch of a *job*, with other settings, as a question wants it."""
+    """Return one epoch of a *job* with changed settings, in the form that a question takes."""
     loader, options = job.model(**changes)
     return loader, options | {"num_epochs": 1}
 
 
 HALF, SOME, SAME, LONGER = (
-    "it takes half the time",
-    "it takes a seventh less",
-    "it takes as long as before",
-    "it takes longer",
+    "about half as long as before",
+    "about a seventh less than before",
+    "as long as before",
+    "longer than before",
 )
 CHOICES = [HALF, SOME, SAME, LONGER]
 
 
 def answer(before: Trace, after: Trace) -> str:
-    """Say in words how long an epoch takes, over what it took before."""
+    """Say in words how long an epoch takes, compared with the one before."""
     share = after.duration / before.duration
     return (
         LONGER if share > 1.04 else SAME if share > 0.96 else SOME if share > 0.65 else HALF
@@ -128,23 +128,28 @@ def answer(before: Trace, after: Trace) -> str:
 
 
 def workers() -> dict[str, Any]:
-    """Explain what workers do on cores that the step has already."""
+    """Explain what workers do on cores that the step already uses."""
     wrong = [
         (
             HALF,
-            "You gave each worker a core of its own. But the step already computes on both cores.",
+            "That would be right if each worker had a core of its own. But the step already "
+            "computes on both cores.",
         ),
         (
             SOME,
-            "You let workers and step go on at once. They do, but on the same two cores.",
+            "That would be right if loading were simply hidden behind the step. But workers and "
+            "step share the same two cores.",
         ),
         (
             SAME,
-            "You counted the work, which is the same. But threads and workers that share cores slow each "
+            "The work is indeed the same. But threads and workers that share cores slow each "
             "other down beyond that.",
         ),
     ]
-    why = "Two threads of the step and two workers want four cores. A step now takes more than twice as long."
+    why = (
+        "Two threads of the step and two workers need four cores, and there are two. A step now "
+        "takes more than twice as long."
+    )
     return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}
 
 
@@ -153,16 +158,22 @@ def together() -> dict[str, Any]:
     wrong = [
         (
             HALF,
-            "You let loader and step go on as fast as alone. But a step with one thread takes 21 ms, not 12.",
+            "That would be right if the step were as fast as before. But with one thread it "
+            "takes 21 ms, not 12 ms.",
         ),
         (
             SAME,
-            "You let one harm cancel the other. But each was harmful because of the other.",
+            "That would be right if the two losses cancelled each other. But each change removes "
+            "the cause of the other's loss.",
         ),
         (
             LONGER,
-            "You added two harms. But with one thread the step leaves a core to the workers.",
+            "That would be right if the two losses added up. But with one thread the step leaves "
+            "a core to the workers.",
         ),
     ]
-    why = "The step has one core, the workers the other: both go on at once, and nobody takes a core away."
+    why = (
+        "The step has one core and the workers have the other. Both compute at the same time, "
+        "and neither takes a core from the other."
+    )
     return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}

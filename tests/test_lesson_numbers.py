@@ -53,7 +53,7 @@ def arrivals(dataset: Dataset, **options: Any) -> list[float]:
 
 
 def epoch_of_images(**changes: Any) -> float:
-    """Foretell the first epoch of the images in lesson 11, in milliseconds."""
+    """Predict the first epoch of the images in lesson 11, in milliseconds."""
     seconds: float = lesson("11_your_own_job").names["images"].forecast(**changes)[0]
     return round(seconds * 1e3)
 
@@ -242,10 +242,10 @@ PAGES: dict[str, list[Claim]] = {
         ),
     ],
     "docs/teaching/11.md": [
-        ("takes 1866 ms", lambda: [epoch_of_images(threads=1)]),
-        ("from 1443 to", lambda: [epoch_of_images()]),
-        ("two workers alone 1695", lambda: [epoch_of_images(num_workers=2)]),
-        ("both 1238", lambda: [epoch_of_images(num_workers=2, threads=1)]),
+        ("takes 1,866 ms", lambda: [epoch_of_images(threads=1)]),
+        ("from 1,443 to", lambda: [epoch_of_images()]),
+        ("two workers alone 1,695", lambda: [epoch_of_images(num_workers=2)]),
+        ("both together 1,238", lambda: [epoch_of_images(num_workers=2, threads=1)]),
     ],
 }
 
@@ -262,7 +262,7 @@ def test_a_page_says_what_a_run_gives(
     page: str, text: str, values: Callable[[], list[float]]
 ) -> None:
     assert text in (ROOT / page).read_text(encoding="utf-8")
-    shown = NUMBER.findall(text)
+    shown = NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", text))  # 1,080
     digits = [len(number.partition(".")[2]) for number in shown]
     assert [
         f"{value:.{places}f}" for value, places in zip(values(), digits, strict=True)

@@ -40,7 +40,7 @@ def fetched(address: str) -> Any:
 
 
 def tokenised(line: str) -> Any:
-    """Give each word of a line a number, in plain Python, as a tokeniser without a library does."""
+    """Give each word of a line a number in plain Python, like a tokeniser without a library."""
     numbers = []
     for word in line.split():
         for begin in range(len(word)):  # all parts of it
@@ -89,12 +89,12 @@ network: Any = None
 
 
 def accelerates(batch: Any) -> None:
-    """Stand for a step on an accelerator: this computer only waits for it."""
+    """Wait as for a step on an accelerator."""
     time.sleep(0.012)
 
 
 def serve(folder: Path, pipe: Any) -> None:
-    """Serve *folder* as a storage far away, until the other end of *pipe* is closed."""
+    """Serve *folder* as a distant storage system would, until the other end of *pipe* is closed."""
     with served(folder, bandwidth=20e6, first_byte=0.008) as address, suppress(EOFError):
         pipe.send(address)
         pipe.recv()
@@ -102,7 +102,7 @@ def serve(folder: Path, pipe: Any) -> None:
 
 @contextmanager
 def in_a_process(folder: Path) -> Iterator[str]:
-    """Serve *folder* from a process of its own: it takes no time of the loop's."""
+    """Serve *folder* from a process of its own, which takes no time of the loop."""
     ours, theirs = Pipe()
     process = Process(target=serve, args=(folder, theirs), daemon=True)
     process.start()
@@ -114,8 +114,8 @@ def in_a_process(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def rooms(**said: Any) -> Iterator[dict[str, tuple[Any, Callable[[Any], None]]]]:
-    """Give the loader and the step of each room by its name; all loaders have *said* arguments."""
+def jobs(**said: Any) -> Iterator[dict[str, tuple[Any, Callable[[Any], None]]]]:
+    """Give the loader and the step of each job by its name; all loaders have *said* arguments."""
     with TemporaryDirectory() as place:
         folder = write_small_data(place, images=400, lines=16_000)
         images = sorted(map(str, (folder / "images").iterdir()))
