@@ -11,18 +11,18 @@ def overlap(naive: Dataset, once: Mapping[str, Any]) -> dict[str, Any]:
     wrong = [
         (
             (naive, once),
-            "You let reading and training take turns, as they do without prefetch. But the helper reads the "
-            "next sample while the model trains.",
+            "That would be right without prefetch, where reading and training take turns. The background "
+            "reader fetches the next sample while the model trains.",
         ),
         (
             (naive.batch(3).unbatch(), once),
-            "You let the helper read the whole file before the first step. But the loop takes a sample as "
-            "soon as it lies in the buffer.",
+            "That would be right if the whole file were read before the first step. The loop takes a sample "
+            "as soon as it is in the buffer.",
         ),
     ]
     why = (
-        "The helper opens the file and reads three times without a pause. Each step begins when its sample "
-        "is there, so only the last one runs alone."
+        "The background reader opens the file and reads three times without a pause. Each step begins when "
+        "its sample is there, so only the last one runs alone."
     )
     return {"wrong": wrong, "why": why}
 
@@ -34,32 +34,33 @@ def two_epochs(
     wrong = [
         (
             epochs * (open + samples * (read + train)),
-            "You changed nothing, since no job gets faster. But the helper now reads while the model trains.",
+            "That is the time without prefetch. No job gets faster, but now samples are read while the model "
+            "trains.",
         ),
         (
             epochs * (open + samples * (read + train)) / 2,
-            "You halved the time, as two are at work. But opening and reading alone take 75 ms in each "
-            "epoch, and one helper does them.",
+            "105 ms would be right if the two jobs took equally long. But opening and reading alone take "
+            "75 ms in each epoch, and a single reader does both.",
         ),
         (
             epochs * (open + samples * read),
-            "Almost. You took the longer of the two jobs, but left out the last training step of each epoch. "
+            "Almost. That is the longer of the two jobs, without the last training step of each epoch. "
             "Nothing is left to read by then, so nothing hides it.",
         ),
         (
             epochs * (open + samples * read) + train,
-            "You let the second epoch open its file while the first still trains. But the loop asks for a "
-            "new epoch only when it is done with the last one, and only then does a new helper begin.",
+            "That would be right if the second epoch opened its file while the first still trains. But the "
+            "loop begins a new epoch only after the last one, and only then does a new reader start.",
         ),
         (
             epochs * samples * read,
-            "You counted the reading alone. The first sample of an epoch has to wait until the file is open, "
+            "That is the reading alone. The first sample of an epoch has to wait until the file is open, "
             "and nothing hides that.",
         ),
         (
             epochs * samples * train,
-            "You counted the training alone. A step cannot begin before its sample is read, and reading "
-            "takes longer than training.",
+            "That is the training alone. A step cannot begin before its sample is read, and reading takes "
+            "longer than training.",
         ),
     ]
     why = "Each epoch opens the file, reads three times without a pause, and then trains on the last sample."
@@ -71,12 +72,13 @@ def faster(training: str, opening: str) -> dict[str, Any]:
     wrong = [
         (
             training,
-            "You chose the job that is hidden already, except for the last step of each epoch. Where jobs "
-            "overlap, only the slower side counts.",
+            "Training is hidden already, except for the last step of each epoch. If jobs overlap, only the "
+            "slower side counts.",
         ),
         (
             opening,
-            "You chose the slower side, and that is right. But an epoch opens once and reads three times.",
+            "Opening belongs to the slower side, and that is the right side. But an epoch opens once and "
+            "reads three times.",
         ),
     ]
     why = "Opening and reading take longer than training, and reading is the larger part of them."
@@ -84,43 +86,44 @@ def faster(training: str, opening: str) -> dict[str, Any]:
 
 
 def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, Any]:
-    """Explain what a hundred places do for a file of 20 samples."""
+    """Explain what a hundred slots do for a file of 20 samples."""
     wrong = [
         (
             epochs * 20 * train,
-            "You counted the training alone. A buffer hands over what was read; it cannot read faster than "
-            "the file.",
+            "That is the training alone. A buffer hands over what was read; it cannot read faster than the "
+            "file allows.",
         ),
         (
             epochs * (open + 20 * train + train),
-            "You read as fast as the model trains. The reader takes 15 ms for each sample, however many "
-            "places wait for them.",
+            "That would be right if reading were as fast as training. The reader takes 15 ms per sample, "
+            "however many slots there are.",
         ),
         (
             epochs * (open + 20 * read),
-            "Almost. You left out the last step of each epoch, which still comes after the last read.",
+            "Almost. The last step of each epoch is missing; it comes after the last read.",
         ),
     ]
-    why = "Reading is the slower side, so the buffer is always empty, and 99 of the places are never used."
+    why = "Reading is the slower side, so the buffer is always empty, and 99 of the slots are never used."
     return {"wrong": wrong, "why": why}
 
 
 def bursts(small_files: Dataset) -> dict[str, Any]:
-    """Explain what three places do where samples come three at a time."""
-    one_place = benchmark(small_files.prefetch(1), num_epochs=1, train=0.015).duration
+    """Explain what three slots do if samples come three at a time."""
+    one_slot = benchmark(small_files.prefetch(1), num_epochs=1, train=0.015).duration
     wrong = [
         (
-            one_place,
-            "You expected no change, since all samples cost the same. But they come three at a time, with a "
-            "long pause before the next three. More places save the first ones for the pause.",
+            one_slot,
+            "That would be right if samples arrived evenly. All cost the same, but they come three at a "
+            "time, with a long pause before the next three. More slots save samples for the pause.",
         ),
         (
             30 * 0.015,
-            "You counted the training alone. The wait for the very first sample remains.",
+            "That is the training alone. The wait for the very first sample remains.",
         ),
         (
-            one_place / 3,
-            "You divided by three, for three places. But the model takes 30 steps of 15 ms in any case.",
+            one_slot / 3,
+            "Three slots do not make a run three times as fast: 30 training steps of 15 ms remain in any "
+            "case.",
         ),
     ]
     return {
