@@ -15,41 +15,46 @@ def filter_first(
     wrong = [
         (
             (open + images * (read + work) + kept * train) / kept,
-            "You mapped every image. The map no longer gets the images that the filter drops.",
+            "That would be right if the map still got every image. It no longer gets the images "
+            "that the filter drops.",
         ),
         (
             (open + images * (read + work) + kept * train) / kept / 2,
-            "You halved everything. But the pipeline opens the file and reads every image in both orders.",
+            "That would be right if all the work were halved. But both orders open the file and "
+            "read every image.",
         ),
         (
             (open + kept * (read + work + train)) / kept,
-            "You read only the images that are kept. The filter must see an image before it can drop it.",
+            "That would be right if the filter dropped images unread. It must get an image before "
+            "it can drop it.",
         ),
         (
             (open + images * read + kept * (work + train)) / images,
-            "You divided by all images that are read. Only half of them reach the model.",
+            "That is the time per image that is read. Only half of the images reach the model.",
         ),
     ]
     return {
         "wrong": wrong,
-        "why": f"All {images} images are read; {kept} are mapped and trained on.",
+        "why": f"The pipeline reads all {images} images, but it maps only {kept}, and the model "
+        "trains on these.",
     }
 
 
 def first_twenty() -> dict[str, Any]:
-    """Explain which samples come first where a shuffle comes after a repeat."""
+    """Explain which samples come first if a shuffle comes after a repeat."""
     wrong = [
         (
             EACH_ONCE,
-            "You let the shuffle stop where the file ends. It cannot see that: repeat goes on with the next "
-            "pass, and its samples enter the buffer while some of the first pass still wait there.",
+            "That would be right if the shuffle stopped at the end of the file. It cannot see that end, "
+            "because repeat goes on with the next pass.",
         ),
         (
             HALVES,
-            "You let the buffer keep its first ten samples. Each that it hands out makes room for a new one.",
+            "That would be right if the buffer kept its first ten samples. Each one that it hands "
+            "out frees a slot for a new one.",
         ),
     ]
-    why = "Samples of the second pass enter the buffer while some of the first still wait there."
+    why = "Samples of the second pass enter the buffer while some of the first pass are still in it."
     return {"wrong": wrong, "why": why}
 
 
@@ -58,16 +63,19 @@ def repeat_first(hidden: float, stall: float) -> dict[str, Any]:
     wrong = [
         (
             hidden,
-            "You hid loading while the model trains. Without a prefetch nothing overlaps, and a stall is "
-            "only work done earlier.",
+            "That is the time with a prefetch. Without it nothing overlaps, and a stall is only work that is "
+            "done earlier.",
         ),
         (
             stall - 2 * (0.030 + 10 * 0.005),
-            "You took off the time in which the buffer fills. But the pipeline opens and reads the file "
-            "three times in both orders.",
+            "That would be right if filling the buffer took no time. But both orders open and read the file "
+            "three times.",
         ),
     ]
-    why = "The work is the same, and nothing overlaps. A stall costs time where a prefetch could hide work."
+    why = (
+        "Both orders do the same work, and nothing overlaps. A stall costs time only if a prefetch could "
+        "hide the work."
+    )
     return {"wrong": wrong, "why": why}
 
 
@@ -76,11 +84,13 @@ def distinct() -> dict[str, Any]:
     wrong = [
         (
             20,
-            "You expected a whole epoch. When the file ends, the buffer fills up with the next pass.",
+            "That would be right if the first 20 were a whole epoch. When the file ends, samples "
+            "of the next pass enter the buffer.",
         ),
         (
             10,
-            "You counted the places. But the buffer is refilled all the time, so most samples get through.",
+            "That is the number of slots. But the buffer is refilled after each sample, so most of "
+            "the 20 come through.",
         ),
     ]
-    return {"wrong": wrong, "why": "Some come twice before others have come once."}
+    return {"wrong": wrong, "why": "Some samples come twice before others have come once."}
