@@ -46,8 +46,9 @@ def test_a_time_that_cannot_pass_is_refused_by_name_on_both_clocks(
 ) -> None:
     if clock == "real" and name == "start":
         return  # a real worker takes the time that it takes
-    pipeline = PLACES.get(name, lambda _: Dataset.range(2))(lambda _: wrong)
-    costs = {name: lambda _: wrong} if name in ("train", "load") else {}
+    makes: Any = PLACES.get(name, lambda _: Dataset.range(2))
+    pipeline: Dataset = makes(lambda _: wrong)
+    costs: Any = {name: lambda _: wrong} if name in ("train", "load") else {}
     argument = name.removeprefix("native ").removesuffix(" of a function")
     with pytest.raises(
         ValueError, match=rf"{argument}.*={wrong}: must be a number of seconds, 0 or more"
@@ -62,7 +63,7 @@ def test_a_time_that_comes_from_within_is_looked_at_too(kind: str, wrong: float)
     with pytest.raises(
         ValueError, match=r"a pause=.*must be a number of seconds, 0 or more"
     ):
-        run.spend(wrong, kind=kind).send(None)  # type: ignore[attr-defined,arg-type]
+        run.spend(wrong, kind=kind).send(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["open", "read", "cost", "native cost", "train", "load"])
@@ -87,9 +88,9 @@ def test_who_takes_a_cost_of_an_element_shares_a_storage(name: str) -> None:
 @pytest.mark.parametrize("cost", [READ, per_sample(0.1), straggler(0, every=2, slow=1)])
 @pytest.mark.parametrize("name", ["collate", "transfer", "start"])
 def test_what_takes_no_cost_of_an_element_refuses_one(name: str, cost: Any) -> None:
-    value = (0, cost) if name == "start" else cost
+    given: Any = {name: (0, cost) if name == "start" else cost}
     with pytest.raises(TypeError, match=f"{name}=.*must be a number of seconds, or a func"):
-        DataLoader(Dataset.range(2), **{name: value})
+        DataLoader(Dataset.range(2), **given)
 
 
 def test_a_read_that_is_ended_early_leaves_its_bandwidth_to_the_others_at_once() -> None:
