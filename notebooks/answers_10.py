@@ -11,27 +11,29 @@ from lessonkit import Trace, benchmark
 __all__ = [
     "around",
     "busy_after_first",
-    "hiccups",
     "late",
     "late_steps",
     "not_once",
     "per_step",
     "shared",
     "slower",
+    "sometimes_slow",
     "step_of",
     "stretches",
     "together",
 ]
 
 
-def hiccups(rank: int, usual: float, slow: float, every: int) -> Callable[[int], float]:
-    """Return what each load costs on a *rank*: mostly *usual*, and *slow* for one in *every*, by chance."""
-    return lambda step: slow if chance(1000 * rank + step) < 1 / every else usual
+def sometimes_slow(
+    rank: int, usual: float, slow: float, one_in: int
+) -> Callable[[int], float]:
+    """Return the cost of each fetch on a *rank*: *usual*, but by chance *slow* for one in *one_in*."""
+    return lambda step: slow if chance(1000 * rank + step) < 1 / one_in else usual
 
 
 @cache
 def chance(seed: int) -> float:
-    """Return a number from 0 to 1 by chance, always the same for a *seed*; a slider asks for it again."""
+    """Return a random number from 0 to 1, always the same for a *seed*, because sliders ask again."""
     return Random(seed).random()
 
 
@@ -49,61 +51,71 @@ def step_of(recipe: tuple[Callable[[int], Any], dict[str, Any]]) -> float:
 SAME, TENTH, HALF, EIGHT = (
     "as long as on one machine",
     "about a tenth longer",
-    "half as long again, or more",
+    "at least 1.5 times as long",
     "eight times as long",
 )
 
 
 def slower(one: Trace, eight: Trace) -> str:
-    """Say in words how long eight machines take, over what one took."""
+    """Say in words how long eight machines take, compared with one."""
     share = eight.duration / one.duration
     return SAME if share < 1.02 else TENTH if share < 1.3 else HALF if share < 4 else EIGHT
 
 
 def together() -> dict[str, Any]:
-    """Explain what one slow load costs eight machines."""
+    """Explain what one slow fetch costs eight machines."""
     wrong = [
         (
             SAME,
-            "You gave each machine only its own bad luck. But a step ends for all when the last has ended.",
+            "That would be right if machines did not wait for each other. But a step ends for "
+            "all when the last one has ended.",
         ),
         (
             TENTH,
-            "You took the average of the loads. A step takes as long as the slowest of eight.",
+            "That would be right if the average fetch counted. But a step takes as long as the "
+            "slowest of eight.",
         ),
         (
             EIGHT,
-            "You let the slow loads add up. But slow loads of the same step go on at the same time.",
+            "That would be right if slow fetches added up. But in each step the ranks fetch at "
+            "the same time.",
         ),
     ]
-    why = "One load in 20 is slow, so in about every third step at least one of eight is slow."
+    why = "One fetch in 20 is slow, so in about every third step at least one of eight fetches is slow."
     choices = [SAME, TENTH, HALF, EIGHT]
     return {"answer": slower, "choices": choices, "wrong": wrong, "why": why}
 
 
 def shared(read: float, step: float, machines: int) -> dict[str, Any]:
-    """Explain how long a step takes from one storage."""
+    """Explain how long a step takes when all machines read from one storage system."""
     wrong = [
-        (step, "You gave each machine a storage of its own. All read from the same one."),
-        (read, "You forgot the others: each gets an eighth of the bandwidth."),
+        (
+            step,
+            "That would be right if each machine had storage of its own. But all read from the same system.",
+        ),
+        (
+            read,
+            "That would be right for one machine alone. But each of eight gets an eighth of the bandwidth.",
+        ),
         (
             machines * read + step,
-            "You added reading and training. A prefetch lets them go on at once.",
+            "That would be right without a prefetch. But a prefetch lets reading and training "
+            "overlap.",
         ),
-        (read + step, "You added reading and training, for one machine alone."),
+        (read + step, "That would be right for one machine without a prefetch."),
     ]
-    why = "Eight times 2 MB from 400 MB a second are 40 ms, and the prefetch hides the 20 ms of training."
+    why = "Reading eight times 2 MB at 400 MB per second takes 40 ms, which hides the 20 ms of training."
     return {"answer": per_step, "wrong": wrong, "why": why}
 
 
 def working(trace: Trace, step: float) -> float:
-    """Return which share of the time after the first step an accelerator works."""
+    """Return the share of the time after the first step in which an accelerator works."""
     arrivals = trace.epochs[0].arrivals
     return step * (len(arrivals) - 1) / (arrivals[-1] - arrivals[0])
 
 
 def busy_after_first(recipe: tuple[Callable[[int], Any], dict[str, Any]]) -> float:
-    """Return which share of the time after the first step the accelerators of several machines work."""
+    """Return the share of the time after the first step in which the accelerators work."""
     pipeline, options = recipe
     return working(benchmark(pipeline, record=0, **options).traces[0], options["train"])
 
@@ -127,14 +139,19 @@ def late(step: float, goal: float) -> dict[str, Any]:
     wrong = [
         (
             AS_WITHOUT,
-            "You counted bytes. But before a byte comes, each of four readers waits 20 ms.",
+            "That would be right if only bytes counted. But each of four readers waits 20 ms "
+            "before a byte comes.",
         ),
         (
             FEWER,
-            "You shared out the delay. But each accelerator waits by itself, even a single one.",
+            "That would be right if accelerators shared the delay. But each one waits for its "
+            "own first bytes, even if it is alone.",
         ),
     ]
-    why = "Four readers that wait 20 ms each fetch less than 200 files a second, and to be busy it needs 200."
+    why = (
+        "Four readers that wait 20 ms each fetch less than 200 files per second, and an "
+        "accelerator that is busy 70 % of the time needs 200."
+    )
     return {
         "answer": answer,
         "choices": [AS_WITHOUT, FEWER, NONE],
@@ -144,12 +161,12 @@ def late(step: float, goal: float) -> dict[str, Any]:
 
 
 def around(rank: int, mean: float, spread: float) -> Callable[[int], float]:
-    """Return what each load costs on a *rank*: about *mean*, by chance."""
+    """Return the cost of each fetch on a *rank*: by chance, about *mean*."""
     return lambda step: max(0.0005, Random(1000 * rank + step).gauss(mean, spread))
 
 
 def late_steps(found: Any, step: float) -> list[int]:
-    """Return who was waited for in each step that took longer than *step*."""
+    """Return the rank that was waited for in each step that took longer than *step*."""
     ends = [0.0, *(one.end_ns / 1e9 for one in found.steps)]
     slowest = [one.slowest for one in found.steps]
     pairs = zip(slowest, pairwise(ends), strict=True)
@@ -157,12 +174,12 @@ def late_steps(found: Any, step: float) -> list[int]:
 
 
 def stretches(ranks: list[int]) -> int:
-    """Return in how many stretches of the same rank a list goes on."""
+    """Return the number of stretches of the same rank in a list."""
     return sum(1 for _ in groupby(ranks))
 
 
 def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
-    """Return a measure for a goal: *samples* that no rank of a *job* reads, and those that come again."""
+    """Return a measure for a goal: how many *samples* the ranks of a *job* miss or repeat."""
 
     def measure(attempt: Any) -> int:
         pipeline, options = job(**attempt.values)

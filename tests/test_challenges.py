@@ -351,12 +351,12 @@ def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() ->
 
 def test_10_only_all_three_together_are_in_time() -> None:
     found = passing(lesson("10_many_machines").values["challenge-task"])
-    assert found == [{"places": 1, "gigabytes": 0.8, "keep": True}]
+    assert found == [{"slots": 1, "gigabytes": 0.8, "keep": True}]
 
 
 def test_10_only_sixteen_files_with_two_places_give_each_sample_once_in_time() -> None:
     found = passing(lesson("10_many_machines").values["second-task"])
-    assert found == [{"files": 16, "own": "files", "places": 2}]
+    assert found == [{"files": 16, "own": "files", "slots": 2}]
 
 
 # ---- 11 your own job ----
