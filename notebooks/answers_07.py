@@ -8,23 +8,25 @@ def first(open: float, read: float, work: float) -> dict[str, Any]:
     wrong = [
         (
             (open + read + work) / 2,
-            "You halved everything. But two calls never share a sample: each works on one of its own.",
+            "That would be right if two calls shared a sample. But each call works on a sample of its own.",
         ),
         (
             open + read + work / 2,
-            "You halved the map. But the second call works on the second sample, not on the first.",
+            "That would be right if both calls mapped the first sample. But the second call works "
+            "on the second sample.",
         ),
         (
             open + read,
-            "You left out the map. Somebody opens the file, then reads and maps the first sample, one after "
-            "the other.",
+            "That is the time without the map. The pipeline opens the file, reads the first sample and maps "
+            "it, one after the other.",
         ),
         (
             open + read + work + read,
-            "You let the first sample wait for the second. It is handed on when its own call is done.",
+            "That would be right if the first sample waited for the second. It arrives when its "
+            "own call is done.",
         ),
     ]
-    why = "The first sample goes the whole way: open, read, map. More calls do not shorten it."
+    why = "The first sample has to be opened, read and mapped in turn, and more calls do not shorten that."
     return {"wrong": wrong, "why": why}
 
 
@@ -33,18 +35,21 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
     wrong = [
         (
             one / 2,
-            "You halved everything. But Augment still has one call, and hands on one sample every 30 ms.",
+            "That would be right if everything became twice as fast. But Augment still has one "
+            "call, and finishes one sample every 30 ms.",
         ),
         (
             two,
-            "You gave both maps a second call. Augment has one, and hands on one sample every 30 ms.",
+            "That would be right if both maps had a second call. Augment has one, and finishes one "
+            "sample every 30 ms.",
         ),
         (
             one - work / 2,
-            "You took half a map off a sum. But the two maps work side by side, and the slower one decides.",
+            "That would be right if the two maps took turns. But they work at the same time, and "
+            "the slower one is the bottleneck.",
         ),
     ]
-    why = "Augment still needs 30 ms a sample. Of two equal maps each holds the other back."
+    why = "Augment still needs 30 ms per sample. If two maps are equally slow, one faster map gains nothing."
     return {"wrong": wrong, "why": why}
 
 
@@ -53,14 +58,19 @@ def fused(apart: float, two: float) -> dict[str, Any]:
     wrong = [
         (
             apart,
-            "You counted the work, which is the same. But two maps with one call each work on two samples "
-            "at once.",
+            "That would be right if the same work took the same time. But two maps with one call "
+            "each work on "
+            "two samples at the same time.",
         ),
         (
             apart - 40 * 0.020,
-            "You let fusing take work away. 20 and 20 are still 40, and now one call does them all.",
+            "That would be right if fusing removed work. 20 ms and 20 ms are still 40 ms, and now "
+            "one call does all of it.",
         ),
-        (two, "You gave the fused map two calls. The rule keeps the number, one."),
+        (
+            two,
+            "That is the time with two calls in the fused map. The rule keeps the number of calls, one.",
+        ),
     ]
-    why = "The fused call reads and maps for 15 + 40 ms. Before, the two maps worked side by side."
+    why = "The fused call takes 15 + 40 ms per sample. Before, the two maps worked at the same time."
     return {"wrong": wrong, "why": why}

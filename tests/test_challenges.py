@@ -240,7 +240,7 @@ def test_07_only_small_samples_kept_before_the_map_help_the_tuner() -> None:
         grown = (
             of["shards"]
             .prefetch(before)
-            .map(**of["grow"], num_parallel_calls=calls)
+            .map(cost=0.002, nbytes=of["large"], stage="Grow", num_parallel_calls=calls)
             .prefetch(after)
         )
         found = judged(

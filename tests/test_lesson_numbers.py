@@ -188,8 +188,8 @@ PAGES: dict[str, list[Claim]] = {
             "Three calls, 18.5 ms",
             lambda: [sample_ms(autotune(TUNABLE, Machine(cores=3)).dataset)],
         ),
-        ("1520 ms", lambda: [ms(LONG.map(**ONE_CALL).map(**ONE_CALL))]),
-        ("become 2280", lambda: [ms(LONG.map(cost=0.040, num_parallel_calls=1))]),
+        ("1,520 ms", lambda: [ms(LONG.map(**ONE_CALL).map(**ONE_CALL))]),
+        ("become 2,280", lambda: [ms(LONG.map(cost=0.040, num_parallel_calls=1))]),
     ],
     "docs/teaching/08.md": [
         ("loader alone takes 450 ms", lambda: [ms(BURSTS, num_epochs=1, train=0)]),

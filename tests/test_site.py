@@ -192,7 +192,7 @@ def test_a_full_disk_is_seen_before_anything_is_fetched(
 
 
 def test_a_lesson_has_its_short_name_on_the_first_page() -> None:
-    assert ">07 The optimisers</a>" in pages.link(
+    assert ">07 Optimisers</a>" in pages.link(
         pages.ROOT / "notebooks" / "07_optimisers.ipynb"
     )
 
