@@ -21,7 +21,7 @@ from lessonkit import (
     benchmark,
     get_worker_info,
 )
-from lessonkit.analysis import advise, curve
+from lessonkit.analysis import advise, curve, knobs
 from lessonkit.engine.ranks import Ranks
 from lessonkit.optimize import autotune
 
@@ -296,7 +296,7 @@ def test_what_makes_no_pipeline_of_a_rank_is_refused() -> None:
     for run in (
         advise,
         autotune,
-        lambda one, **more: curve(one, "buffer_size", [1], **more),
+        lambda one, **more: curve(one, knobs(one)[0], [1], **more),
     ):
         with pytest.raises(
             TypeError, match="ranks=2: must be left out, this runs one pipeline"

@@ -13,7 +13,6 @@ from lessonkit import (
     Dataset,
     Trace,
     benchmark,
-    per_sample,
 )
 from lessonkit.engine.node import cardinality, walk
 from lessonkit.optimize import RULES, rewrite
@@ -85,7 +84,7 @@ def test_rewritten_pipelines_give_the_same_elements_on_threads() -> None:
 
 def test_only_what_tf_data_does_unasked_is_on_by_default() -> None:
     off = [rule.name for rule in RULES.values() if not rule.by_default]
-    assert off == ["map_fusion", "map_vectorization"]
+    assert off == ["map_vectorization"]
 
 
 def test_what_was_applied_is_told_with_the_code_before_and_after() -> None:
@@ -143,13 +142,18 @@ def test_node_that_is_used_twice_stays_one() -> None:
 
 REFUSED: list[tuple[Any, Any, type[Exception], str]] = [
     (3, None, TypeError, "dataset=3: must be a Dataset"),
-    (FILE, "map_fusion", TypeError, "rules='map_fusion': must be a list of names"),
+    (
+        FILE,
+        "map_vectorization",
+        TypeError,
+        "rules='map_vectorization': must be a list of names",
+    ),
     (FILE, 3, TypeError, "rules=3: must be a list of names"),
     (
         FILE,
         ["fusion"],
         ValueError,
-        "rules='fusion': must be one of noop_elimination, map_fusion",
+        "rules='fusion': must be one of noop_elimination, map_parallelization",
     ),
 ]
 
@@ -203,63 +207,6 @@ def test_what_does_something_stays(needed: Dataset) -> None:
     assert rewrite(needed, ["noop_elimination"]).dataset is needed
 
 
-# ---- map and map ----
-
-
-def test_fusing_two_maps_of_one_call_each_is_slower() -> None:
-    apart = FILE.map(cost=0.020, num_parallel_calls=1).map(cost=0.020, num_parallel_calls=1)
-    fused = once(apart, "map_fusion")
-    assert repr(fused) == "ArtificialDataset(20).map(cost=0.04, num_parallel_calls=1)"
-    assert (ms(apart), ms(fused)) == (1520, 2280)
-
-
-def test_a_fused_map_does_the_work_of_both_in_one_call() -> None:
-    apart = FILE.map(lambda x: x + 1, cost=0.020, stage="Decode").map(
-        abs, cost=0.001, stage="Augment"
-    )
-    fused = once(apart, "map_fusion")
-    before, after = benchmark(apart), benchmark(fused)
-    assert elements(after) == elements(before)
-    assert after.duration == before.duration
-    assert after.stages == ["Open", "Read", "Decode and Augment", "Train"]
-
-
-@pytest.mark.parametrize(
-    "apart",
-    [
-        FILE.map(num_parallel_calls=1).map(abs),
-        FILE.map(abs, num_parallel_calls=1).map(abs, num_parallel_calls=2),
-        FILE.map(num_parallel_calls=2, deterministic=False).map(num_parallel_calls=2),
-        FILE.map(cost=lambda x: 1).map(cost=1),
-        FILE.map(cost=per_sample(1)).map(cost=1),
-        FILE.map(nbytes=7).map(cost=1),
-        FILE.map(cost=1, kind="native").map(cost=1),
-    ],
-    ids=repr,
-)
-def test_maps_that_are_not_of_one_kind_stay_apart(apart: Dataset) -> None:
-    assert rewrite(apart, ["map_fusion"]).dataset is apart
-
-
-def test_error_in_either_of_two_fused_maps_takes_the_place_of_its_element() -> None:
-    apart = Dataset.range(1, 5).map(lambda x: 1 // (x - 2)).map(lambda x: 1 // x)
-    passed = iter(once(apart, "map_fusion"))
-    for outcome in (-1, ZeroDivisionError, 1, ZeroDivisionError):
-        if isinstance(outcome, int):
-            assert next(passed) == outcome
-        else:
-            with pytest.raises(outcome):
-                next(passed)
-
-
-def test_sizes_are_the_same_behind_a_fused_map() -> None:
-    for size in (None, 7, lambda value: value + 1):
-        for said in (None, size):
-            apart = Dataset.range(5).map(lambda x: x, nbytes=said).map(nbytes=size)
-            fused = once(apart, "map_fusion")
-            assert benchmark(fused.cache()).max_bytes == benchmark(apart.cache()).max_bytes
-
-
 # ---- parallel calls ----
 
 
@@ -300,19 +247,3 @@ def test_map_that_says_nothing_of_batches_is_not_vectorised() -> None:
         Dataset.range(6).map(abs, batches=True, nbytes=4).batch(3),
     ):
         assert rewrite(apart, ["map_vectorization"]).dataset is apart
-
-
-def test_fused_function_has_the_names_of_its_parts() -> None:
-    apart = Dataset.range(3).map(abs, cost=0.1).map(str)
-    fused = once(apart, "map_fusion")
-    assert repr(fused) == "Dataset.range(3).map(abs_and_str, cost=0.1)"
-
-
-def test_two_maps_in_one_are_random_if_one_of_them_was() -> None:
-    maps = FILE.map(cost=0.001, random=True).map(cost=0.002)
-    (fused,) = (
-        node
-        for node in walk(rewrite(maps, ["map_fusion"]).dataset.node)
-        if node.method == "map"
-    )
-    assert fused.arguments["random"]

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lessonkit.engine.trace import ACCELERATOR, NO_CORE, NS, WAITS, Span, Trace
+from lessonkit.engine.trace import ACCELERATOR, NO_CORE, WAITS, Span, Trace
+from lessonkit.words import percent
 
 # Time that no span accounts for: a thread that wakes up, a run broken off
 RUNTIME = "runtime"
@@ -18,14 +19,6 @@ class Step(NamedTuple):
     start_ns: int
     end_ns: int
 
-    @property
-    def start(self) -> float:
-        return self.start_ns / NS
-
-    @property
-    def end(self) -> float:
-        return self.end_ns / NS
-
 
 @dataclass(frozen=True)
 class CriticalPath:
@@ -35,17 +28,12 @@ class CriticalPath:
     shares: dict[str, float]  # of the whole, largest first
 
     @property
-    def length(self) -> float:
-        """Seconds of all steps together: as long as the run."""
-        return sum(step.end_ns - step.start_ns for step in self.steps) / 1e9
-
-    @property
     def sentence(self) -> str:
         """What to look at first, in words."""
         if not self.shares:
             return "Nothing took any time."
         stage, share = next(iter(self.shares.items()))
-        return f"{stage} decides {100 * share:.0f} % of your time."
+        return f"{stage} decides {percent(share)} of the time."
 
 
 def critical_path(trace: Trace) -> CriticalPath:
@@ -53,10 +41,10 @@ def critical_path(trace: Trace) -> CriticalPath:
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> path = critical_path(benchmark(ArtificialDataset(3).prefetch(1), num_epochs=1))
-    >>> [(step.stage, step.start, step.end) for step in path.steps[:3]]
-    [('Open', 0.0, 0.03), ('Read', 0.03, 0.045), ('Read', 0.045, 0.06)]
+    >>> [(step.stage, step.end_ns // 10**6) for step in path.steps[:3]]
+    [('Open', 30), ('Read', 45), ('Read', 60)]
     >>> path.sentence
-    'Read decides 53 % of your time.'
+    'Read decides 52.9 % of the time.'
     """
     spans, end = trace.spans, ended(trace)
     steps = chain(spans, last_work(spans, end), 0, end)

@@ -51,25 +51,20 @@ def knobs(dataset: Dataset) -> list[Knob]:
     return [Knob(node, name) for node in nodes for name in KNOBS if name in node.arguments]
 
 
-def with_knob(dataset: Dataset, knob: Knob | str, value: int | None) -> Dataset:
+def with_knob(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:
     """Return *dataset* with *knob* at another *value*.
 
-    *knob* is one of `knobs(dataset)`, or its name if no other knob has it; ValueError if
-    there is none. Raises what the method raises for a value that it does not take.
+    Raises ValueError if *knob* is none of `knobs(dataset)`, and what the method raises for
+    a value that it does not take.
 
-    >>> with_knob(Dataset.range(4).prefetch(1), "buffer_size", 8)
+    >>> dataset = Dataset.range(4).prefetch(1)
+    >>> with_knob(dataset, knobs(dataset)[0], 8)
     Dataset.range(4).prefetch(8)
     """
-    return Dataset(with_knobs(dataset.node, {find_knob(dataset, knob): value}))
-
-
-def find_knob(dataset: Dataset, wanted: Knob | str) -> Knob:
-    """Return the *wanted* knob of *dataset*, or the only one of this name; else ValueError."""
     there = knobs(dataset)
-    fitting = {knob for knob in there if wanted in (knob, knob.name)}
-    if len(fitting) != 1:
-        raise ValueError(f"knob={wanted!r}: must be one of {there}")
-    return fitting.pop()
+    if knob not in there:
+        raise ValueError(f"knob={knob!r}: must be one of {there}")
+    return Dataset(with_knobs(dataset.node, {knob: value}))
 
 
 def with_knobs(root: Node, values: Mapping[Knob, int | None]) -> Node:
@@ -91,23 +86,22 @@ def with_knobs(root: Node, values: Mapping[Knob, int | None]) -> Node:
 
 def curve(
     dataset: Dataset,
-    knob: Knob | str,
+    knob: Knob,
     values: Iterable[int],
     **options: Any,
 ) -> Curve:
     """Run *dataset* with each of *values* for *knob*, and return what each takes.
 
-    *knob* is one of `knobs(dataset)`, or its name if no other knob has it. *options* are
-    those of `benchmark`. Raises ValueError if there is no such knob, or for one of *values*
-    that it does not take; TypeError for *clock*, *record* and *ranks*.
+    *knob* is one of `knobs(dataset)`, and *options* are those of `benchmark`. Raises
+    ValueError if there is no such knob, or for one of *values* that it does not take;
+    TypeError for *clock*, *record* and *ranks*.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
-    >>> curve(dataset, "num_parallel_calls", values=[1, 2, 3, 4]).knee
+    >>> curve(dataset, knobs(dataset)[0], values=[1, 2, 3, 4]).knee
     3
     """
     check_options(options)
-    knob = find_knob(dataset, knob)
     nodes = {value: with_knob(dataset, knob, value).node for value in values}
     found = {value: try_out(node, options) for value, node in nodes.items()}
     points = tuple((value, tried.seconds) for value, tried in found.items())

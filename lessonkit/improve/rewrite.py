@@ -5,14 +5,12 @@ helps or hurts.
 """
 
 from collections.abc import Callable, Iterable
-from functools import reduce
 from typing import Any, NamedTuple
 
 from lessonkit import check
 from lessonkit.check import AUTOTUNE
 from lessonkit.code import expression
 from lessonkit.dataset import Dataset
-from lessonkit.engine.element import call_parts
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.result import Result
 
@@ -128,46 +126,6 @@ def noop_elimination(node: Node) -> Node | None:
     else:
         idles = method in DOES_NOTHING and DOES_NOTHING[method].items() <= given.items()
     return node.inputs[0] if idles else None
-
-
-@rule("map", "map", by_default=False)
-def map_fusion(before: Node, node: Node) -> Node | None:
-    """Make one map of two that have the same parallel calls: one call does the work of both.
-
-    It saves handing elements on, which costs nothing here. It hurts where each map had
-    parallel calls of its own, for then fewer elements are at work at once. Maps stay apart
-    if they hold different things, or if a cost is a function: they have no sum.
-    """
-    first, second = before.arguments, node.arguments
-    alike = ("num_parallel_calls", "deterministic", "kind")
-    costs = first["cost"], second["cost"]
-    if any(first[name] != second[name] for name in alike) or any(map(callable, costs)):
-        return None
-    # What it says is not of the last result
-    if first["nbytes"] is not None and second["nbytes"] is None:
-        return None
-    functions = [given["map_func"] for given in (first, second) if given["map_func"]]
-    return node.replace(
-        *before.inputs,
-        map_func=reduce(one_after_other, functions) if functions else None,
-        cost=sum(costs),
-        stage=" and ".join(dict.fromkeys((first["stage"], second["stage"]))),
-        batches=first["batches"] and second["batches"],
-        random=first["random"] or second["random"],
-    )
-
-
-def one_after_other(
-    first: Callable[..., Any], second: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Return a function that calls *first*, and then *second* with what it returned."""
-
-    def both(*parts: Any) -> Any:
-        return second(*call_parts(first(*parts)))
-
-    names = [getattr(one, "__name__", type(one).__name__) for one in (first, second)]
-    both.__name__, both.__module__ = "_and_".join(names), ""  # nobody can import it
-    return both
 
 
 @rule("map", by_default=True)

@@ -203,20 +203,14 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
         if text := mark.get("text"):
             wide = LETTER * len(text) * (high - low) / WIDTH
             left = min(max(xs[0] - wide / 2, low), high - wide)
-            y = free_height(ys[0] - LINE, left, left + wide, texts)
-            if y >= 0:
+            y = ys[0] - LINE
+            if not any(
+                start < left + wide and left < end and abs(y - there) < LINE
+                for start, end, there in texts
+            ):
                 texts.append((left, left + wide, y))
                 weight = "bold" if is_marked else "normal"
                 write_text(
                     axes, left + wide / 2, y, text, ha="center", bbox=CARD, weight=weight
                 )
     axes.axhline(floor, color=QUIET, linewidth=0.8)
-
-
-def free_height(
-    y: float, left: float, right: float, texts: list[tuple[float, float, float]]
-) -> float:
-    """Return *y*, or a height above it where none of *texts* is between *left* and *right*."""
-    while any(a < right and left < b and abs(y - there) < LINE for a, b, there in texts):
-        y -= LINE
-    return y

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.explain.critical_path import CriticalPath, critical_path, ended
+from lessonkit.explain.critical_path import critical_path, ended
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.memory import memory
@@ -22,7 +22,7 @@ def page_data(trace: Trace) -> Json:
     """Collect everything that the page shows of *trace*; times in microseconds."""
     laid = layout(trace)
     path = critical_path(trace)
-    note = decides(path)
+    note = path.sentence
     figures, words = figures_and_words(trace, note)
     if len(laid.bars) > MOST_BARS:
         note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
@@ -146,13 +146,6 @@ def limit_of(trace: Trace) -> tuple[float, str]:
     """Return the least seconds that a sample of this run can take, and what sets that limit."""
     best = limits(trace).bounds[0]
     return best.seconds / trace.samples, best.what
-
-
-def decides(path: CriticalPath) -> str:
-    """Say in a sentence which stage to look at first."""
-    for stage, share in path.shares.items():  # the largest comes first
-        return f"{stage} decides {percent(share)} of the time."
-    return ""
 
 
 def packed(content: Any) -> str:
