@@ -1,7 +1,7 @@
 """Resources that many share at once: cores in slices, the bandwidth of a storage.
 
-Everything that flows is served at a common rate for its class. So each ends when the service of
-its class has grown by its amount: one heap for each class, and no look at the others.
+All that flows is served at one rate, so one heap tells which task ends first, and nothing has to
+look at the others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import types
 from abc import ABC, abstractmethod
-from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -27,40 +26,40 @@ SAME_TIME = 2  # ns; an alarm that rings so near to what is due need not be set 
 
 
 class Fluid(ABC):
-    """Serves all that flows in a run at common rates; one alarm rings for the first to end.
+    """Serves all that flows in a run at one rate; an alarm rings for the first to end.
 
-    In a trace what a task has lost to others is a wait of kind *reason* at *place*.
+    So each task ends when the service has grown by its amount since it began: one heap tells which
+    is first. In a trace, the time that a task lost to others is a wait of kind *reason* at *place*.
     """
 
     reason, place = "", ""
 
     def __init__(self, run: Any) -> None:
         self.run = run  # in which the alarm is: the first in which something flows
-        self.flowing = Counter[Any]()  # how many there are of each class
-        # By class: what one that was there always has got
-        self.served: dict[Any, float] = defaultdict(float)
-        # By class: the service after which a task has got all, and the task, or None when
-        # it has left.
-        self.heaps: dict[Any, list[list[Any]]] = defaultdict(list)
+        self.weight = 0.0  # of all that flows
+        self.served = 0.0  # what a task that was there always has got
+        # The service after which a task has got all, its number, the task, or None when it has
+        # left, and its weight
+        self.heap: list[list[Any]] = []
         self.since = self.count = 0
         self.armed: float = 0  # when the alarm rings next
         self.alarm: Any = None
 
     @abstractmethod
-    def rates(self) -> dict[Any, float]:
-        """Return how much each class is served in a nanosecond."""
+    def rate(self) -> float:
+        """Return how much each task is served per nanosecond."""
 
     @types.coroutine
-    def flow(self, run: Any, amount: float, kind: Any) -> Any:
-        """Let *amount* flow for the current task of *run*, as one of the class *kind*."""
+    def flow(self, run: Any, amount: float, weight: float = 1) -> Any:
+        """Let *amount* flow for the current task of *run*, which has this *weight* among others."""
         if self.alarm is None:
             self.run = run
             self.alarm = self.run.start(self.wake_finished(), Name(self.place))
         self.advance(run.time)
         self.count += 1
-        portion = [self.served[kind] + amount, self.count, run.current]
-        heappush(self.heaps[kind], portion)
-        self.flowing[kind] += 1
+        portion = [self.served + amount, self.count, run.current, weight]
+        heappush(self.heap, portion)
+        self.weight += weight
         self.run.wake_at(run.time, self.alarm)
         try:
             while portion[2]:
@@ -68,36 +67,26 @@ class Fluid(ABC):
         finally:
             if portion[2]:  # it was cancelled: others have more from now on
                 self.advance(run.time)
-                self.leave(kind, portion)
+                self.leave(portion)
                 self.run.wake_at(run.time, self.alarm)
 
-    def leave(self, kind: Any, portion: list[Any]) -> None:
-        self.flowing[kind] -= 1
+    def leave(self, portion: list[Any]) -> None:
+        self.weight -= portion[3]
         portion[2] = None
 
     @types.coroutine
     def wake_finished(self) -> Any:
         """Wake each task that has got its whole amount, whenever one may have."""
+        heap = self.heap
         while True:
             now = self.run.time
             self.advance(now)
-            for kind, heap in self.heaps.items():
-                got = self.served[kind] + NOTHING_LEFT
-                while heap and (heap[0][2] is None or heap[0][0] <= got):
-                    portion = heappop(heap)
-                    if task := portion[2]:
-                        self.leave(kind, portion)
-                        task.run.wake_at(now, task)
-            rates = self.rates()
-            left = {
-                kind: heap[0][0] - self.served[kind]
-                for kind, heap in self.heaps.items()
-                if heap
-            }
-            first = min(
-                (now + ceil(amount / rates[kind]) for kind, amount in left.items()),
-                default=inf,
-            )
+            while heap and (heap[0][2] is None or heap[0][0] <= self.served + NOTHING_LEFT):
+                portion = heappop(heap)
+                if task := portion[2]:
+                    self.leave(portion)
+                    task.run.wake_at(now, task)
+            first = now + ceil((heap[0][0] - self.served) / self.rate()) if heap else inf
             if first == inf or (self.armed > now and abs(first - self.armed) <= SAME_TIME):
                 yield None
             else:
@@ -107,8 +96,7 @@ class Fluid(ABC):
     def advance(self, now: int) -> None:
         """Serve all up to *now*."""
         if passed := now - self.since:
-            for kind, rate in self.rates().items():
-                self.served[kind] += passed * rate
+            self.served += passed * self.rate()
             self.since = now
 
     def record(
@@ -132,7 +120,7 @@ class Fluid(ABC):
 class SharedCores(Fluid):
     """Cores in slices, as a system shares them: all work goes on, each more slowly.
 
-    The work is that of a step, which holds *step_cores* (True), or any other (False).
+    The work of a step holds *step_cores* cores, any other work one.
     """
 
     reason, place = "no core", "cores"
@@ -146,13 +134,11 @@ class SharedCores(Fluid):
     ) -> None:
         """Do *duration* nanoseconds of work; a trace shows the time lost to others as a wait."""
         run, began, last = self.run, self.run.time, self.run.current.last
-        await self.flow(run, duration, stage.role == TRAIN)
+        await self.flow(run, duration, self.step_cores if stage.role == TRAIN else 1)
         self.record(run, began, duration, stage, element, kind, last)
 
-    def rates(self) -> dict[Any, float]:
-        wanted = self.flowing[False] + self.flowing[True] * self.step_cores
-        share = min(1.0, self.cores / max(1.0, wanted))
-        return {True: share, False: share}
+    def rate(self) -> float:
+        return min(1.0, self.cores / max(1.0, self.weight))
 
 
 # Ns; how often a reader on the real clock looks how fast it reads now
@@ -249,12 +235,9 @@ class StorageStreams(Fluid):
         self.storage = storage
         self.streams = Resource(run, self.place, storage.streams or math.inf, self.reason)
 
-    def rates(self) -> dict[Any, float]:
+    def rate(self) -> float:
         storage = self.storage
-        return {
-            "read": min(storage.most, storage.bandwidth / max(1, self.flowing["read"]))
-            / 1e9
-        }
+        return min(storage.most, storage.bandwidth / max(1.0, self.weight)) / 1e9
 
     async def read(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
         """Read *nbytes*: wait for a stream, then for the first byte, and then for all others."""
@@ -272,7 +255,7 @@ class StorageStreams(Fluid):
             if run.is_real:
                 await self.trickle(run, nbytes)
             elif nbytes:
-                await self.flow(run, nbytes, "read")
+                await self.flow(run, nbytes)
             alone = first + round(nbytes / self.storage.most * 1e9)
             self.record(run, began, alone, stage, element, "storage", last)
         finally:
@@ -280,12 +263,12 @@ class StorageStreams(Fluid):
 
     async def trickle(self, run: Any, left: float) -> None:
         """Let bytes flow on the real clock: little by little, since others come and go."""
-        self.flowing["read"] += 1
+        self.weight += 1
         try:
             while left > 0:
-                rate = self.rates()["read"]
+                rate = self.rate()
                 piece = min(left, rate * LOOK_AGAIN)
                 await run.spend(round(piece / rate))
                 left -= piece
         finally:
-            self.flowing["read"] -= 1
+            self.weight -= 1
