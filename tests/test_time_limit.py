@@ -4,7 +4,7 @@ from time import perf_counter, sleep
 
 import pytest
 
-from lessonkit.widgets.time_limit import TookTooLongError, in_time
+from lessonkit.widgets.sandbox import TookTooLongError, in_time
 
 
 def for_ever() -> None:
@@ -15,25 +15,25 @@ def for_ever() -> None:
 def test_an_endless_loop_is_stopped_with_a_sentence() -> None:
     said = r"the loop took longer than 0\.1 s, and was stopped"
     with pytest.raises(TookTooLongError, match=said):
-        in_time(0.1, "the loop", for_ever)
+        in_time("the loop", for_ever, 0.1)
 
 
 def test_who_sleeps_is_woken_up() -> None:
     with pytest.raises(TookTooLongError):
-        in_time(0.1, "the nap", lambda: sleep(60))
+        in_time("the nap", lambda: sleep(60), 0.1)
 
 
 def test_what_is_quick_is_left_alone() -> None:
     before = signal.getsignal(signal.SIGINT)
     for _ in range(50):
-        assert in_time(60, "this", lambda: 7) == 7
+        assert in_time("this", lambda: 7, 60) == 7
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_interrupt_never_comes_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it comes, before, in or after the function: it is never seen from outside."""
     # So that it comes on time
-    monkeypatch.setattr("lessonkit.widgets.time_limit.BETWEEN_LOOKS", 0.0001)
+    monkeypatch.setattr("lessonkit.widgets.sandbox.BETWEEN_LOOKS", 0.0001)
     stopped = 0
     for turn in range(300):
         began, least = perf_counter(), turn * 1e-5
@@ -43,7 +43,7 @@ def test_an_interrupt_never_comes_late(monkeypatch: pytest.MonkeyPatch) -> None:
                 pass
 
         try:
-            in_time(0.0015, "this", until_about_then)
+            in_time("this", until_about_then, 0.0015)
         except TookTooLongError:
             stopped += 1
         for _ in range(1000):  # here a late interrupt would show
@@ -56,7 +56,7 @@ def test_an_interrupt_of_the_user_stays_one() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        in_time(60, "this", interrupted)
+        in_time("this", interrupted, 60)
 
 
 def test_a_loop_on_another_thread_is_stopped_too() -> None:
@@ -65,7 +65,7 @@ def test_a_loop_on_another_thread_is_stopped_too() -> None:
 
     def work() -> None:
         try:
-            in_time(0.05, "the loop", for_ever)
+            in_time("the loop", for_ever, 0.05)
         except TookTooLongError as stopped:
             said.append(str(stopped))
 
@@ -88,5 +88,5 @@ def test_an_interrupt_that_nobody_heard_comes_again() -> None:
             pass
 
     with pytest.raises(TookTooLongError):
-        in_time(0.05, "it", deaf_once)
+        in_time("it", deaf_once, 0.05)
     assert heard == [1]

@@ -13,8 +13,8 @@ from pages import Said
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.analysis import measure
-from lessonkit.widgets import challenge, explore, goals, predict, show, time_limit
-from lessonkit.widgets.time_limit import in_time
+from lessonkit.widgets import challenge, explore, goals, predict, sandbox, show
+from lessonkit.widgets.sandbox import in_time
 
 pytestmark = pytest.mark.usefixtures("no_threads")
 
@@ -28,8 +28,8 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     monkeypatch.setattr("_thread.start_new_thread", refuse)
-    monkeypatch.setattr(time_limit, "start_watch", time_limit.start_watch.__wrapped__)
-    monkeypatch.setattr(time_limit.TimeLimit, "look", lambda _: None)  # if one was
+    monkeypatch.setattr(sandbox, "start_watch", sandbox.start_watch.__wrapped__)
+    monkeypatch.setattr(sandbox.TimeLimit, "look", lambda _: None)  # if one was
 
 
 def pipeline(n: int = 2) -> Dataset:
@@ -42,10 +42,10 @@ def checked(solution: Callable[[], Any]) -> Any:
 
 
 def test_nothing_is_stopped() -> None:
-    assert in_time(0.001, "this", lambda: sleep(0.1) or 7) == 7  # type: ignore[func-returns-value]
+    assert in_time("this", lambda: sleep(0.1) or 7, 0.001) == 7  # type: ignore[func-returns-value]
     with pytest.raises(ZeroDivisionError):
-        in_time(60, "this", lambda: 1 // 0)
-    assert not time_limit.is_limited.get()
+        in_time("this", lambda: 1 // 0, 60)
+    assert not sandbox.is_limited.get()
 
 
 def test_a_run_is_shown_and_every_question_answered() -> None:

@@ -48,7 +48,8 @@ def critical_path(trace: Trace) -> CriticalPath:
     """
     spans, end = trace.spans, ended(trace)
     steps = chain(spans, last_work(spans, end), 0, end)
-    return CriticalPath(tuple(steps), shares(steps, end))
+    shares = {stage: time / end for stage, time in times(steps).items()}
+    return CriticalPath(tuple(steps), shares)
 
 
 def times(steps: Iterable[Step]) -> dict[str, int]:
@@ -57,11 +58,6 @@ def times(steps: Iterable[Step]) -> dict[str, int]:
     for _, stage, start, end in steps:
         taken[stage] = taken.get(stage, 0) + end - start
     return dict(sorted(taken.items(), key=lambda item: -item[1]))
-
-
-def shares(steps: Iterable[Step], end: int) -> dict[str, float]:
-    """Return the share of each stage in a whole of *end* nanoseconds, largest first."""
-    return {stage: time / end for stage, time in times(steps).items()}
 
 
 def ended(trace: Trace) -> int:

@@ -36,9 +36,6 @@ class Applied(NamedTuple):
         return f"{self.rule}\n  {self.before}\n  {self.after}"
 
 
-RULES: dict[str, Rule] = {}  # by name, in the order in which they are tried
-
-
 def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
     """Apply some of the RULES, by name, to *dataset*: the same elements come from other operators.
 
@@ -83,28 +80,8 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
 
 # ---- the rules ----
 
-Function = Callable[..., Node | None]
-
-
-def rule(*methods: str, by_default: bool) -> Callable[[Function], Function]:
-    """Make a rule of a function that gets operators with these *methods* in a row, or any one."""
-
-    def register(function: Function) -> Function:
-        def change(node: Node) -> Node | None:
-            row = [*node.inputs[:1], node][-(len(methods) or 1) :]
-            fits = not methods or methods == tuple(part.method for part in row)
-            return function(*row) if fits else None
-
-        sentence = " ".join((function.__doc__ or "").split())
-        RULES[function.__name__] = Rule(function.__name__, sentence, by_default, change)
-        return function
-
-    return register
-
-
-DOES_NOTHING: dict[
-    str, dict[str, Any]
-] = {  # of each method the arguments with which it idles
+# Of each method the arguments with which it idles
+DOES_NOTHING: dict[str, dict[str, Any]] = {
     "skip": {"count": 0},
     "repeat": {"count": 1},
     "prefetch": {"buffer_size": 0},
@@ -113,7 +90,6 @@ DOES_NOTHING: dict[
 }
 
 
-@rule(by_default=True)
 def noop_elimination(node: Node) -> Node | None:
     """Remove what does nothing.
 
@@ -128,7 +104,6 @@ def noop_elimination(node: Node) -> Node | None:
     return node.inputs[0] if idles else None
 
 
-@rule("map", by_default=True)
 def map_parallelization(node: Node) -> Node | None:
     """Give a map without parallel calls as many as AUTOTUNE finds; the order stays.
 
@@ -136,13 +111,14 @@ def map_parallelization(node: Node) -> Node | None:
     is. So does, in tf.data, every map that keeps a state or calls back into Python; here
     no rule can see side effects, so leave it out where a function has some.
     """
-    if node.arguments["num_parallel_calls"] is not None or node.arguments["random"]:
+    given = node.arguments
+    is_sequential = node.method == "map" and given["num_parallel_calls"] is None
+    if not is_sequential or given["random"]:
         return None
     return node.replace(num_parallel_calls=AUTOTUNE)
 
 
-@rule("map", "batch", by_default=False)
-def map_vectorization(before: Node, node: Node) -> Node | None:
+def map_vectorization(node: Node) -> Node | None:
     """Batch before the map, if the map says that it accepts batches.
 
     It helps where a call costs much: it is paid once for a batch. It hurts where the work
@@ -150,8 +126,23 @@ def map_vectorization(before: Node, node: Node) -> Node | None:
     that is a number is that of a call; one that grows with the batch is `per_sample`.
     tf.data had this rule and dropped it.
     """
+    before = node.inputs[0] if node.inputs else node
     given = before.arguments
-    # The size that it says is not a batch's
-    if not given["batches"] or given["nbytes"] is not None:
+    if (node.method, before.method) != ("batch", "map") or not given["batches"]:
+        return None
+    if given["nbytes"] is not None:  # the size that it says is not a batch's
         return None
     return before.replace(node.replace(*before.inputs), batches=False)
+
+
+IN_ORDER = (
+    (noop_elimination, True),
+    (map_parallelization, True),
+    (map_vectorization, False),
+)
+RULES: dict[str, Rule] = {  # by name, in the order in which they are tried
+    change.__name__: Rule(
+        change.__name__, " ".join((change.__doc__ or "").split()), on, change
+    )
+    for change, on in IN_ORDER
+}

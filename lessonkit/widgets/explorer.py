@@ -1,9 +1,16 @@
 """`explore`: a pipeline function with controls, and the run that it makes, at once."""
 
+import base64
+import gzip
+import html
+import json
 import threading
 from collections.abc import Callable
 from functools import partial
+from itertools import product
+from math import prod
 from pathlib import Path
+from string import Template
 from time import perf_counter
 from typing import Any
 
@@ -14,15 +21,15 @@ from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
-from lessonkit.widgets.by_itself import page_by_itself
 from lessonkit.widgets.controls import Values, controls_of
 from lessonkit.widgets.formula import Formula
 from lessonkit.widgets.goals import Attempt, ChallengeTask
-from lessonkit.widgets.page_data import Json, page_data
-from lessonkit.widgets.sandbox import RefusedError, bounded, described, sentence_of
-from lessonkit.widgets.time_limit import in_time
-from lessonkit.widgets.widget import Page
+from lessonkit.widgets.page_data import Json, packed, page_data
+from lessonkit.widgets.sandbox import RefusedError, described, in_time, sentence_of
+from lessonkit.widgets.widget import HERE, Page
 from lessonkit.words import milliseconds
+
+MOST_SETTINGS = 500  # of a view that is saved
 
 
 class Explore(Page):
@@ -152,7 +159,7 @@ class Explore(Page):
         def run() -> Trace:
             return described(self.pipeline, **values).simulate(rank)
 
-        trace = bounded("this pipeline", run)
+        trace = in_time("this pipeline", run)
         drawn = page_data(trace)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
@@ -182,7 +189,7 @@ class Explore(Page):
                 return self.tell("stopped", text=text, id=id)
             # It may have many spans
             draw = partial(page_data, real)
-            scene = in_time(60, "drawing this run", draw, cancelled)
+            scene = in_time("drawing this run", draw, 60, cancelled)
             self.tell("real", {"scene": scene, **side_by_side(predicted, real)}, id=id)
         except BaseException as error:  # whatever it is: the page waits for an end
             text = "Cancelled." if cancelled.is_set() else sentence_of(error)
@@ -230,3 +237,45 @@ def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
         return made, options
 
     return Explore(pipeline, pinned=None if pinned is None else {"made": pinned})
+
+
+def page_by_itself(explore: Explore) -> str:
+    """Return *explore* as a page. Raise ValueError if it has cards, or too many settings.
+
+    The page says of a setting that raises, or takes too long, what the live view would say.
+    """
+    controls = list(explore.controls.values())
+    for one in controls:
+        if one.kind == "order":
+            raise ValueError(
+                f"{one.name}: cards cannot be saved, for they have too many orders"
+            )
+    sizes = [len(one.values) for one in controls]
+    if (count := prod(sizes)) > MOST_SETTINGS:
+        widest = controls[sizes.index(max(sizes))]
+        most = f"{count:,} settings are more than {MOST_SETTINGS}"
+        raise ValueError(
+            f"{most}: give {widest.name}, which has {len(widest.values)}, fewer values"
+        )
+    state = json.loads(explore.state) | {"alone": True}
+    answers = {}
+    for chosen in product(*map(range, sizes)):
+        key = ",".join(map(str, chosen))
+        setting = dict(zip(explore.controls, chosen, strict=True))
+        try:
+            answers[key] = explore.picture(explore.values(setting))[1]
+        except Exception as error:
+            text = f"{explore.setting_in_words(setting)}: {sentence_of(error)}"
+            answers[key] = {"error": text}
+    values = {one.name: [str(value) for value in one.values] for one in controls}
+    content = packed({"state": state, "values": values, "answers": answers}).encode()
+    page = Template((HERE / "by_itself.html").read_text(encoding="utf-8"))
+    title = getattr(explore.pipeline, "__name__", "A run").replace("_", " ")
+    scripts = explore._esm.replace("export default", "const lessonkit =", 1)
+    return page.substitute(
+        TITLE=html.escape(title),
+        STYLE=explore._css,
+        WORDS=html.escape(repr(explore)),
+        ANSWERS=base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),
+        SCRIPT=scripts + (HERE / "by_itself.js").read_text(encoding="utf-8"),
+    )

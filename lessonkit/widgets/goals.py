@@ -115,13 +115,7 @@ class ChallengeTask:
 
     def spec(self) -> Json:
         """Return what the page has to know."""
-        goals = [goal.asked() for goal in self.goals]
-        return {
-            "text": self.text,
-            "goals": goals,
-            "hints": self.hints,
-            "solution": self.solution,
-        }
+        return vars(self) | {"goals": [goal.asked() for goal in self.goals]}
 
     def judge(self, attempt: Attempt) -> Json:
         """Judge goal by goal; the message names the first that was missed."""

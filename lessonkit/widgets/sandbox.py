@@ -1,15 +1,22 @@
 """A learner's code: run within limits, and what went wrong said in a sentence."""
 
+import _thread
+import ctypes
+import signal
+import threading
 import traceback
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from contextlib import suppress
+from contextvars import ContextVar
+from functools import cache
+from time import perf_counter, sleep
+from typing import Any, NamedTuple, TypeVar
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.resume import INSTALLED, OURS
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.widgets.time_limit import Returned, TookTooLongError, in_time
 
 MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
@@ -31,13 +38,126 @@ class RefusedError(ValueError):
     """The page asked for something that there is not. Its sentence needs no line of code."""
 
 
-def bounded(what: str, function: Callable[[], Returned]) -> Returned:
-    """Return what *function* returns; stop it if it takes too long.
+# ---- a limit on the time, so that an endless loop ends with a sentence ----
 
-    *what* names it in sentences. Raise TookTooLongError then, and ValueError if it wants to
-    end Python.
+
+Returned = TypeVar("Returned")
+BETWEEN_LOOKS = 0.05  # s from one look at the clock to the next
+NEXT_TRY = 1.0  # s; Python ignores what is raised while it clears up memory
+# Whether a limit counts. The threads of a real run inherit it from the thread that began the run.
+is_limited = ContextVar("is_limited", default=False)
+
+
+class TookTooLongError(Exception):
+    """The code was stopped."""
+
+
+def interrupt(thread: threading.Thread) -> None:
+    """Raise KeyboardInterrupt in *thread*; of all threads only the main one wakes up for it."""
+    if thread is not threading.main_thread():
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt)
+        )
+    elif hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(thread.ident or 0, signal.SIGINT)
+    else:  # Windows, where this wakes it up too
+        _thread.interrupt_main()
+
+
+class TimeLimit:
+    """The time until which the thread that makes it may run. It never interrupts after `end`."""
+
+    def __init__(self, seconds: float, cancelled: threading.Event | None) -> None:
+        self.until = perf_counter() + seconds
+        self.cancelled = cancelled
+        self.thread = threading.current_thread()
+        self.lock = threading.Lock()
+        self.has_ended = self.has_fired = False
+
+    def look(self) -> None:
+        """Interrupt the thread if it is late or cancelled; again later, if nobody heard that."""
+        with self.lock:
+            if self.cancelled and self.cancelled.is_set() and not self.has_fired:
+                self.until = 0
+            if not self.has_ended and perf_counter() > self.until:
+                self.has_fired = True
+                self.until = perf_counter() + NEXT_TRY
+                interrupt(self.thread)
+
+    def end(self) -> None:
+        """Interrupt no more; wait for an interrupt that may still be on its way."""
+        with self.lock:
+            self.has_ended = True
+        if self.has_fired:
+            sleep(0.001)
+
+
+running: set[TimeLimit] = set()  # of all threads
+
+
+def watch() -> None:
+    """Look at all limits, for ever.
+
+    It goes by the clock and is never woken up: a thread that wakes wants the interpreter, and
+    the one that runs would have to wait for it.
     """
-    return in_time(MOST_SECONDS, what, function)
+    while True:
+        sleep(BETWEEN_LOOKS)
+        for limit in [*running]:
+            limit.look()
+
+
+@cache
+def start_watch() -> None:
+    """Start the watch once for all; as a Thread it would be waited for, and counted."""
+    _thread.start_new_thread(watch, ())
+
+
+def in_time(
+    what: str,
+    function: Callable[[], Returned],
+    seconds: float | None = None,
+    cancelled: threading.Event | None = None,
+) -> Returned:
+    """Return what *function* returns; stop it after *seconds*, or MOST_SECONDS, or if *cancelled*.
+
+    Raise TookTooLongError then, whose sentence begins with *what*, and ValueError if it wants
+    to end Python. Where no thread can start, as in a browser, nothing is stopped. A kernel runs
+    cells on its main thread; it may answer the page's questions on others. This is no context
+    manager, for an interrupt could come between its own code and the body.
+    """
+    if is_limited.get():
+        return function()  # inside another limit, that one counts
+    seconds = seconds or MOST_SECONDS
+    limit = TimeLimit(seconds, cancelled)
+    with suppress(RuntimeError):
+        start_watch()
+    is_main = limit.thread is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
+    outside = is_limited.set(True)
+    try:
+        try:
+            running.add(limit)
+            return function()
+        finally:
+            limit.end()
+    except KeyboardInterrupt as stopping:
+        if not limit.has_fired:
+            raise
+        late = TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped")
+        # The traceback names the learner's line.
+        raise late.with_traceback(stopping.__traceback__) from None
+    except (SystemExit, GeneratorExit) as ending:
+        refused = ValueError(f"{what} wanted to end Python, and was stopped")
+        raise refused.with_traceback(ending.__traceback__) from None
+    finally:
+        running.discard(limit)
+        is_limited.reset(outside)
+        if is_main:
+            signal.signal(signal.SIGINT, before)
+
+
+# ---- what a pipeline function returns, and its run ----
 
 
 class PipelineRun(NamedTuple):
@@ -65,7 +185,7 @@ class PipelineRun(NamedTuple):
         if count != 1:
             options["record"] = rank  # nobody looks at the others
         what = "simulating this pipeline"
-        made = bounded(what, lambda: benchmark(self.dataset, **options))
+        made = in_time(what, lambda: benchmark(self.dataset, **options))
         trace = made.traces[rank] if isinstance(made, Ranks) else made
         if len(trace.spans) > MOST_SPANS:
             raise ValueError(
@@ -102,7 +222,10 @@ def pipeline_run(returned: Any) -> PipelineRun:
 def described(pipeline: Callable[..., Any], **values: Any) -> PipelineRun:
     """Return what the function *pipeline* makes of *values*; it is called within limits."""
     name = getattr(pipeline, "__name__", "the function")
-    return bounded(name, lambda: pipeline_run(pipeline(**values)))
+    return in_time(name, lambda: pipeline_run(pipeline(**values)))
+
+
+# ---- sentences ----
 
 
 def sentence_of(error: BaseException) -> str:
