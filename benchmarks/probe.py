@@ -132,9 +132,9 @@ CASES = [
     Case("a slow thread ahead", lambda: ahead(each(nap, 15), 2), 8, "data-bound"),
     Case("four threads, and still slow", lambda: threads(nap, 60, 4), 6, "data-bound"),
     Case("two processes, and still slow", lambda: processes(nap, 40, 2), 10, "data-bound"),
-    Case("a list in memory", lambda: [*range(30)], 8, "compute-bound"),
-    Case("a quick thread ahead", lambda: ahead(each(nap, 6), 2), 12, "compute-bound"),
-    Case("two quick processes", lambda: processes(nap, 16, 2), 20, "compute-bound"),
+    Case("a list in memory", lambda: [*range(30)], 8, "step-bound"),
+    Case("a quick thread ahead", lambda: ahead(each(nap, 6), 2), 12, "step-bound"),
+    Case("two quick processes", lambda: processes(nap, 16, 2), 20, "step-bound"),
     Case(
         "bursts of four behind a shallow buffer",
         lambda: ahead(each(nap, 40, 0, 0, 0), 1),

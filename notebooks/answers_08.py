@@ -18,23 +18,25 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
     wrong = [
         (
             turns,
-            "You let the loading of the first epoch and training take turns. But the parallel maps work "
-            "while training does.",
+            "That would be right if loading and training took turns in the first epoch. But the "
+            "parallel maps work while the model trains.",
         ),
         (
             first,
-            "That is what it saves as the first tool. Here other tools came before it.",
+            "That is what a prefetch saves as the first tool. But here other tools came before it.",
         ),
         (
             everything,
-            "That is what all tools save. Lanes, parallel maps and the cache are still there.",
+            "That is what all tools save together. But lanes, parallel maps and the cache are "
+            "still there.",
         ),
     ]
-    why = "The parallel maps already work ahead of training: nothing was left for the last tool to save."
+    why = "The parallel maps already work ahead of training, so nothing is left for the last tool to save."
     return {"choices": choices, "wrong": wrong, "why": why}
 
 
-SLOWER, SAME = "slower: the maps are called 50 times as often", "no change"
+SLOWER = "slower, because the maps are called 50 times as often"
+SAME = "no change"
 FASTER, MUCH = "faster, by less than a second", "faster, by more than a second"
 CHOICES = [SLOWER, SAME, FASTER, MUCH]
 
@@ -51,14 +53,17 @@ def unbatched() -> dict[str, Any]:
     wrong = [
         (
             SLOWER,
-            "You expected more calls to cost more. But here a call costs nothing, only a sample does.",
+            "That would be right if a call cost time. But here only samples do.",
         ),
         (
             SAME,
-            "You took the batch for free. But in the first epoch the accelerator waits until 50 samples are "
-            "read.",
+            "That would be right if the batch cost nothing. But in the first epoch the "
+            "accelerator waits until 50 samples are read.",
         ),
-        (MUCH, "You went below the limit: 500 steps of 10 ms take 5 s."),
+        (MUCH, "That would be below the limit, because 500 steps of 10 ms take 5 s."),
     ]
-    why = "A batch of 50 makes the first sample wait for the other 49. There was no cost per call to save."
+    why = (
+        "With a batch of 50, the first sample waits for the other 49, and there is no cost per call "
+        "that a batch could save."
+    )
     return {"wrong": wrong, "why": why}

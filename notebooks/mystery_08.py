@@ -1,4 +1,4 @@
-"""`mystery`: five slow loaders, drawn from a number; name what holds each back, and one change to make."""
+"""`mystery` draws five slow loaders from a number, and asks what holds each back and what to change."""
 
 from random import Random
 from statistics import fmean
@@ -23,12 +23,12 @@ COUNT = 5  # loaders
 AS_GOOD, CLEAR = 1.02, 1.05
 CULPRITS = {  # by what the model calls them
     "no overlap": "loading and training take turns",
-    "compute-bound": "training itself",
+    "step-bound": "training itself",
     "bursts or contention": "a slow sample now and then",
     "Open": "opening the files",
     "Read": "reading the samples",
-    "Decode": "decoding: too few calls at once",
-    "interpreter lock": "decoding: the interpreter lock",
+    "Decode": "decoding, with too few parallel calls",
+    "interpreter lock": "decoding, under the interpreter lock",
 }
 # A cost is drawn between two numbers of ms; each culprit has some of its own.
 TYPICAL: dict[str, Any] = {
@@ -54,7 +54,7 @@ MADE: dict[str, dict[str, Any]] = {
         "calls": None,
         "places": 0,
     },
-    "compute-bound": {"train": (12, 28)},
+    "step-bound": {"train": (12, 28)},
     "bursts or contention": {
         "slow": (60, 90),
         "read": (1, 2),
@@ -69,8 +69,8 @@ MADE: dict[str, dict[str, Any]] = {
 FOUR_CALLS = {"calls": 4}
 CHANGES: dict[str, dict[str, Any]] = {
     "prefetch eight at the end": {"places": 8},
-    "read two files at once": {"lanes": 2},
-    "decode with four calls at once": FOUR_CALLS,
+    "read two files at the same time": {"lanes": 2},
+    "decode with four parallel calls": FOUR_CALLS,
     "cache what was decoded": {"cached": True},
     "an accelerator 1.25 times as fast": {"speed": 1.25},
 }
@@ -113,7 +113,7 @@ def run(costs: dict[str, Any]) -> Trace:
 
 
 class MysteryLoader:
-    """A loader whose costs are drawn for a *culprit*, its three numbers, and what each change makes of it."""
+    """A loader with costs drawn for a *culprit*, its three numbers, and its run after each change."""
 
     def __init__(self, culprit: str, random: Random) -> None:
         settings = TYPICAL | MADE[culprit]
@@ -130,7 +130,7 @@ class MysteryLoader:
 
     @property
     def culprit(self) -> str:
-        """What holds it back: by the three numbers, or else by what decides its time."""
+        """What holds it back, by the three numbers or else by the bottleneck of its run."""
         limit = limits(self.trace).bounds[0].name
         decides = (
             limit if limit in CULPRITS else next(iter(critical_path(self.trace).shares))
@@ -138,7 +138,7 @@ class MysteryLoader:
         return decides if self.probe.kind == "data-bound" else self.probe.kind
 
     def worse(self, change: str) -> float:
-        """How many times as long a sample takes after *change* as after the best one."""
+        """The time of a sample after *change*, divided by that after the best change."""
         return self.after[change].per_sample / self.after[self.best].per_sample
 
     def told(self) -> str:
@@ -149,7 +149,7 @@ class MysteryLoader:
     def measured(self, which: str) -> str:
         """Say one of the measurements."""
         if which == FOUR:
-            return f"{milliseconds(run(self.costs | FOUR_CALLS | {'train': 0}).per_sample)} a sample"
+            return f"{milliseconds(run(self.costs | FOUR_CALLS | {'train': 0}).per_sample)} per sample"
         each = [(stage, self.trace.times(stage)) for stage in self.trace.stages]
         return ", ".join(
             f"{stage} {milliseconds(fmean(ns) / 1e9)} ({len(ns)} times)"
@@ -165,11 +165,11 @@ class MysteryLoader:
             "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}",
         )
         text = f"{begin}: it is {CULPRITS[self.culprit]}. {kind.capitalize()}: {ADVICE[kind]}. "
-        text += f"Your change: {after} a sample instead of {before}. "
+        text += f"With your change a sample takes {after} instead of {before}. "
         if self.worse(change) <= AS_GOOD:
             return f"{text}No other change on the list is better."
         more = percent(self.worse(change) - 1)
-        return f"{text}The best takes {best}: {self.best}. Yours takes {more} more."
+        return f'{text}The best change is "{self.best}", with {best}. Yours takes {more} longer.'
 
 
 def drawn(culprit: str, random: Random) -> MysteryLoader:

@@ -277,7 +277,7 @@ def test_a_loader_is_measured_and_named(visit: Visit) -> None:
     second.get_by_label("one change").select_option("1")
     second.get_by_role("button", name="Commit").click()
     alone.answer()
-    assert loader.verdict("compute-bound", "prefetch eight at the end") in said.inner_text()
+    assert loader.verdict("step-bound", "prefetch eight at the end") in said.inner_text()
     assert said.inner_text().endswith("You bought 1 of 2 measurements.")
     assert page.locator(".lk-timeline").count() == 1  # and not that of another loader
     told = second.inner_text()

@@ -269,7 +269,9 @@ def last_pipeline(
         else numbers.flat_map(of["file"])
     )
     dataset = dataset.batch(50) if batch == "before" else dataset
-    for place, (calls, costs) in enumerate(((slow, of["slow"]), (grow, of["grow"])), 1):
+    first = {"cost": of["SLOW"], "stage": "Slow"}
+    second = {"cost": of["GROW"], "stage": "Grow", "nbytes": of["grown"]}
+    for place, (calls, costs) in enumerate(((slow, first), (grow, second)), 1):
         dataset = dataset.map(**costs, num_parallel_calls=calls)
         dataset = dataset.cache() if cache == place else dataset
     dataset = (dataset.batch(50) if batch == "behind" else dataset).prefetch(places)

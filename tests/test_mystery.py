@@ -50,7 +50,7 @@ def test_a_number_stands_for_the_same_loaders_everywhere() -> None:
     ]
 
 
-SEVEN = ["bursts or contention", "compute-bound", "Open", "no overlap", "Read"]
+SEVEN = ["bursts or contention", "step-bound", "Open", "no overlap", "Read"]
 
 
 def test_another_computer_draws_the_same() -> None:

@@ -73,13 +73,13 @@ def test_a_step_that_waits_is_data_bound() -> None:
 
 
 def test_a_loader_that_keeps_up_is_compute_bound() -> None:
-    assert verdict([0.010], 0.025, depth=2).kind == "compute-bound"
-    assert verdict([0.0], 0.025).kind == "compute-bound"
+    assert verdict([0.010], 0.025, depth=2).kind == "step-bound"
+    assert verdict([0.0], 0.025).kind == "step-bound"
 
 
 def test_bursts_behind_a_shallow_buffer_are_told_from_both_bounds() -> None:
     assert verdict([0.080, 0, 0, 0], 0.020, depth=1).kind == "bursts or contention"
-    assert verdict([0.080, 0, 0, 0], 0.020, depth=8).kind in ("data-bound", "compute-bound")
+    assert verdict([0.080, 0, 0, 0], 0.020, depth=8).kind in ("data-bound", "step-bound")
 
 
 def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
@@ -124,7 +124,7 @@ class Handed(Loader):
         # And here as if nothing was made ahead
         (0.001, 0.004, 0.006, "the loop's own time"),
         (0.020, 0.003, 0.001, "data-bound"),
-        (0.001, 0.003, 0.040, "compute-bound"),
+        (0.001, 0.003, 0.040, "step-bound"),
     ],
 )
 def test_what_the_loop_spends_on_ready_batches_is_told_from_waiting(
@@ -156,7 +156,7 @@ def test_one_hiccup_of_the_machine_does_not_change_the_verdict(run: int) -> None
     for times, step, depth, kind in [
         ([0.025], 0.010, 0, "no overlap"),
         ([0.025], 0.010, 2, "data-bound"),
-        ([0.010], 0.025, 2, "compute-bound"),
+        ([0.010], 0.025, 2, "step-bound"),
         ([0.080, 0.0, 0.0, 0.0], 0.020, 1, "bursts or contention"),
     ]:
         said, clean = (
@@ -194,7 +194,7 @@ def test_the_accelerator_is_waited_for_at_the_end_of_a_run() -> None:
         clock.now = max(clock.now, queued)
 
     loader = Loader(clock, [0.010])
-    assert probe(loader, step, synchronise=synchronise, clock=clock).kind == "compute-bound"
+    assert probe(loader, step, synchronise=synchronise, clock=clock).kind == "step-bound"
 
 
 class Array:

@@ -27,7 +27,7 @@ ADVICE = {
     "try processes",
     "data-bound": "the step waits for the loader. Make its slowest part cheaper, or run several "
     "at once",
-    "compute-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
+    "step-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
     "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
     "both want the same cores, disk or lock",
     "the loop's own time": "the loop spends time on each batch that it takes from a worker, even "
@@ -61,7 +61,7 @@ class Verdict(NamedTuple):
             return "both want the same cores"
         if hidden < ALL:
             return "no overlap" if hidden < NOTHING else "bursts or contention"
-        return "data-bound" if self.loader > self.step else "compute-bound"
+        return "data-bound" if self.loader > self.step else "step-bound"
 
     @property
     def sentence(self) -> str:
