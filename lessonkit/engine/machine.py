@@ -237,7 +237,7 @@ class per_sample(Priced):  # noqa: N801 - used like a function, and its repr is 
         check.duration("per_call", self.per_call)
 
     def __call__(self, batch: Any) -> float:
-        return self.per_call + self.seconds * _length(batch)
+        return self.per_call + self.seconds * len(batch)
 
     def price(self, element: Element) -> int:
         # The element knows how many samples it holds; an image's length is not that.
@@ -271,14 +271,6 @@ class straggler(Priced):  # noqa: N801
         return round(
             self(int(value) if isinstance(value, Integral) else element.number) * 1e9
         )
-
-
-def _length(batch: Any) -> int:
-    return (
-        len(batch)
-        if hasattr(batch, "__len__") and getattr(batch, "shape", None) != ()
-        else 1
-    )
 
 
 @dataclass(frozen=True)
