@@ -66,7 +66,7 @@ class HeatMap(Page):
         across, down = (
             f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs
         )
-        what = "Each square that you light tells its time per sample."
+        what = "Click a square to see its time per sample."
         return f"A dark map: {across}, {down}. {what}"
 
 
