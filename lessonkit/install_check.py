@@ -5,8 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-MANAGERS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
-
 INSTALL = "run `make lab` again, or `pip install --upgrade lessonkit` where lessonkit was installed"
 BROWSER = (
     "in a browser, without threads: in real runs waits go on side by side, functions compute "
@@ -33,6 +31,7 @@ def findings() -> list[Finding]:
 
 def find_widgets() -> Finding:
     """Look for the parts of JupyterLab that show widgets, in the kernel's own environment."""
+    parts = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
     folders: list[str] = []
     with suppress(ImportError):
         from jupyter_core.paths import jupyter_path
@@ -40,7 +39,7 @@ def find_widgets() -> Finding:
         folders = jupyter_path("labextensions")
     lacking = [
         name
-        for name, part in MANAGERS.items()
+        for name, part in parts.items()
         if not any(Path(folder, part).is_dir() for folder in folders)
     ]
     found = f"none for {' and '.join(lacking)}" if lacking else "installed"

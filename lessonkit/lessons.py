@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 CLONE = Path(__file__).parent.parent / "notebooks"
-INSTALLED_LESSONS = "share/lessonkit/notebooks/*.ipynb"  # as in pyproject.toml
 # A file beside the copies: the version of the lesson that each file was copied from
 RECORD = ".lessonkit.json"
 
@@ -20,7 +19,8 @@ def lessons() -> list[Path]:
     files: Iterable[metadata.PackagePath] = ()
     with suppress(metadata.PackageNotFoundError):
         files = metadata.files("lessonkit") or ()
-    ours = (path.locate() for path in files if path.match(INSTALLED_LESSONS))
+    folder = "share/lessonkit/notebooks/*.ipynb"  # as in pyproject.toml
+    ours = (path.locate() for path in files if path.match(folder))
     installed = [Path(str(path)).resolve() for path in ours]
     return sorted(installed or CLONE.glob("*.ipynb"))
 

@@ -10,7 +10,7 @@ from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.machine import Cost, Handling, Priced
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
-from lessonkit.engine.workers.main_process import groups
+from lessonkit.engine.workers.main_process import indices_of
 
 Start = float | Callable[[int, int], float]
 
@@ -104,15 +104,11 @@ class DataLoader(Dataset):
     @property
     def batch_sampler(self) -> Iterable[Any] | None:
         """The numbers of each batch's samples, drawn anew; None if they cannot be asked for."""
-        options, base = self.node.arguments, base_of(self.node.inputs[0])
-        if base is None or options["batch_sampler"] is not None:
-            return options["batch_sampler"]  # type: ignore[no-any-return]
-        order = options["sampler"]
-        if order is None:
-            order = range(cardinality(base) or len(list(Dataset(base))))
-        if options["shuffle"]:
-            order = random.sample(order, len(order))
-        return groups(iter(order), options["batch_size"], options["drop_last"])
+        base = base_of(self.node.inputs[0])
+        if base is None:
+            return None
+        known = cardinality(base) or len(list(Dataset(base)))
+        return indices_of(self.node, known, str(random.random()))
 
     def __len__(self) -> int:
         """Return the number of batches; for an iterable as PyTorch does, whatever workers give."""

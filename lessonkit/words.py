@@ -2,7 +2,7 @@
 
 
 def milliseconds(seconds: float, digits: int | None = None) -> str:
-    """Write a time, in seconds only if it is long; with *digits* never, so that times can be compared.
+    """Write a time: in seconds if it is long and no *digits* are given, else in milliseconds.
 
     >>> milliseconds(0.0175), milliseconds(0.21), milliseconds(13.35), milliseconds(0.04444444)
     ('17.5 ms', '210 ms', '13.35 s', '44.4 ms')

@@ -12,15 +12,11 @@ from lessonkit.improve.change import check_options, try_out
 
 CALLS = (1, 2, 3, 4, 6, 8)
 DEEPER = (1, 2, 4, 8)  # times as deep
-BATCH_SIZES = (8, 16, 32, 64)
 # Past each other, one to one
 MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")
 
 MIXES = "changes the order of the elements"
 REPEATS = "every worker gives every sample, unless the workers share them out"
-ONCE = "every sample comes once, not once for each worker"
-WHOLE = "the functions get whole batches"
-DROPPED = "keeps the samples that drop_remainder drops"
 SIFTS = "the filter sees other values"
 # When the first moves before the second; of a map and a filter, only if the map has a function
 EXCHANGED = {
@@ -133,9 +129,14 @@ def of_loader(node: Node) -> Iterator[Change]:
         if options["in_order"]:
             yield Change("in_order=False", node.replace(in_order=False), (MIXES,))
     if base is not None and options["batch_size"] is not None:
-        yield from more(node, "getitems", [True], "one call for each batch", WHOLE)
+        whole = "the functions get whole batches"
+        yield from more(node, "getitems", [True], "one call for each batch", whole)
     if base is None or base.method != "cache":
-        once = (ONCE,) if base is None and workers > 1 else ()
+        once = (
+            ("every sample comes once, not once for each worker",)
+            if base is None and workers > 1
+            else ()
+        )
         yield Change("cache before the workers", node.replace(source.then("cache")), once)
 
 
@@ -191,7 +192,7 @@ def of_batches(node: Node) -> Iterator[Change]:
     if node.method == "batch" and above.method == "map" and above.arguments["batches"]:
         yield Change("batch before map", above.replace(node.replace(*above.inputs)))
     if node.method == "map" and node.arguments["batches"] and above.method != "batch":
-        for size in BATCH_SIZES:
+        for size in (8, 16, 32, 64):
             batches = node.replace(above.then("batch", batch_size=size))
             yield Change(f"map of batches of {size}", batches.then("unbatch"))
     if node.method == "unbatch":
@@ -203,5 +204,6 @@ def of_batches(node: Node) -> Iterator[Change]:
             without = above.inputs[0]
             for part in reversed(between):
                 without = part.replace(without)
-            dropped = (DROPPED,) if above.arguments["drop_remainder"] else ()
-            yield Change("no batch and unbatch", without, dropped)
+            effect = "keeps the samples that drop_remainder drops"
+            effects = (effect,) if above.arguments["drop_remainder"] else ()
+            yield Change("no batch and unbatch", without, effects)

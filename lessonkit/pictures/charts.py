@@ -41,7 +41,6 @@ LOOKS: dict[str, Look] = {
     "steps": {"linewidth": 1.5, "drawstyle": "steps-post"},
     "dot": {"marker": "o", "linestyle": "none", "markersize": 6, "clip_on": False},
 }
-FILLED: Look = {"facecolor": BLUE, "linewidth": 0}
 
 Data = dict[str, Any]  # of a scene, as JSON can say it
 
@@ -181,7 +180,11 @@ def draw_bars(lanes: list[Data], axes: Axes) -> None:
         top = place * LANE
         for mark in lane["marks"]:
             (start, _), (end, _) = mark["points"]
-            look = {"hatch": "////", **PALE} if "hatched" in mark else FILLED
+            look = (
+                {"hatch": "////", **PALE}
+                if "hatched" in mark
+                else {"facecolor": BLUE, "linewidth": 0}
+            )
             draw_boxes(axes, [(start, end, top + LANE / 8)], 0.75 * LANE, **look)
         x = end + 0.008 * axes.get_xlim()[1]
         write_text(axes, x, top + LANE / 2, mark["text"], bbox=CARD)

@@ -5,8 +5,6 @@ from importlib.resources import files
 
 from lessonkit import check
 
-ASIDE = 0.25  # of the colour of a part that is not pointed at
-
 
 class Kitchen:
     """Show the kitchen; the *parts* that are named keep their colours, without names all of them.
@@ -22,7 +20,7 @@ class Kitchen:
         self.parts = [check.one_of("part", part, known) for part in parts or known]
         for part in {*known} - {*self.parts}:
             self.drawing = self.drawing.replace(
-                f'<g id="{part}"', f'<g id="{part}" opacity="{ASIDE}"'
+                f'<g id="{part}"', f'<g id="{part}" opacity="0.25"'
             )
 
     def __repr__(self) -> str:

@@ -142,7 +142,7 @@ def stages_of_workers(trace: Trace) -> Workers:
 def bars_of_work(
     trace: Trace, workers: Workers, rows: Rows, names: list[str]
 ) -> tuple[list[Bar], list[tuple[int, Span]]]:
-    """Return a bar for each call and each worker's batch, and the waits of calls, with their numbers.
+    """Return a bar for each call and worker's batch, and the waits of calls with their numbers.
 
     A batch has bars for its waits, too, and a worker for its start. A helper that waits for
     elements to hand on, like a prefetch, holds up nobody. The accelerator's waits are shown

@@ -19,8 +19,6 @@ SHARES = {
     "waits for its own data": "#ee8866",
     "waits for other ranks": COLOURS["Others"],
 }
-HIGHEST, THICKEST = 2.4, 0.25  # inches: of the strip, and of a row
-MOST_NAMES = 16  # ranks; of more the rows are too thin for names
 
 Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
@@ -35,7 +33,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
     2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
     """
     count = len(ranks.traces)
-    row = min(THICKEST, HIGHEST / count)
+    row = min(0.25, 2.4 / count)  # inches: of a row, and of the strip
 
     def draw(axes: Axes) -> None:
         for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
@@ -45,7 +43,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
             x, top = end / NS, rank * row
             axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")
 
-    named = count if count <= MOST_NAMES else 0
+    named = count if count <= 16 else 0  # the rows of more are too thin for names
     names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(named)}
     words = ranks_in_words(ranks)
     panel = Panel(row * count, names, draw, words=words)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST_NAME = 24  # letters
-LOWEST = 0.4  # inches
 HATCHES = {  # of what is no work
     IDLE: "////",
     EMPTY: "////",
@@ -99,7 +98,7 @@ class Timeline:
             text = cut(row.stage) + (f" ×{row.lanes}" if row.lanes > 1 else "")
             self.names[height + row.lanes * self.lane / 2] = text
             height += row.lanes * self.lane + 0.09
-        self.height = max(height, LOWEST)
+        self.height = max(height, 0.4)  # inches
 
     def draw(self, axes: Axes) -> None:
         """Draw bars, labels and epochs."""

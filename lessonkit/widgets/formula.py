@@ -17,7 +17,6 @@ from lessonkit.words import milliseconds
 SIGNS: dict[type, Callable[..., float]]
 SIGNS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
 CALLABLE: dict[str, Callable[..., float]] = {"max": max, "min": min, "round_up": ceil}
-LEFT_SIDE = re.compile(r"\s*(total|per_sample)\s*(==|>=)\s*")
 
 
 class Formula:
@@ -32,7 +31,7 @@ class Formula:
         self.measure = "total"
         self.sign = "=="
         right = text.strip()
-        if left := LEFT_SIDE.match(text):
+        if left := re.match(r"\s*(total|per_sample)\s*(==|>=)\s*", text):
             self.measure, self.sign = left.groups()
             right = text[left.end() :].strip()
         try:

@@ -43,7 +43,6 @@ class RefusedError(ValueError):
 
 Returned = TypeVar("Returned")
 BETWEEN_LOOKS = 0.05  # s from one look at the clock to the next
-NEXT_TRY = 1.0  # s; Python ignores what is raised while it clears up memory
 # Whether a limit counts. The threads of a real run inherit it from the thread that began the run.
 is_limited = ContextVar("is_limited", default=False)
 
@@ -81,7 +80,8 @@ class TimeLimit:
                 self.until = 0
             if not self.has_ended and perf_counter() > self.until:
                 self.has_fired = True
-                self.until = perf_counter() + NEXT_TRY
+                # Again in 1 s: Python ignores what is raised while it clears up memory
+                self.until = perf_counter() + 1.0
                 interrupt(self.thread)
 
     def end(self) -> None:
@@ -230,7 +230,10 @@ def described(pipeline: Callable[..., Any], **values: Any) -> PipelineRun:
 
 def sentence_of(error: BaseException) -> str:
     """Put *error* in a sentence, with the line of the learner's code that it came from."""
-    text = shortened(words_of(error))
+    try:
+        text = shortened(str(error) or type(error).__name__)
+    except Exception:  # a learner's own may fail in that too
+        text = type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
     is_sentence = isinstance(error, ValueError | TookTooLongError)
@@ -240,14 +243,6 @@ def sentence_of(error: BaseException) -> str:
         if not frame.filename.startswith(INSTALLED) and frame.line:
             return f"{text} (in {frame.name}, line {frame.lineno}: {shortened(frame.line)})"
     return text
-
-
-def words_of(error: BaseException) -> str:
-    """Return what *error* says of itself; a learner's own may fail in that too."""
-    try:
-        return str(error) or type(error).__name__
-    except Exception:
-        return type(error).__name__
 
 
 def shortened(text: str) -> str:

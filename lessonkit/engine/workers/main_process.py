@@ -94,17 +94,23 @@ class Loader(Stream):
         """Yield the sample numbers of each batch of this epoch; for an iterable None, for ever."""
         if self.base is None:
             return repeat(None)
-        if self.batch_sampler is not None:
-            return iter(self.batch_sampler)
-        order: Any = self.sampler
-        if order is None:
-            order = range(
-                len(self.kept.elements or ()) if self.kept else cardinality(self.base)
-            )
-        if self.shuffle:
-            seed = self.run.store.seed(self.generator)
-            order = random.Random(f"{seed}:{self.epoch}").sample(order, len(order))
-        return groups(iter(order), self.batch_size, self.drop_last)
+        known = len(self.kept.elements or ()) if self.kept else cardinality(self.base)
+        seed = self.run.store.seed(self.generator) if self.shuffle else 0
+        return indices_of(self.node, known, f"{seed}:{self.epoch}")
+
+
+def indices_of(loader: Node, samples: Any, seed: str) -> Iterator[Indices]:
+    """Yield the sample numbers of each batch of *loader*, over this number of *samples*.
+
+    If it shuffles, *seed* decides the order.
+    """
+    given = loader.arguments
+    if given["batch_sampler"] is not None:
+        return iter(given["batch_sampler"])
+    order = range(samples) if given["sampler"] is None else given["sampler"]
+    if given["shuffle"]:
+        order = random.Random(seed).sample(order, len(order))
+    return groups(iter(order), given["batch_size"], given["drop_last"])
 
 
 def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterator[Indices]:

@@ -1,4 +1,4 @@
-"""`Marks`: the answer is a step of an axis for each mark; `Placing` of bars, `Drawing` of a curve."""
+"""`Marks`: the answer is a step of an axis per mark; `Placing` of bars, `Drawing` of a curve."""
 
 from collections import defaultdict
 from collections.abc import Sequence
