@@ -7,14 +7,13 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
 
 from lessonkit import install_check
-from lessonkit.job.recommend import recommend
+from lessonkit.job.recommend import Recommendation, recommend
 from lessonkit.lessons import copy_lessons
 
 JOB_PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
@@ -22,6 +21,11 @@ JOB_PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='wi
 <style>:root{{color-scheme:light dark;font-family:sans-serif}}
 td,th{{padding:0 1em 0 0;text-align:left}}</style>
 {}"""
+FORMS: dict[str, Callable[[Recommendation], str]] = {
+    "text": str,
+    "html": lambda advice: JOB_PAGE.format(advice._repr_html_()),
+    "json": lambda advice: json.dumps(advice.numbers(), indent=1),
+}
 
 
 def check_installation() -> int:
@@ -49,34 +53,23 @@ def copy_into(folder: Path) -> int:
     return 0
 
 
-def recommend_for(loader: str, step: str, page: Path | None, *, as_json: bool) -> int:
-    """Print what to change in the job of *loader* and *step*, written as module:name.
+def recommend_for(loader: str, step: str, form: str) -> int:
+    """Print in a *form* what to change in the job of *loader* and *step*, each a module:name.
 
-    *page* is written as HTML; *as_json* prints numbers in place of words. Return 1 if there
-    is something to change, 0 if there is not, and 2 if the job could not be measured.
+    Return 1 if there is something to change, 0 if there is not, and 2 if the job could not
+    be measured.
     """
     sys.path.insert(0, "")
     sys.argv = [loader.partition(":")[0]]  # a module that parses arguments has none of ours
     try:
-        if page:
-            must_be_writable(page)  # before measuring
         with printed_apart():
-            advice = recommend(resolve_name(loader), resolve_name(step), progress=complain)
-        if page:
-            page.write_text(JOB_PAGE.format(advice._repr_html_()), "utf-8")
+            advice = recommend(resolve_name(loader), resolve_name(step))
+        print(FORMS[form](advice))
     except BaseException as error:  # of the learner's modules: SystemExit, too
-        complain(f"lessonkit: {type(error).__name__}: {str(error) or 'without a message'}")
+        why = f"{type(error).__name__}: {str(error) or 'without a message'}"
+        print(f"lessonkit: {why}", file=sys.stderr)
         return 2
-    print(json.dumps(advice.numbers(), indent=1) if as_json else advice)
     return int(bool(advice.changes))
-
-
-def must_be_writable(page: Path) -> None:
-    """Raise OSError if *page* cannot be written; leave it as it is."""
-    is_new = not page.exists()
-    page.touch()
-    if is_new:
-        page.unlink()
 
 
 @contextmanager
@@ -91,11 +84,6 @@ def printed_apart() -> Iterator[None]:
     finally:
         os.dup2(kept, 1)
         os.close(kept)
-
-
-def complain(line: Any) -> None:
-    """Print *line* where it does not mix with what was asked for."""
-    print(line, file=sys.stderr)
 
 
 def main() -> int:
@@ -113,13 +101,10 @@ def main() -> int:
     )
     for name in ("loader", "step"):
         job.add_argument(name, metavar=f"MODULE:{name}", help=f"where the {name} is")
-    job.add_argument(
-        "--html", type=Path, metavar="FILE", help="write the page to a file, too"
-    )
-    job.add_argument("--json", action="store_true", help="print numbers instead of words")
+    job.add_argument("--form", choices=FORMS, default="text", help="what to print")
     given = parser.parse_args()
     if given.command == "recommend":
-        return recommend_for(given.loader, given.step, given.html, as_json=given.json)
+        return recommend_for(given.loader, given.step, given.form)
     return check_installation() if given.command == "check" else copy_into(given.folder)
 
 

@@ -64,38 +64,27 @@ ENDS = {
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_a_module_that_ends_leaves_no_page(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+def test_a_module_that_ends_prints_no_page(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    name: str,
 ) -> None:
     (tmp_path / f"ends_{name}.py").write_text(ENDS[name], "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    page = tmp_path / "page.html"
-    for left in ([], ["as it was"]):
-        for text in left:
-            page.write_text(text, "utf-8")
-        said = ["recommend", f"ends_{name}:loader", "json:loads", "--html", str(page)]
-        assert call(monkeypatch, *said) == 2
-        assert [path.read_text("utf-8") for path in tmp_path.glob("*.html")] == left
+    said = ["recommend", f"ends_{name}:loader", "json:loads", "--form", "html"]
+    assert call(monkeypatch, *said) == 2
+    assert not capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("loader", "html"),
-    [
-        ("gone:loader", ""),
-        ("broken:loader", ""),
-        ("json:gone", ""),
-        ("json:dumps", "no folder/page.html"),
-    ],
-)
+@pytest.mark.parametrize("loader", ["gone:loader", "broken:loader", "json:gone"])
 def test_what_cannot_be_measured_is_told_apart_from_what_is_to_be_changed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     loader: str,
-    html: str,
 ) -> None:
     (tmp_path / "broken.py").write_text("1 +", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    more = ["--html", str(tmp_path / html)] * bool(html)
-    assert call(monkeypatch, "recommend", loader, "json:loads", *more) == 2
+    assert call(monkeypatch, "recommend", loader, "json:loads") == 2
     assert capsys.readouterr().err.startswith("lessonkit: ")

@@ -232,24 +232,19 @@ def test_the_command_tells_programs_by_its_exit_code(
     name: str,
     code: int,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
     capsys: Any,
 ) -> None:
-    found, page = recommended(MODELS[name], 0), tmp_path / "page.html"
-    monkeypatch.setattr(lessonkit.__main__, "recommend", lambda *given, progress: found)
-    said = [
-        "lessonkit",
-        "recommend",
-        "json:dumps",
-        "json:loads",
-        "--json",
-        "--html",
-        str(page),
-    ]
-    monkeypatch.setattr(sys, "argv", said)
-    assert lessonkit.__main__.main() == code
-    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.numbers()))
-    assert VERDICTS[found.verdict] in page.read_text("utf-8")
+    found, printed = recommended(MODELS[name], 0), {}
+    monkeypatch.setattr(lessonkit.__main__, "recommend", lambda *given: found)
+    for form in ("text", "html", "json"):
+        said = ["lessonkit", "recommend", "json:dumps", "json:loads", "--form", form]
+        monkeypatch.setattr(sys, "argv", said)
+        assert lessonkit.__main__.main() == code
+        printed[form] = capsys.readouterr().out
+    assert json.loads(printed["json"]) == json.loads(json.dumps(found.numbers()))
+    assert VERDICTS[found.verdict] in printed["html"]
+    assert printed["html"].startswith("<!doctype html>")
+    assert printed["text"] == f"{found}\n"
 
 
 JOB = """
@@ -277,7 +272,7 @@ def test_the_command_measures_what_a_module_has(tmp_path: Path) -> None:
     assert found.returncode in (0, 1), found.stderr
     assert "An epoch takes" in found.stdout
     assert "measuring the loader" in found.stderr
-    found = command("my_module:loader", "my_module:step", "--json")
+    found = command("my_module:loader", "my_module:step", "--form", "json")
     assert json.loads(found.stdout)["now"]
     for loader, said in (
         ("my_module:wrong", "must be a DataLoader"),
