@@ -188,8 +188,8 @@ def test_without_matplotlib_as_in_a_browser_the_page_has_no_picture(
 def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) -> None:
     found = recommended(MODELS["waits for files"], 0)
     text, page = str(found), found._repr_html_()
-    # As it is, and a larger batch
-    assert len(found.rows()) == len(list(combinations(found.job))) + 2
+    # The heads, as it is, and a larger batch
+    assert len(found.rows()) == len(list(combinations(found.job))) + 3
     for row in found.rows():
         assert all(cell in text for cell in row)
     for change in found.changes:
@@ -201,8 +201,8 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
     numbers = json.loads(json.dumps(found.numbers()))
     assert numbers["changes"][0]["settings"] == found.changes[0].settings
     assert any(
-        re.search("prefetch_factor=4$", words) and told[1] >= 0
-        for words, told in found.table
+        re.search("prefetch_factor=4$", words) and later >= 0
+        for words, _, later in found.table
     )
 
 

@@ -187,22 +187,15 @@ class Job:
         loader, options = self.model(most, **changes)
         return benchmark(loader, num_epochs, **options)
 
-    def forecast(
-        self,
-        num_workers: int | None = None,
-        prefetch_factor: int | None = None,
-        persistent_workers: bool | None = None,
-        batch_size: int | None = None,
-        threads: int | None = None,
-    ) -> tuple[float, ...]:
+    def forecast(self, **changes: Any) -> tuple[float, float]:
         """Return the seconds that the first and a later epoch would take.
 
-        An argument that is not given stays as in the loader. *threads* are those of the
-        step, one of the numbers that were measured. Raises TypeError or ValueError for a
-        setting that a loader does not take.
+        *changes* are `num_workers`, `prefetch_factor`, `persistent_workers`, `batch_size` and
+        `threads`, those of the step, one of the numbers that were measured. An argument that
+        is not given stays as in the loader. Raises TypeError or ValueError for a setting that
+        a loader does not take.
         """
-        given = {name: value for name, value in locals().items() if name != "self"}
-        setting = self.setting(**given)
+        setting = self.setting(**changes)
         total, period = sum(self.count(setting)), self.period(setting)
         # What is left out are whole periods
         most = total if period == total else 2 * period + total % period
@@ -212,7 +205,7 @@ class Job:
             seconds = epoch.arrivals[-1] - epoch.arrivals[-1 - last]
             left_out = (total - epoch.count) * seconds / max(1, last)
             times.append(epoch.duration + left_out)
-        return tuple(times)
+        return times[0], times[1]
 
     # ---- the model beside real runs ----
 

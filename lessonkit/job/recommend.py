@@ -6,7 +6,7 @@ import html
 import os
 import shutil
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -45,8 +45,8 @@ LAST_WORDS = {  # verdicts after which nothing else is said
     "step-bound": "Stop here.",
     "cannot tell": "Run this again when nothing else runs on this machine.",
 }
-BAR = "height:.8em;background:currentColor;opacity:.5"
-HEAD = ("Forecasts", "first epoch", "later epoch", "saves")
+HEAD = ("setting", "first epoch", "later epoch", "saves")
+NUMBERS = ("verdict", "error", "most", "now", "table")  # of the page, for programs
 NOT_SEEN = (
     "other ranks, and what they share",
     "files that nobody has read yet",
@@ -60,7 +60,7 @@ SHARE_OUT = (
 FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
 
 Settings = dict[str, Any]
-Forecast = tuple[float, ...]  # the seconds of the first and of a later epoch
+Forecast = tuple[float, float]  # the seconds of the first and of a later epoch
 
 
 class JobChange(NamedTuple):
@@ -90,7 +90,7 @@ class Recommendation:
     job: Job
     now: Forecast
     changes: list[JobChange] = field(default_factory=list)
-    table: list[tuple[str, Forecast]] = field(default_factory=list)
+    table: list[tuple[str, float, float]] = field(default_factory=list)
     allows: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
@@ -170,35 +170,27 @@ class Recommendation:
             runs["with the first change"] = self.job.run(1, DRAWN, **change.settings)
         return plot_timelines(runs)
 
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Return the table of forecasts in words, with what each setting saves."""
-        return [
-            (
-                words,
-                f"{first:.3f} s",
-                f"{later:.3f} s",
-                f"{100 - 100 * later / self.now[1]:+.1f} %",
-            )
-            for words, (first, later) in self.table
-        ]
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table of forecasts in words, below its heads, with what each setting saves."""
+        rows: list[tuple[str, ...]] = [HEAD] * bool(self.table)
+        for words, first, later in self.table:
+            saves = f"{100 - 100 * later / self.now[1]:+.1f} %"
+            rows.append((words, f"{first:.3f} s", f"{later:.3f} s", saves))
+        return rows
 
     def numbers(self) -> dict[str, Any]:
         """Return the page for programs."""
-        return {
-            "verdict": self.verdict,
-            "error": self.error,
-            "most": self.most,
-            "now": self.now,
-            "changes": [change._asdict() for change in self.changes],
-            "table": [[words, *times] for words, times in self.table],
-        }
+        page = {name: getattr(self, name) for name in NUMBERS}
+        return page | {"changes": [change._asdict() for change in self.changes]}
 
     def __str__(self) -> str:
         lines = list[str]()
         for text, under in self.sections.items():
             lines += [text, *(f"    {line}" for line in under)]
-        for first, *more in (HEAD, *self.rows()) if self.table else ():
-            lines.append(f"{first:<72}" + "".join(f"{cell:>13}" for cell in more))
+        lines += [
+            f"{words:72}{one:>13}{two:>13}{saves:>13}"
+            for words, one, two, saves in self.rows()
+        ]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -207,8 +199,7 @@ class Recommendation:
         """Return the page for a notebook or a browser: the words, the picture, the table."""
         page = ""
         for text, under in self.sections.items():
-            lines = "".join(f"<li>{html.escape(line)}</li>" for line in under)
-            page += f"<p>{html.escape(text)}</p><ul>{lines}</ul>"
+            page += f"{in_tags('p', [text])}<ul>{in_tags('li', under)}</ul>"
         if not self.table:
             return page
         with suppress(ImportError):  # without matplotlib there is no picture
@@ -216,13 +207,15 @@ class Recommendation:
             words, drawn = html.escape(picture.words), b64encode(png(picture)).decode()
             image = f'alt="{words}" src="data:image/png;base64,{drawn}"'
             page += f'<img {image} style="max-width:100%">'
-        page += "<table><tr><th>setting<th>first epoch<th>later epoch<th>saves<th></tr>"
-        longest = max(told[1] for _, told in self.table)
-        for row, (_, told) in zip(self.rows(), self.table, strict=True):
-            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
-            bar = f"width:{12 * told[1] / longest:.1f}em;{BAR}"
-            page += f'<tr>{cells}<td><div style="{bar}"></div></td></tr>'
+        page += "<table>"
+        for row in self.rows():
+            page += f"<tr>{in_tags('td', row)}</tr>"
         return f"{page}</table>"
+
+
+def in_tags(tag: str, texts: Iterable[str]) -> str:
+    """Return *texts* as elements of HTML."""
+    return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
 def recommend(
@@ -261,10 +254,10 @@ def recommend(
         better = [other.settings.items() for other in found.changes]
         if not any(items <= one.settings.items() for items in better):
             found.changes.append(one)
-    rows = [(as_arguments(setting), forecast) for setting, forecast in told]
+    rows = [(as_arguments(setting), *forecast) for setting, forecast in told]
     larger = {"batch_size": 2 * job.said["batch_size"]}
-    other = f"{as_arguments(larger)}: trains differently", job.forecast(**larger)
-    found.table = [("as it is", found.now), *rows, other]
+    other = f"{as_arguments(larger)}: trains differently", *job.forecast(**larger)
+    found.table = [("as it is", *found.now), *rows, other]
     if run:
         tried = [{}, *(one.settings for one in changes)]
         found.allows = allowances(max(in_memory(job, settings) for settings in tried))
