@@ -42,7 +42,6 @@ class Modelled:
         *,
         step: bool,
         factor: int,
-        size: int,
         stay: bool = False,
         epochs: int = 1,
     ) -> Any:
@@ -51,12 +50,8 @@ class Modelled:
         slower_step, slower_batch = (
             factors[workers > 1] for factors in (lost.steps, lost.batches)
         )
-        batches = Dataset.range(len(self.batches) // size).map(
-            cost=size * self.wait, stage="Wait"
-        )
-        batches = batches.map(
-            cost=size * self.fetch * slower_batch, kind="native", stage="Fetch"
-        )
+        batches = Dataset.range(len(self.batches)).map(cost=self.wait, stage="Wait")
+        batches = batches.map(cost=self.fetch * slower_batch, kind="native", stage="Fetch")
         more: dict[str, Any] = {"handling": self.handling}
         if workers:
             more |= {
@@ -69,7 +64,7 @@ class Modelled:
         loader = lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more)
         options: dict[str, Any] = {"machine": Machine(2, self.shared.step_cores)}
         options["step"] = lambda number: (
-            work(size * self.step * slower_step, kind=kind) if step else None
+            work(self.step * slower_step, kind=kind) if step else None
         )
         if self.device and step:
             options |= {"train": self.device.train, "queue": self.device.queue}
@@ -85,9 +80,8 @@ class Modelled:
         *,
         step: bool = False,
         factor: int = 2,
-        size: int = 1,
     ) -> Watch:
-        trace = self.trace(workers, step=step, factor=factor, size=size)
+        trace = self.trace(workers, step=step, factor=factor)
         arrivals = trace.epochs[0].arrivals
         stage = "Launch" if self.device and step else "Train"
         stepped = {span.sample: span.end for span in trace.work if span.stage == stage}
@@ -105,9 +99,7 @@ class Modelled:
             ]
             began, done = min(span.start for span in spans), max(span.end for span in spans)
             core = sum(span.end - span.start for span in spans if span.kind == "native")
-            made.append(
-                WatchedBatch(spans[0].lane, 4 * size, began, done, done - began - core)
-            )
+            made.append(WatchedBatch(spans[0].lane, 4, began, done, done - began - core))
         starts = [span.start for span in trace.work if span.role == "start"]
         seen = Watch(workers, began=0.0, opened=max([0.0, *starts]) and starts[-1])
         if workers:
@@ -117,9 +109,7 @@ class Modelled:
             if asked > limit:
                 break
             seen.ended = stepped.get(number, got)
-            on_core = (
-                self.step * size * self.shared.step_cores if step and self.computes else 0.0
-            )
+            on_core = self.step * self.shared.step_cores if step and self.computes else 0.0
             times = {
                 "asked": asked,
                 "got": got,
@@ -187,9 +177,7 @@ def test_a_job_is_foretold_as_the_thing_that_was_measured(
     job = model.job()
     for stay in (False, True) if workers else (False,):
         for factor in (1, 2, 4) if workers else (2,):
-            truth = model.trace(
-                workers, step=True, factor=factor, size=1, stay=stay, epochs=2
-            )
+            truth = model.trace(workers, step=True, factor=factor, stay=stay, epochs=2)
             told = job.forecast(
                 num_workers=workers, prefetch_factor=factor, persistent_workers=stay
             )
@@ -245,9 +233,8 @@ class Disturbed(Modelled):
         *,
         step: bool = False,
         factor: int = 2,
-        size: int = 1,
     ) -> Watch:
-        seen = super().go(workers, limit, step=step, factor=factor, size=size)
+        seen = super().go(workers, limit, step=step, factor=factor)
         if workers and step:
             self.seen += 1
             if self.seen == 2:
@@ -266,7 +253,7 @@ def test_runs_beside_workers_are_repeated_while_there_is_time(
     model = Disturbed(0.020, 0.010, FREE, NOTHING_LOST, computes=False)
     told, truth = (
         model.job().forecast(num_workers=2),
-        model.trace(2, step=True, factor=2, size=1),
+        model.trace(2, step=True, factor=2),
     )
     assert model.seen == 3 * 6
     assert abs(told[0] / truth.epochs[0].duration - 1) < 0.02

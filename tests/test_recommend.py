@@ -56,7 +56,7 @@ def seconds(model: Modelled, job: Job, settings: dict[str, Any]) -> float:
     said = job.setting(**settings)
     stay, factor = said["persistent_workers"], said["prefetch_factor"]
     trace = model.trace(
-        said["num_workers"], step=True, factor=factor, size=1, stay=stay, epochs=EPOCHS
+        said["num_workers"], step=True, factor=factor, stay=stay, epochs=EPOCHS
     )
     return float(trace.duration) / EPOCHS
 
@@ -188,8 +188,8 @@ def test_without_matplotlib_as_in_a_browser_the_page_has_no_picture(
 def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) -> None:
     found = recommended(MODELS["waits for files"], 0)
     text, page = str(found), found._repr_html_()
-    # The heads, as it is, and a larger batch
-    assert len(found.rows()) == len(list(combinations(found.job))) + 3
+    # The heads, and as it is
+    assert len(found.rows()) == len(list(combinations(found.job))) + 2
     for row in found.rows():
         assert all(cell in text for cell in row)
     for change in found.changes:

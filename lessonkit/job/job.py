@@ -30,7 +30,6 @@ from lessonkit.job.watching import (
 )
 from lessonkit.loader import DataLoader
 from lessonkit.loops.measure import measure_functions
-from lessonkit.words import milliseconds
 
 AGAIN = 12.0  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
@@ -40,9 +39,8 @@ SIMULATED = 96  # batches of a run that is compared with one that was seen
 SPREAD = 0.618
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
-LEAST_GROWN = 0.1  # of the growth of a batch; its step grows at least as much
 OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
-LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
+LEAST = {"num_workers": 0, "prefetch_factor": 1, "threads": 1}
 
 # Of a container: microseconds, in as many
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
@@ -65,16 +63,13 @@ class Job:
     subject: Subject | None = None
 
     def __repr__(self) -> str:
-        fetch, step = fmean(self.numbers.alone), self.pace(self.said["threads"])
-        what = f"{self.samples} samples, batches of {self.said['batch_size']}"
-        return f"<Job: {what}: {milliseconds(fetch)}, a step: {milliseconds(step)}>"
+        return f"<Job: {self.samples} samples, batches of {self.said['batch_size']}>"
 
     def setting(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `forecast` as the loader has them, with *changes*, checked."""
         for name in changes:
-            check.one_of("setting", name, tuple(self.said))
-        given = {name: value for name, value in changes.items() if value is not None}
-        setting = self.said | given
+            check.one_of("setting", name, (*OF_WORKERS, "threads"))
+        setting = self.said | changes
         for name, least in LEAST.items():
             check.integer(name, setting[name], least=least)
         if setting["threads"] not in (timed := self.numbers.threads):
@@ -102,11 +97,10 @@ class Job:
 
     def count(self, setting: dict[str, Any], most: float = math.inf) -> list[int]:
         """Return how many batches each worker makes of an iterable, or all, at most *most*."""
+        each: list[float] = [self.batches]
         if self.numbers.stream:
             shares = self.shares(setting["num_workers"])
-            each = [share / setting["batch_size"] for share in shares]
-        else:
-            each = [self.batches * self.said["batch_size"] / setting["batch_size"]]
+            each = [share / self.said["batch_size"] for share in shares]
         return [math.ceil(min(batches, most / len(each))) for batches in each]
 
     def period(self, setting: dict[str, Any]) -> int:
@@ -147,19 +141,16 @@ class Job:
         """
         setting, known = self.setting(**changes), self.numbers
         factor, period = self.unexplained(setting), self.period(setting)
-        grown = setting["batch_size"] / self.said["batch_size"]
-
-        growth = factor * max(LEAST_GROWN * grown, 1 + (known.growth - 1) * (grown - 1))
         each = self.count(setting, most)
         batches = Dataset.range(each[0])
         if len(each) > 1:
             batches = Dataset.from_generator(shared_out(each))
         workers: dict[str, Any] = {"handling": Handling(ask=known.loop_overhead * factor)}
-        fetch, cost = None, in_turn(known.alone, period, factor * grown)
+        fetch, cost = None, in_turn(known.alone, period, factor)
         if setting["num_workers"]:
-            cost = in_turn(known.works, period, factor * grown, known.handover * factor)
+            cost = in_turn(known.works, period, factor, known.handover * factor)
             if any(known.waits):
-                wait = in_turn(known.waits, period, factor * grown)
+                wait = in_turn(known.waits, period, factor)
                 fetch, cost = waiting_and_working(wait, cost), lambda _: 0
             handling = {
                 name: seconds * factor for name, seconds in vars(known.handling).items()
@@ -169,17 +160,18 @@ class Job:
                 "start": tuple(seconds * factor for seconds in known.start),
                 "handling": Handling(**handling),
             }
-        nbytes = round(known.nbytes * grown)
-        batches = batches.map(fetch, cost=cost, kind="native", stage="Fetch", nbytes=nbytes)
+        batches = batches.map(
+            fetch, cost=cost, kind="native", stage="Fetch", nbytes=known.nbytes
+        )
         step, device = known.threads[setting["threads"]], known.device
-        seconds = in_turn(step.steps, period, factor if device else growth)
+        seconds = in_turn(step.steps, period, factor)
         kind = "native" if step.computes else "wait"
         options: dict[str, Any] = {
             "step": lambda number: work(seconds(number), kind=kind),
             "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
         }
         if device:
-            options |= {"train": device.train * growth, "queue": device.queue}
+            options |= {"train": device.train * factor, "queue": device.queue}
         return DataLoader(batches, batch_size=None, **workers), options
 
     def run(self, num_epochs: int = 2, most: float = math.inf, **changes: Any) -> Trace:
@@ -190,10 +182,10 @@ class Job:
     def forecast(self, **changes: Any) -> tuple[float, float]:
         """Return the seconds that the first and a later epoch would take.
 
-        *changes* are `num_workers`, `prefetch_factor`, `persistent_workers`, `batch_size` and
-        `threads`, those of the step, one of the numbers that were measured. An argument that
-        is not given stays as in the loader. Raises TypeError or ValueError for a setting that
-        a loader does not take.
+        *changes* are `num_workers`, `prefetch_factor`, `persistent_workers` and `threads`,
+        those of the step, one of the numbers that were measured. An argument that is not given
+        stays as in the loader. Raises TypeError or ValueError for a setting that a loader does
+        not take.
         """
         setting = self.setting(**changes)
         total, period = sum(self.count(setting)), self.period(setting)
@@ -385,7 +377,7 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
 
 # ---- in a file ----
 
-STORED: tuple[Any, ...] = (Handling, StepNumbers, JobNumbers, Job)
+STORED: tuple[Any, ...] = (Handling, OnDevice, StepNumbers, JobNumbers, Job)
 
 
 def save_job(job: Job, path: str | Path) -> None:
@@ -401,8 +393,6 @@ def load_job(path: str | Path | IO[Any]) -> Job:
     text = Path(path).read_bytes() if isinstance(path, (str, Path)) else path.read()
     try:
         job: Job = json.loads(text, object_hook=of_our_classes)
-        device = job.numbers.device
-        job.numbers.device = device and OnDevice(*device)
         return job
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         why = "must be a file that save_job wrote"

@@ -50,8 +50,7 @@ class JobNumbers:
 
     Without workers, the loop takes *alone* for each batch, and *loop_overhead*. A worker
     *waits* and *works* for each batch, and needs *handover* to hand it over, however large.
-    The *start* of a worker takes time in the loop, and from there until it works. *growth* is
-    what a step takes for a batch of twice the size, over what it takes for one. *noise* is the
+    The *start* of a worker takes time in the loop, and from there until it works. *noise* is the
     share by which the same run differed from itself. *shares* are the samples of each worker
     of an iterable (a *stream*), by the number of workers. *nbytes* is the size of a batch.
     """
@@ -64,7 +63,6 @@ class JobNumbers:
     handover: float
     start: tuple[float, float]
     handling: Handling
-    growth: float
     noise: float
     threads: dict[int, StepNumbers]
     stream: bool
@@ -109,7 +107,6 @@ def measure_numbers(
         handover=handover,
         start=start,
         handling=Handling(**handling, **hand_over(one, together)),
-        growth=growth_of_step(subject, alone) if subject.batch_size else 2.0,
         threads=threads,
         stream=subject.stream,
         shares=shares_of_workers(subject, [one, *together], cores)
@@ -200,17 +197,6 @@ def shares_of_workers(
 
 
 # ---- numbers from runs ----
-
-
-def growth_of_step(subject: Subject, alone: Watch) -> float:
-    """Return what a step takes for a batch of twice the size, over what it takes for one."""
-    larger = subject.go(0, 0.5 * RUN, step=True, size=2).batches
-    if subject.device and (device := subject.on_device()):
-        return device.train / subject.device.train
-    steps = [batch.step for batch in alone.batches]
-    pairs = zip(larger, steps[::2], steps[1::2], strict=False)
-    ratios = [both.step / max(1e-9, one + other) for both, one, other in pairs]
-    return 2 * median(ratios or [1.0])
 
 
 def noise_of(run: Watch, again: Watch) -> float:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import html
-import os
-import shutil
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from lessonkit.job.job import Job, allowed_cores, measure_job
+from lessonkit.job.job import Job, measure_job
 from lessonkit.job.watching import restored
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
@@ -29,8 +26,6 @@ DEPTHS = (2, 4)
 DRAWN = 12  # batches of a run
 MOSTLY = 0.5  # of what a step waits; a part that is more decides
 FULL = 0.85  # of what the cores can do; there is little left
-# Through which workers hand batches over
-SHARED_MEMORY = Path("/dev/shm")
 
 VERDICTS = {
     "step-bound": "The loader keeps up with the step: a faster loader saves next to nothing.",
@@ -84,14 +79,13 @@ class Recommendation:
     """A page on a job: the verdict, the most that can be saved, changes, and all forecasts.
 
     *now* is the forecast of the job as it is. *table* has one for each setting in words,
-    *allows* says what this machine allows, and *failed* which settings were tried and raised.
+    and *failed* says which settings were tried and raised.
     """
 
     job: Job
     now: Forecast
     changes: list[JobChange] = field(default_factory=list)
     table: list[tuple[str, float, float]] = field(default_factory=list)
-    allows: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
     @property
@@ -146,8 +140,6 @@ class Recommendation:
         )
         if self.failed:
             found["Tried, and dropped because it failed:"] = self.failed
-        if self.allows:
-            found["This machine:"] = self.allows
         return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
 
     def unlike(self) -> list[str]:
@@ -255,12 +247,7 @@ def recommend(
         if not any(items <= one.settings.items() for items in better):
             found.changes.append(one)
     rows = [(as_arguments(setting), *forecast) for setting, forecast in told]
-    larger = {"batch_size": 2 * job.said["batch_size"]}
-    other = f"{as_arguments(larger)}: trains differently", *job.forecast(**larger)
-    found.table = [("as it is", *found.now), *rows, other]
-    if run:
-        tried = [{}, *(one.settings for one in changes)]
-        found.allows = allowances(max(in_memory(job, settings) for settings in tried))
+    found.table = [("as it is", *found.now), *rows]
     return found
 
 
@@ -378,15 +365,3 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
     sure = "confirmed by a real run" if tried else "predicted, not tried"
     more = f"({sure}). It costs {costs}; {alters}"
     return JobChange(settings, "; ".join(lines), saves, more)
-
-
-def allowances(nbytes: int) -> list[str]:
-    """Return lines on this machine: its cores, and room for *nbytes* in batches of workers."""
-    lines = [f"{allowed_cores()} of {os.cpu_count()} cores may be used."]
-    if nbytes and SHARED_MEMORY.is_dir():
-        free = shutil.disk_usage(SHARED_MEMORY).free
-        enough = free > 2 * nbytes
-        verdict = "enough" if enough else "too little: allow more, or hand over less"
-        through = f"Batches pass through {size(free)} of shared memory"
-        lines.append(f"{through}, and take {size(nbytes)}: {verdict}.")
-    return lines

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from math import inf
 from statistics import median
 from time import perf_counter, process_time
@@ -203,7 +203,8 @@ class Collated:
 # ---- a device ----
 
 
-class OnDevice(NamedTuple):
+@dataclass
+class OnDevice:
     """A step that returns before it is done, as `benchmark` has it: `step=`, `train=` and `queue=`.
 
     Launching takes *launch* seconds and the device *train*; at most *queue* steps wait or
@@ -315,12 +316,10 @@ class Subject:
         *,
         step: bool = False,
         factor: int = 2,
-        size: int = 1,
     ) -> Watch:
         """Return what a run with *workers* showed, which ended after *limit* seconds or before.
 
-        The run calls the *step* if that is asked for, has a prefetch *factor*, and puts the
-        samples of *size* batches into one.
+        The run calls the *step* if that is asked for, and has a prefetch *factor*.
         """
         said = self.loader
         options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
@@ -331,12 +330,10 @@ class Subject:
                 options["timeout"] = NEVER + workers * self.start_of_one
                 options["multiprocessing_context"] = said.multiprocessing_context
         if self.stream:
-            options["batch_size"] = self.batch_size * size or None
+            options["batch_size"] = self.batch_size or None
             options["drop_last"] = said.drop_last
         elif self.has_batches:
-            groups = zip(*[iter(self.batches)] * size, strict=False)
-            larger = (list(chain(*group)) for group in groups)
-            options["batch_sampler"] = self.batches if size == 1 else larger
+            options["batch_sampler"] = self.batches
         else:
             options |= {"batch_size": None, "sampler": self.batches}
         loader = self.kind(self.dataset, **options)
