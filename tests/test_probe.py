@@ -259,9 +259,9 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (
         Shared(),
         ValueError,
-        "gave 8 batches when read again: give a function that makes a new one",
+        "gave 8 batches where 22 are needed: ask for fewer by batches=, or give a function",
     ),
-    (list, ValueError, "the loader gave no batches at all"),
+    (list, ValueError, "the loader gave 0 batches where 22 are needed"),
     (
         range(21),
         ValueError,

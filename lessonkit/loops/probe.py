@@ -123,16 +123,16 @@ def probe(
             return (clock() - began) / batches, batch
 
     rounds = []
-    for number in range(ROUNDS):
-        loading, batch = run(_batches(loader, needed, again=number > 0), lambda batch: None)
+    for _ in range(ROUNDS):
+        loading, batch = run(_batches(loader, needed), lambda batch: None)
         stepping, _ = run((same for same in repeat(batch)), step)
-        both, _ = run(_batches(loader, needed, again=True), step)
+        both, _ = run(_batches(loader, needed), step)
         rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
     verdict = Verdict(*map(median, zip(*rounds, strict=True)))
     if not getattr(loader, "num_workers", 0):
         return verdict
     times = []
-    with closing(_batches(loader, needed, again=True)) as source:
+    with closing(_batches(loader, needed)) as source:
         for _ in range(min(WHEN_READY, batches)):
             pause(GRACE * verdict.loader)
             began = clock()
@@ -157,7 +157,7 @@ def _samples(batch: Any) -> int:
         return 1
 
 
-def _batches(loader: Any, needed: int, *, again: bool) -> Generator[Any, None, None]:
+def _batches(loader: Any, needed: int) -> Generator[Any, None, None]:
     """Yield the batches of *loader* once; raise ValueError if they are fewer than *needed*."""
     is_function = callable(loader) and (
         isinstance(loader, type) or not hasattr(loader, "__iter__")
@@ -178,8 +178,5 @@ def _batches(loader: Any, needed: int, *, again: bool) -> Generator[Any, None, N
         raise RuntimeError(f"the loader raised after {given} batches: {error!r}") from error
     finally:
         getattr(iterator, "close", lambda: None)()
-    if again:
-        why = "when read again: give a function that makes a new one"
-    else:
-        why = f"where {needed} are needed: ask for fewer by batches=" if given else "at all"
-    raise ValueError(f"the loader gave {given or 'no'} batches {why}")
+    why = "ask for fewer by batches=, or give a function that makes a new loader"
+    raise ValueError(f"the loader gave {given} batches where {needed} are needed: {why}")
