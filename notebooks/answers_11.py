@@ -44,7 +44,7 @@ def probed(job: Any, **changes: Any) -> Verdict:
         alone.duration / alone.count,
         step,
         both.duration / both.count,
-        job.said["batch_size"],
+        job.batch_size,
     )
 
 

@@ -24,8 +24,10 @@ class Shared(NamedTuple):
 class Modelled:
     """A subject whose runs are those of a model, on the virtual clock, so all is known of it."""
 
-    stream, batch_size, nbytes, repeat_until, count = False, 4, 1000, 0.0, 60
-    loader = SimpleNamespace(num_workers=0, prefetch_factor=None, persistent_workers=False)
+    stream, nbytes, repeat_until, count, synchronise = False, 1000, 0.0, 60, None
+    loader = SimpleNamespace(
+        batch_size=4, num_workers=0, prefetch_factor=None, persistent_workers=False
+    )
 
     def __init__(
         self, fetch: float, step: float, handling: Handling, shared: Shared, **more: Any
@@ -69,9 +71,6 @@ class Modelled:
         if self.device and step:
             options |= {"train": self.device.train, "queue": self.device.queue}
         return benchmark(loader, epochs, **options)
-
-    def on_device(self) -> OnDevice | None:
-        return self.device
 
     def go(
         self,
@@ -197,7 +196,7 @@ def long_job(batches: int) -> Job:
     """A job that waits for files, with epochs of so many *batches*, on a machine of 16 cores."""
     job = WAITS.job()
     job.numbers.cores, job.numbers.start = 16, (0.0, 0.0)
-    job.samples, job.batches = batches * job.said["batch_size"], batches
+    job.samples, job.batches = batches * job.batch_size, batches
     return job
 
 

@@ -313,10 +313,10 @@ def test_a_job_whose_batches_take_too_long_is_refused(
         measured(library.utils.data.DataLoader(Samples(), 4), nothing)
 
 
-def test_an_epoch_has_more_batches_than_are_asked_of_a_sampler(
+def test_an_epoch_has_more_samples_than_are_asked_of_a_sampler(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_BATCHES", 20)
+    monkeypatch.setattr(watching, "MOST_SAMPLES", 80)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 

@@ -59,16 +59,17 @@ class Job:
     said: dict[str, Any]
     samples: int
     batches: int
+    batch_size: int
     whole: bool
     subject: Subject | None = None
 
     def __repr__(self) -> str:
-        return f"<Job: {self.samples} samples, batches of {self.said['batch_size']}>"
+        return f"<Job: {self.samples} samples, batches of {self.batch_size}>"
 
     def setting(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `forecast` as the loader has them, with *changes*, checked."""
         for name in changes:
-            check.one_of("setting", name, (*OF_WORKERS, "threads"))
+            check.one_of("setting", name, tuple(self.said))
         setting = self.said | changes
         for name, least in LEAST.items():
             check.integer(name, setting[name], least=least)
@@ -100,7 +101,7 @@ class Job:
         each: list[float] = [self.batches]
         if self.numbers.stream:
             shares = self.shares(setting["num_workers"])
-            each = [share / self.said["batch_size"] for share in shares]
+            each = [share / self.batch_size for share in shares]
         return [math.ceil(min(batches, most / len(each))) for batches in each]
 
     def period(self, setting: dict[str, Any]) -> int:
@@ -152,13 +153,11 @@ class Job:
             if any(known.waits):
                 wait = in_turn(known.waits, period, factor)
                 fetch, cost = waiting_and_working(wait, cost), lambda _: 0
-            handling = {
-                name: seconds * factor for name, seconds in vars(known.handling).items()
-            }
+            slower = {name: each * factor for name, each in vars(known.handling).items()}
             workers = {name: setting[name] for name in OF_WORKERS} | {
                 "in_order": known.in_order,
                 "start": tuple(seconds * factor for seconds in known.start),
-                "handling": Handling(**handling),
+                "handling": Handling(**slower),
             }
         batches = batches.map(
             fetch, cost=cost, kind="native", stage="Fetch", nbytes=known.nbytes
@@ -214,15 +213,6 @@ class Job:
         came = [seen.began, *(batch.got for batch in seen.batches)]
         first = min(3 * seen.workers, count // 2)
         return came[count] - came[first], foretold[count] - foretold[first], count - first
-
-    def explain(self, threads: int, runs: list[Watch]) -> None:
-        """Set what the model leaves unexplained of *runs* beside the step, by their workers."""
-        unexplained = self.numbers.threads[threads].unexplained
-        off: dict[int, list[float]] = defaultdict(list)
-        for run in runs:
-            took, foretold, _ = self.compared(run, threads=threads)
-            off[run.workers].append(took / foretold)
-        unexplained |= {workers: median(factors) for workers, factors in off.items()}
 
 
 def in_turn(
@@ -355,29 +345,31 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
         sizes = [batch.samples for batch in alone.batches]
         known = None if alone.whole else next(iter(numbers.shares.values()), None)
         samples, whole = sum(known or sizes), bool(known or alone.whole)
-        size = subject.batch_size or max(sizes)
+        size = subject.loader.batch_size or max(sizes)
         batches = math.ceil(samples / size)
     else:
         sizes = [size_of_batch(indices) for indices in subject.batches]
         batches, whole = subject.count or len(sizes), subject.count is not None
         samples = round(sum(sizes) * batches / len(sizes))
-        size = subject.batch_size or max(1, round(fmean(sizes)))
+        size = subject.loader.batch_size or max(1, round(fmean(sizes)))
     said = {
         "num_workers": subject.loader.num_workers,
         "persistent_workers": subject.loader.persistent_workers,
         "prefetch_factor": subject.loader.prefetch_factor or 2,
-        "batch_size": size,
         "threads": torch.get_num_threads() if torch else 1,
     }
-    job = Job(numbers, said, samples, batches, whole, subject)
+    job = Job(numbers, said, samples, batches, size, whole, subject)
     for threads, runs in by_threads.items():
-        job.explain(threads, runs)
+        off: dict[int, list[float]] = defaultdict(list)
+        for run in runs:
+            took, foretold, _ = job.compared(run, threads=threads)
+            off[run.workers].append(took / foretold)
+        medians = {workers: median(factors) for workers, factors in off.items()}
+        numbers.threads[threads].unexplained |= medians
     return job
 
 
 # ---- in a file ----
-
-STORED: tuple[Any, ...] = (Handling, OnDevice, StepNumbers, JobNumbers, Job)
 
 
 def save_job(job: Job, path: str | Path) -> None:
@@ -401,7 +393,7 @@ def load_job(path: str | Path | IO[Any]) -> Job:
 
 def of_our_classes(told: dict[str, Any]) -> Any:
     """Return the object that has just the fields *told*, else *told*, with numbers as keys."""
-    for kind in STORED:
+    for kind in (Handling, OnDevice, StepNumbers, JobNumbers, Job):
         if told.keys() == {field.name for field in fields(kind)}:
             return kind(**told)
     return {int(key) if key.isdigit() else key: value for key, value in told.items()}

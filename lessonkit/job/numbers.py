@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from lessonkit.engine.machine import Handling
-from lessonkit.job.watching import OnDevice, Subject, Watch, WatchedBatch
+from lessonkit.job.watching import OnDevice, Subject, Watch, WatchedBatch, on_device
 
 RUN = 1.25  # s; how long a run of a job goes on at most
 # Of the time of making; batches that wait less do not wait
@@ -82,7 +82,8 @@ def measure_numbers(
     """
     go = subject.go
     go(0, 0.1 * RUN, step=True)  # warm
-    subject.device = subject.on_device()
+    if subject.synchronise and subject.batch is not None:
+        subject.device = on_device(subject.step, subject.batch, subject.synchronise)
     alone = go(0, RUN, step=True)
     if not alone.batches:
         raise ValueError("the loader gave no batch: there is nothing to measure")
@@ -262,7 +263,7 @@ def hand_over(one: Watch, beside: list[Watch]) -> dict[str, float]:
     runs show the loop's time, by batches that were ready before the loop asked for them.
     """
     waited = [batch.got - batch.done for batch in one.batches if batch.done > batch.asked]
-    both, core = median(waited[2:] or [HANDED]), one.core_of_each()
+    both, core = median(waited[2:] or [HANDED]), one.core / max(1, len(one.batches))
     ready = [
         batch.got - batch.asked
         for run in (one, *beside)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import pairwise
 from math import inf
 from statistics import median
 from time import perf_counter, process_time
@@ -21,8 +21,8 @@ from lessonkit.engine.element import size_of, stack, whole
 from lessonkit.engine.node import base_of, one_call, swap, walk
 from lessonkit.loader import DataLoader
 
-# Samples and batches that are drawn from a sampler at most: it may never end
-MOST_SAMPLES, MOST_BATCHES = 1_000_000, 100_000
+# Samples that are drawn from a sampler at most: it may never end
+MOST_SAMPLES = 1_000_000
 # s; a worker that gives nothing for as long never will, not counting its start
 NEVER = 20.0
 BUDGET = 25.0  # s; no run begins later, not counting the starts of workers
@@ -85,10 +85,6 @@ class Watch:
     core: float = 0
     whole: bool = False
     batches: list[WatchedBatch] = field(default_factory=list)
-
-    def core_of_each(self) -> float:
-        """Return what the loop's own process computed per batch."""
-        return self.core / max(1, len(self.batches))
 
     def firsts(self) -> list[WatchedBatch]:
         """Return the first batch of each process."""
@@ -283,12 +279,10 @@ class Subject:
             base = sys.modules[self.kind.__module__].IterableDataset
             self.dataset = watched(loader.dataset, base)
             self.stream = isinstance(loader.dataset, base)
-        # 0 if the batches themselves say how large they are
-        self.batch_size = self.loader.batch_size or 0
-        self.has_batches = self.loader.batch_sampler is not None
         self.batches: list[Any] = []
         if not self.stream:
-            self.draw(self.loader.batch_sampler if self.has_batches else loader.sampler)
+            batches = self.loader.batch_sampler
+            self.draw(loader.sampler if batches is None else batches)
             if self.count is None:
                 with suppress(Exception):  # a sampler needs no length
                     self.count = len(loader)
@@ -301,13 +295,12 @@ class Subject:
                 if hasattr(generator, "set_state"):  # it draws for this as for an epoch
                     then.callback(generator.set_state, generator.get_state())
             samples = 0
-            for batch in islice(order, MOST_BATCHES):
+            for batch in order:
                 self.batches.append(batch)
                 samples += size_of_batch(batch)
                 if samples >= MOST_SAMPLES:
                     return
-        if len(self.batches) < MOST_BATCHES:
-            self.count = len(self.batches)
+        self.count = len(self.batches)
 
     def go(
         self,
@@ -330,20 +323,13 @@ class Subject:
                 options["timeout"] = NEVER + workers * self.start_of_one
                 options["multiprocessing_context"] = said.multiprocessing_context
         if self.stream:
-            options["batch_size"] = self.batch_size or None
-            options["drop_last"] = said.drop_last
-        elif self.has_batches:
-            options["batch_sampler"] = self.batches
-        else:
+            options |= {"batch_size": said.batch_size, "drop_last": said.drop_last}
+        elif said.batch_sampler is None:
             options |= {"batch_size": None, "sampler": self.batches}
+        else:
+            options["batch_sampler"] = self.batches
         loader = self.kind(self.dataset, **options)
         return self.watch(loader, workers, limit, self.step if step else None)
-
-    def on_device(self) -> OnDevice | None:
-        """Return the times of the step on the last batch; None if it leaves nothing to a device."""
-        if self.synchronise is None or self.batch is None:
-            return None
-        return on_device(self.step, self.batch, self.synchronise)
 
     def watch(
         self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None
