@@ -40,13 +40,13 @@ def recommended(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A function that recommends for a model, whose loader has so many workers."""
 
     def of(model: Modelled, num_workers: int, noise: float = 0) -> Any:
-        def measured(loader: Any, step: Any) -> Job:
+        def measured(loader: Any, *, step: Any) -> Job:
             job = model.job()
             job.said["num_workers"], job.numbers.noise = num_workers, noise
             return job
 
-        monkeypatch.setattr(module, "measure_job", measured)
-        return recommend(SimpleNamespace(), lambda batch: None, progress=lambda line: None)
+        monkeypatch.setattr(module, "measure", measured)
+        return recommend(SimpleNamespace(), lambda batch: None)
 
     return of
 

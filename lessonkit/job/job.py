@@ -39,7 +39,6 @@ SIMULATED = 96  # batches of a run that is compared with one that was seen
 SPREAD = 0.618
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
-OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "threads": 1}
 
 # Of a container: microseconds, in as many
@@ -154,11 +153,12 @@ class Job:
                 wait = in_turn(known.waits, period, factor)
                 fetch, cost = waiting_and_working(wait, cost), lambda _: 0
             slower = {name: each * factor for name, each in vars(known.handling).items()}
-            workers = {name: setting[name] for name in OF_WORKERS} | {
+            workers = setting | {
                 "in_order": known.in_order,
                 "start": tuple(seconds * factor for seconds in known.start),
                 "handling": Handling(**slower),
             }
+            del workers["threads"]  # of the step
         batches = batches.map(
             fetch, cost=cost, kind="native", stage="Fetch", nbytes=known.nbytes
         )
@@ -313,18 +313,11 @@ def measure(
     >>> print(found)  # doctest: +ELLIPSIS
     map: 9 calls of ... ms, wait
     """
-    if step is not None:
-        return measure_job(loader, step, synchronise)
-    if not isinstance(loader, Dataset):
-        allowed = "must be a Dataset, or come with the step that it feeds, as step="
-        raise TypeError(f"loader={loader!r}: {allowed}")
-    return measure_functions(loader, elements)
-
-
-def measure_job(
-    loader: Any, step: Callable[[Any], Any], synchronise: Callable[[], Any] | None = None
-) -> Job:
-    """Return the `Job` of a *loader* and a *step*, from short runs of both; see `measure`."""
+    if step is None:
+        if not isinstance(loader, Dataset):
+            allowed = "must be a Dataset, or come with the step that it feeds, as step="
+            raise TypeError(f"loader={loader!r}: {allowed}")
+        return measure_functions(loader, elements)
     check.function("step", step)
     if synchronise is not None:
         check.function("synchronise", synchronise)
@@ -384,9 +377,8 @@ def load_job(path: str | Path | IO[Any]) -> Job:
     """
     text = Path(path).read_bytes() if isinstance(path, (str, Path)) else path.read()
     try:
-        job: Job = json.loads(text, object_hook=of_our_classes)
-        return job
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return check.instance("path", json.loads(text, object_hook=of_our_classes), Job)
+    except (TypeError, ValueError) as error:
         why = "must be a file that save_job wrote"
         raise ValueError(f"path={str(path)!r}: {why}") from error
 

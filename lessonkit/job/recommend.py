@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from lessonkit.job.job import Job, measure_job
+from lessonkit import check
+from lessonkit.job.job import Job, measure
 from lessonkit.job.watching import restored
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
@@ -40,7 +41,6 @@ LAST_WORDS = {  # verdicts after which nothing else is said
     "step-bound": "Stop here.",
     "cannot tell": "Run this again when nothing else runs on this machine.",
 }
-HEAD = ("setting", "first epoch", "later epoch", "saves")
 NUMBERS = ("verdict", "error", "most", "now", "table")  # of the page, for programs
 NOT_SEEN = (
     "other ranks, and what they share",
@@ -121,7 +121,7 @@ class Recommendation:
     @property
     def sections(self) -> dict[str, list[str]]:
         """The page: paragraphs, with lines under them; if little can be saved, only a verdict."""
-        first, later = map(milliseconds, self.now[:2])
+        first, later = map(milliseconds, self.now)
         epochs = f"An epoch takes {first}"
         if first != later:
             epochs = f"The first epoch takes {first}, others {later}"
@@ -164,7 +164,8 @@ class Recommendation:
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table of forecasts in words, below its heads, with what each setting saves."""
-        rows: list[tuple[str, ...]] = [HEAD] * bool(self.table)
+        head = ("setting", "first epoch", "later epoch", "saves")
+        rows: list[tuple[str, ...]] = [head] * bool(self.table)
         for words, first, later in self.table:
             saves = f"{100 - 100 * later / self.now[1]:+.1f} %"
             rows.append((words, f"{first:.3f} s", f"{later:.3f} s", saves))
@@ -210,16 +211,14 @@ def in_tags(tag: str, texts: Iterable[str]) -> str:
     return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
-def recommend(
-    loader: Any, step: Any = None, *, progress: Callable[[str], object] = print
-) -> Recommendation:
+def recommend(loader: Any, step: Any = None) -> Recommendation:
     """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
     It takes about 25 seconds: 15 to measure, and two for each of the best settings, which
     are really run. What workers need to start comes on top, and is long where they are not
     forked. A setting that fails is dropped, and the page says so. *step* is really called,
-    with batches of the loader: give it a model that may be trained. *progress* is called
-    with a line of text as it goes on. Random states and the number of threads are restored.
+    with batches of the loader: give it a model that may be trained. Two lines of
+    text are printed as it goes on. Random states and the number of threads are restored.
     In place of both, *loader* may be a `Job`, one that `measure` gave or that was stored:
     then nothing is run.
 
@@ -228,8 +227,8 @@ def recommend(
     """
     run = not isinstance(loader, Job)
     if run:
-        progress("measuring the loader and the step: 15 s")
-    job = measure_job(loader, step) if run else loader
+        print("measuring the loader and the step: 15 s")
+    job = measure(loader, step=check.function("step", step)) if run else loader
     found = Recommendation(job, job.forecast())
     if found.verdict in LAST_WORDS:
         return found
@@ -237,7 +236,7 @@ def recommend(
     best = min(mean_epoch(forecast) for _, forecast in told)
     told.sort(key=lambda one: sort_key(job, one[0], one[1], best))
     if run:
-        progress(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
+        print(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
     changes = sorted(
         worthwhile(found, told, run),
         key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)),
@@ -335,12 +334,6 @@ def as_arguments(settings: Settings) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def in_memory(job: Job, settings: Settings) -> int:
-    """Return the bytes of all batches that workers may hold."""
-    full = job.setting(**settings)
-    return int(full["num_workers"] * full["prefetch_factor"] * job.numbers.nbytes)
-
-
 def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:
     """Return a change in words, which was *tried* in a real run or not."""
     full, given = job.setting(**settings), settings.copy()
@@ -357,7 +350,8 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
     costs, alters = "no process", "it alters no sample"
     if workers:
         processes = f"{workers} process{'es' if workers > 1 else ''}"
-        costs = f"{processes} and {size(in_memory(job, settings))} for batches"
+        nbytes = workers * full["prefetch_factor"] * job.numbers.nbytes
+        costs = f"{processes} and {size(nbytes)} for batches"
     if job.numbers.stream and workers > 1:
         alters = "the order of the samples changes"
     elif "num_workers" in settings:
