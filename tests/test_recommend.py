@@ -235,6 +235,7 @@ def test_the_command_tells_programs_by_its_exit_code(
     capsys: Any,
 ) -> None:
     found, printed = recommended(MODELS[name], 0), {}
+    capsys.readouterr()
     monkeypatch.setattr(lessonkit.__main__, "recommend", lambda *given: found)
     for form in ("text", "html", "json"):
         said = ["lessonkit", "recommend", "json:dumps", "json:loads", "--form", form]
