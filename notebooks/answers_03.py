@@ -18,27 +18,27 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
     wrong = [
         (
             divided,
-            "You divided everything by the calls. But there is one file and one accelerator, and neither "
-            "becomes faster.",
+            "That would be right if calls divided everything. But there is one file and one accelerator, "
+            "and neither becomes faster.",
         ),
         (
             [open / 20 + read + map / calls + train for calls in counts],
-            "You divided the map and kept the sum. But the calls also read and map while the model trains, "
-            "so it is no longer a sum.",
+            "That is the old sum with a shorter map. But the calls also read and map while the model "
+            "trains, so the times no longer add up.",
         ),
         (
             [paced(calls) for calls in counts],
-            "You let somebody else read, so that the calls only map. In tf.data a call reads its own sample: "
-            "two calls share 45 ms, which makes 22.5 for each sample.",
+            "That would be right if something else did the reading. In tf.data a call reads its own "
+            "sample: two calls share 45 ms, which makes 22.5 ms per sample.",
         ),
         (
             lambda *runs: [runs[0].per_sample for _ in counts],
-            "You expected nothing of more calls. But two of them share the 45 ms of read and map.",
+            "That would be right if calls could not overlap. But two share the 45 ms of read and map.",
         ),
     ]
     why = (
-        "One call takes 45 ms for a sample, two 22.5 and three 15. The file cannot be read faster than that; "
-        "the first sample and the last step come on top."
+        "One call delivers a sample every 45 ms, two every 22.5 ms and three every 15 ms. The file cannot "
+        "be read faster than that. The first sample and the last step come on top."
     )
     return {"wrong": wrong, "why": why}
 
@@ -49,25 +49,25 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
     wrong = [
         (
             before / 2,
-            "You halved everything. But there still is one file, opened once and read sample by sample, and "
-            "one accelerator.",
+            "195 ms would be right if two calls halved everything. But there is still one file, opened "
+            "once and read sample by sample, and one accelerator.",
         ),
         (
             before - 6 * 0.015,
-            "You halved the map and kept the sum. But the calls also work while the model trains, so it is "
-            "no longer a sum.",
+            "That is the old sum with half the map. But the calls also work while the model trains, so the "
+            "times no longer add up.",
         ),
         (
             2 * (0.030 + 0.015 + 0.030 + 2 * max(0.015, 0.030 / 2) + 0.010),
-            "You let somebody else read, so that two calls only map. In tf.data a call reads its own sample, "
-            "so two calls share read and map, 45 ms for each sample.",
+            "That would be right if something else did the reading. In tf.data a call reads its own "
+            "sample, so two calls share read and map, 45 ms for each sample.",
         ),
         (
             benchmark(one_call).duration,
-            "You let a single call work ahead of training. There are two, and they share the work.",
+            "That is the time of a single call, which works ahead of training. Two calls share the work.",
         ),
     ]
-    why = "The first sample is as late as before. After that two calls share read and map: 22.5 ms a sample."
+    why = "The first sample is as late as before. After that two calls share read and map: 22.5 ms each."
     return {"wrong": wrong, "why": why}
 
 
@@ -77,12 +77,12 @@ def one_call(one_by_one: Dataset, two_calls: Dataset) -> dict[str, Any]:
     wrong = [
         (
             (one_by_one, once),
-            "You let the map wait until the loop asks, as without num_parallel_calls. But even a single call "
-            "works ahead, while the model trains.",
+            "That would be right without num_parallel_calls, where the map waits until the loop asks. Even "
+            "a single call works ahead, while the model trains.",
         ),
         (
             (two_calls, once),
-            "You let two calls work. There is one: it reads and maps a sample before it begins the next.",
+            "That would be right with two calls. One call reads and maps a sample before it begins the next.",
         ),
     ]
     why = "The call reads and maps the next sample while the model trains on this one, as a prefetch would."
@@ -95,44 +95,43 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
     wrong = [
         (
             benchmark(dataset, **options).per_sample,
-            "You expected no change, as if a prefetch belonged only at the end. But here the reader and the "
-            "calls can overlap.",
+            "That is the time without the prefetch. A prefetch helps here too, because the background "
+            "reader and the calls can overlap.",
         ),
         (
             0.015,
-            "You took the pace in the middle of an epoch. The first sample and the last training step come "
-            "on top.",
+            "Almost. That is the pace in the middle of an epoch. The first sample and the last training "
+            "step come on top.",
         ),
         (
             0.0225 - 0.015,
-            "You took the whole read away. It is hidden, not gone: one file still gives a sample every 15 "
-            "ms.",
+            "That would be right if reading cost nothing. It is hidden, not gone: one file still gives a "
+            "sample every 15 ms.",
         ),
     ]
-    why = (
-        "Two calls map a sample every 15 ms, and meanwhile the helper reads the next ones."
-    )
+    why = "Two calls deliver a sample every 15 ms, while the background reader reads the next ones."
     return {"wrong": wrong, "why": why}
 
 
 def straggler(four: Any, unordered: Any) -> dict[str, Any]:
-    """Explain how long eight calls take where one sample is slow."""
+    """Explain how long eight calls take if one sample is slow."""
     durations = [
         benchmark(dataset, **options).duration for dataset, options in (four, unordered)
     ]
     wrong = [
         (
             durations[1],
-            "You let the other samples pass the slow one. They may do so only with deterministic=False.",
+            "That would be right if other samples could overtake the slow one. They may do so only with "
+            "deterministic=False.",
         ),
         (
             durations[0] / 2,
-            "You halved the time for twice the calls. But they do not make one slow call shorter, and all "
-            "others wait for it.",
+            "That would be right if twice the calls halved the time. But they do not make one slow call "
+            "shorter, and all others wait for it.",
         ),
     ]
     why = (
-        "The slow sample is ready after 150 ms. Then the model trains on thirteen samples, the slow "
-        "one first, one after another, however many are ready."
+        "The slow sample is ready after 150 ms. Then the model trains on thirteen samples, the slow one "
+        "first, one after another, however many are ready."
     )
     return {"wrong": wrong, "why": why}
