@@ -234,7 +234,10 @@ async def walk(ours: Hub, count: int, opened: list[str]) -> list[str]:
             print_memory(ours, count)
         print(
             limited(
-                "the Hub was killed: all go on", await start_again(ours, learners), 10, "s"
+                "the Hub was killed: all go on",
+                await start_again(ours, learners),
+                10,
+                "s",
             )
         )
     finally:

@@ -44,7 +44,11 @@ class Learner:
     async def enter(self, password: str, lesson: str) -> None:
         """Log in, wait for the server, and open a *lesson*."""
         await self.client.get(f"{self.hub}/hub/login")
-        form = {"username": self.name, "password": password, "_xsrf": self.xsrf("/hub/")}
+        form = {
+            "username": self.name,
+            "password": password,
+            "_xsrf": self.xsrf("/hub/"),
+        }
         (await self.client.post(f"{self.hub}/hub/login", data=form)).raise_for_status()
         await self.started()
         (await self.client.get(f"{self.url}/lab/tree/lessons/{lesson}")).raise_for_status()
@@ -125,7 +129,9 @@ class Learner:
 
     async def send(self, kind: str, content: dict[str, Any]) -> str:
         """Send a message to the kernel, and return its number."""
-        from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_v1
+        from jupyter_server.services.kernels.connection.base import (
+            serialize_msg_to_ws_v1,
+        )
 
         header = {
             "msg_id": uuid4().hex,

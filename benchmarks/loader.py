@@ -185,7 +185,10 @@ def processes(quick: bool) -> Iterator[str]:
         ]
     errors.sort()
     yield limited(
-        f"real processes, {len(errors)} epochs: median error", median(errors), MEDIAN, "%"
+        f"real processes, {len(errors)} epochs: median error",
+        median(errors),
+        MEDIAN,
+        "%",
     )
     yield limited(
         "the same, 90th percentile", errors[int(0.9 * len(errors))], NINE_IN_TEN, "%"

@@ -38,7 +38,10 @@ SLOW = {
 }
 # Of a line that a page and Python share, bytes a second; what it sends at once
 RATE, PART = 3e6 / 8, 8192
-SERVERS = (("compressed", True, 30), ("not compressed", False, 75))  # what a server does; s
+SERVERS = (
+    ("compressed", True, 30),
+    ("not compressed", False, 75),
+)  # what a server does; s
 # From a value that the slider gets until the picture has changed, as the page itself sees it.
 STEP = """async ({steps, pause}) => {
     const knob = "input[type=range]:not([aria-label='Time in the run'])";
@@ -105,7 +108,10 @@ def rows(quick: bool) -> Iterator[str]:
                             # The worker keeps what was fetched
                             visit.page.wait_for_timeout(25_000)
                             if took is first:
-                                fetched, elsewhere = {*visit.requests}, visit.elsewhere()
+                                fetched, elsewhere = (
+                                    {*visit.requests},
+                                    visit.elsewhere(),
+                                )
                             else:
                                 run_all(visit.page, SECONDS)
                                 steps = visit.page.evaluate(
@@ -133,7 +139,10 @@ def rows(quick: bool) -> Iterator[str]:
             yield limited("requests to other hosts", len(elsewhere), 1, "")
     for what, compresses, limit in () if quick else SERVERS:
         yield limited(
-            f"first live bar, 3 Mbit/s, {what}", over_a_slow_line(compresses), limit, "s"
+            f"first live bar, 3 Mbit/s, {what}",
+            over_a_slow_line(compresses),
+            limit,
+            "s",
         )
 
 
@@ -213,7 +222,10 @@ def saved_picture(path: Path) -> Iterator[str]:
         more: dict[str, Any] = (
             {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
         )
-        return DataLoader(images, batch_size=4, **more), {"num_epochs": 1, "train": 0.010}
+        return DataLoader(images, batch_size=4, **more), {
+            "num_epochs": 1,
+            "train": 0.010,
+        }
 
     explore(workers, workers=slider(0, 9), prefetch_factor=slider(1, 10)).save(path)
     with closing(Browser()) as browser, browser.visit() as visit:

@@ -27,7 +27,10 @@ def accuracy(passes: int) -> Iterator[str]:
         expected = case.run().duration
         off.append(abs(seconds(partial(case.run, "real")) / expected - 1) * 100)
     yield limited(
-        "guide in real time, off the virtual clock: median", median(off), MEDIAN_OFF, "%"
+        "guide in real time, off the virtual clock: median",
+        median(off),
+        MEDIAN_OFF,
+        "%",
     )
     yield limited(
         "guide in real time: 90th percentile", quantiles(off, n=10)[-1], NINTH_OFF, "%"

@@ -249,7 +249,11 @@ def in_browser(rounds: int) -> tuple[list[Figures], list[int]]:
     from browser import Browser, open_notebook, run_all
     from servers import LAB, serve
 
-    with closing(Browser()) as browser, serve(LAB) as lab, browser.visit(SECONDS) as visit:
+    with (
+        closing(Browser()) as browser,
+        serve(LAB) as lab,
+        browser.visit(SECONDS) as visit,
+    ):
         page = visit.page
         wire = Wire(page)
         open_notebook(page, lab.write("view", PIPELINES, PEER, OURS, MANY))
@@ -299,7 +303,12 @@ def slower(what: str, many: float, few: float, unit: str) -> str:
     """A line on what more bars cost."""
     ratio = times(few, many) if unit == "/s" else times(many, few)
     return compared(
-        what, number(many, unit), number(few, unit), ratio, f"<= {SLOWER}", ratio <= SLOWER
+        what,
+        number(many, unit),
+        number(few, unit),
+        ratio,
+        f"<= {SLOWER}",
+        ratio <= SLOWER,
     )
 
 
@@ -316,7 +325,10 @@ def rows(quick: bool) -> Iterator[str]:
     what = f"{few_bars} bars, a step until seen"
     yield faster(f"{what} / interact: median", median(ours.new), median(peer.new), MEDIAN)
     yield faster(
-        "  95th percentile", ninety_fifth(ours.new), ninety_fifth(peer.new), NINETY_FIFTH
+        "  95th percentile",
+        ninety_fifth(ours.new),
+        ninety_fifth(peer.new),
+        NINETY_FIFTH,
     )
     yield faster("  to values seen before: median", median(ours.seen), median(peer.seen))
     p95 = "  to values seen before: 95th percentile"
@@ -331,9 +343,15 @@ def rows(quick: bool) -> Iterator[str]:
         "while dragging, the height changes by", max(heights) - min(heights), JUMP, "px"
     )
     yield limited(
-        "while dragging, frames without a picture", sum(film.blank for film in films), 1, ""
+        "while dragging, frames without a picture",
+        sum(film.blank for film in films),
+        1,
+        "",
     )
     yield slower(
-        f"{many_bars:,} bars / {few_bars}: a step", median(many.new), median(ours.new), "ms"
+        f"{many_bars:,} bars / {few_bars}: a step",
+        median(many.new),
+        median(ours.new),
+        "ms",
     )
     yield slower("  pictures while dragging", many.rate, ours.rate, "/s")

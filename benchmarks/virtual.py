@@ -75,7 +75,12 @@ def rates(repeats: int) -> Iterator[str]:
         )
         ratio, goal = 1 / took.ratio, RATES[mode]
         yield compared(
-            f"elements, {mode} / SimPy", mine, theirs, ratio, f">= {goal}", ratio >= goal
+            f"elements, {mode} / SimPy",
+            mine,
+            theirs,
+            ratio,
+            f">= {goal}",
+            ratio >= goal,
         )
 
 
@@ -83,7 +88,10 @@ def growth(repeats: int) -> Iterator[str]:
     """The cost of an element in a long run beside that in a short one."""
     for mode, record in MODES.items():
         took = pairs(
-            partial(ours, MANY, record), partial(ours, FEW, record), repeats, peer_calls=20
+            partial(ours, MANY, record),
+            partial(ours, FEW, record),
+            repeats,
+            peer_calls=20,
         )
         mine, theirs = (
             number(took.ours / MANY * 1e6, "us"),

@@ -1,7 +1,5 @@
-"""Interactive lessons on input pipelines: describe one, run it on either clock, see why it waits."""
+"""Interactive lessons on input pipelines: describe one, run it, see why it waits."""
 
-from lessonkit.check import AUTOTUNE
-from lessonkit.dataset import ArtificialDataset, Dataset
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import (
     Handling,
@@ -16,7 +14,10 @@ from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.virtual import StuckError
-from lessonkit.loader import DataLoader
+
+from .check import AUTOTUNE
+from .dataset import ArtificialDataset, Dataset
+from .loader import DataLoader
 
 __all__ = [
     "AUTOTUNE",

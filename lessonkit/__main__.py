@@ -12,9 +12,10 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from pkgutil import resolve_name
 
-from lessonkit import install_check
 from lessonkit.job.recommend import Recommendation, recommend
-from lessonkit.lessons import copy_lessons
+
+from . import install_check
+from .lessons import copy_lessons
 
 JOB_PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
 <title>What to change</title>

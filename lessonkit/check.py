@@ -51,7 +51,7 @@ def duration(name: str | ArgumentOf, value: Any) -> float:
 def amount(
     name: str | ArgumentOf, value: Any, unit: str, least: str = "0 or more"
 ) -> float:
-    """Return *value* as a finite number of a *unit*, at least 0; more if *least* has other words."""
+    """Return *value* as a finite number of a *unit*: 0 or more, or what else *least* says."""
     allowed = f"must be a number of {unit}, {least}{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")

@@ -12,16 +12,22 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from lessonkit.check import AUTOTUNE
 from lessonkit.engine.machine import Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, SCALARS, Node, walk
 from lessonkit.engine.storage import Read
+
+from .check import AUTOTUNE
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
 DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
 ALONE = ("ArtificialDataset", "DataLoader")  # that are called by this name
 AROUND = ("zip", "DataLoader")  # whose inputs are arguments
-COSTS = (per_sample, straggler, Read, Handling)  # whose repr is the call that makes them
+COSTS = (
+    per_sample,
+    straggler,
+    Read,
+    Handling,
+)  # whose repr is the call that makes them
 SHOWN = 20  # values of a list
 LONG = 88  # characters; a longer pipeline has a line for each call
 IMPORTED = {"AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "Storage",

@@ -11,9 +11,6 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lessonkit import check
-from lessonkit.check import AUTOTUNE
-from lessonkit.code import PROGRAMS, expression
 from lessonkit.engine.element import Bytes, signature
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Cost
@@ -23,6 +20,10 @@ from lessonkit.engine.node import (
     Node,
     gives_single_values,
 )
+
+from . import check
+from .check import AUTOTUNE
+from .code import PROGRAMS, expression
 
 
 class Dataset(Description):

@@ -31,7 +31,10 @@ def findings() -> list[Finding]:
 
 def find_widgets() -> Finding:
     """Look for the parts of JupyterLab that show widgets, in the kernel's own environment."""
-    parts = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
+    parts = {
+        "ipywidgets": "@jupyter-widgets/jupyterlab-manager",
+        "anywidget": "anywidget",
+    }
     folders: list[str] = []
     with suppress(ImportError):
         from jupyter_core.paths import jupyter_path

@@ -6,11 +6,12 @@ from inspect import signature
 from math import inf
 from typing import Any
 
-from lessonkit import check
-from lessonkit.dataset import Dataset
 from lessonkit.engine.machine import Cost, Handling, Priced
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.main_process import indices_of
+
+from . import check
+from .dataset import Dataset
 
 Start = float | Callable[[int, int], float]
 
@@ -133,7 +134,11 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     }
     options = given | check.arguments("DataLoader", given)
     alone, apart = not options["num_workers"], base_of(node) is None
-    shuffle, size, last = options["shuffle"], options["batch_size"], options["drop_last"]
+    shuffle, size, last = (
+        options["shuffle"],
+        options["batch_size"],
+        options["drop_last"],
+    )
     names = ("prefetch_factor", "sampler", "batch_sampler")
     ahead, sampler, batch = (options[name] is not None for name in names)
     refused = {

@@ -1,8 +1,9 @@
 """Pictures of runs, live in a page: timelines, curves, waterfalls and searches; and the kitchen."""
 
-from lessonkit.pictures import charts, timeline
 from lessonkit.pictures.kitchen import Kitchen as kitchen  # noqa: N813 - used like a function
 from lessonkit.widgets.widget import live
+
+from .pictures import charts, timeline
 
 __all__ = [
     "kitchen",

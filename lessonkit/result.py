@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from lessonkit.dataset import Dataset
+from .dataset import Dataset
 
 
 @dataclass(frozen=True)

@@ -93,4 +93,7 @@ def distinct() -> dict[str, Any]:
             "the 20 come through.",
         ),
     ]
-    return {"wrong": wrong, "why": "Some samples come twice before others have come once."}
+    return {
+        "wrong": wrong,
+        "why": "Some samples come twice before others have come once.",
+    }

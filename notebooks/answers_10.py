@@ -120,7 +120,11 @@ def busy_after_first(recipe: tuple[Callable[[int], Any], dict[str, Any]]) -> flo
     return working(benchmark(pipeline, record=0, **options).traces[0], options["train"])
 
 
-AS_WITHOUT, FEWER, NONE = "as many as without that delay", "some, but fewer", "not even one"
+AS_WITHOUT, FEWER, NONE = (
+    "as many as without that delay",
+    "some, but fewer",
+    "not even one",
+)
 
 
 def late(step: float, goal: float) -> dict[str, Any]:

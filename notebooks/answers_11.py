@@ -53,7 +53,10 @@ def tried(name: str) -> str:
 
     The runs are real: `python -m benchmarks.job --store` wrote down the two epochs of each.
     """
-    job, runs = stored(name), json.loads(get_data(__name__, f"tried_{name}_11.json") or b"")
+    job, runs = (
+        stored(name),
+        json.loads(get_data(__name__, f"tried_{name}_11.json") or b""),
+    )
     lines = [f"{'seconds of the second epoch':70}predicted  measured"]
     for settings in [{}, *(change.settings for change in recommend(job).changes)]:
         wanted = job.setting(**settings)

@@ -95,7 +95,10 @@ def accelerates(batch: Any) -> None:
 
 def serve(folder: Path, pipe: Any) -> None:
     """Serve *folder* as a distant storage system would, until the other end of *pipe* is closed."""
-    with served(folder, bandwidth=20e6, first_byte=0.008) as address, suppress(EOFError):
+    with (
+        served(folder, bandwidth=20e6, first_byte=0.008) as address,
+        suppress(EOFError),
+    ):
         pipe.send(address)
         pipe.recv()
 

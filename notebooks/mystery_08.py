@@ -102,7 +102,10 @@ def run(costs: dict[str, Any]) -> Trace:
     )
     decode = straggler(costs["decode"], every=12, slow=costs["slow"] or costs["decode"])
     dataset = dataset.map(
-        cost=decode, kind=costs["kind"], num_parallel_calls=costs["calls"], stage="Decode"
+        cost=decode,
+        kind=costs["kind"],
+        num_parallel_calls=costs["calls"],
+        stage="Decode",
     )
     dataset = dataset.cache() if costs["cached"] else dataset
     return benchmark(
@@ -198,7 +201,10 @@ class Mystery(Page):
         ]
         self.place = chosen(self.loaders, "loader")
         state: dict[str, Any] = {"number": str(number)}
-        state |= {"told": [loader.told() for loader in self.loaders], "measures": MEASURES}
+        state |= {
+            "told": [loader.told() for loader in self.loaders],
+            "measures": MEASURES,
+        }
         state |= {"choices": [CULPRIT.spec(), CHANGE.spec()]}
         super().__init__("mystery", state)
 
@@ -217,7 +223,10 @@ class Mystery(Page):
         )
         if culprit is None or change is None:
             raise RefusedError("Choose what holds it back, and one change.")
-        answer = {"text": judge.verdict(culprit, change), "right": culprit == judge.culprit}
+        answer = {
+            "text": judge.verdict(culprit, change),
+            "right": culprit == judge.culprit,
+        }
         answer |= {
             "scene": page_data(judge.after[change]),
             "pinned": page_data(judge.trace),

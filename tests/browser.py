@@ -148,7 +148,10 @@ class Browser:
             process(command, {**os.environ, "TMPDIR": profile}, log)
         )
         await_start(
-            "the browser", child, log, lambda: told.exists() and "\n" in told.read_text()
+            "the browser",
+            child,
+            log,
+            lambda: told.exists() and "\n" in told.read_text(),
         )
         self._end = child.kill
         playwright = self._open.enter_context(sync_playwright())

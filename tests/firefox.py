@@ -68,7 +68,10 @@ class Firefox:
     def open(self, address: str) -> None:
         """Go to a page and wait until it is loaded."""
         self.ask(
-            "browsingContext.navigate", context=self.context, url=address, wait="complete"
+            "browsingContext.navigate",
+            context=self.context,
+            url=address,
+            wait="complete",
         )
 
     def evaluate(self, expression: str) -> Any:

@@ -72,7 +72,11 @@ def mapped(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> D
 
 
 def batched(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> Dataset:
-    size, drop, calls = draw.randint(1, 4), draw.random() < 0.3, draw.choice([None, 1, 3])
+    size, drop, calls = (
+        draw.randint(1, 4),
+        draw.random() < 0.3,
+        draw.choice([None, 1, 3]),
+    )
     batch = dataset.batch(size, drop, calls)
     return mapped(draw, batch, costs).unbatch() if draw.random() < 0.5 else batch
 
@@ -149,7 +153,12 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
         ]
         given |= draw.choice(ways)
         if draw.random() < 0.1:
-            given |= {"batch_size": 1, "drop_last": False, "shuffle": None, "sampler": None}
+            given |= {
+                "batch_size": 1,
+                "drop_last": False,
+                "shuffle": None,
+                "sampler": None,
+            }
             given["batch_sampler"] = [order[:2], order]
     return DataLoader(samples, **given)
 

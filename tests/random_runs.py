@@ -43,7 +43,10 @@ def run_of_loader(
     machine = Machine(
         (1, 2, 4)[seed % 3], (1.0, 1.5, 2.0)[seed // 4 % 3] if seed % 4 == 1 else None
     )
-    load, train = of_loop[seed // 3 % 2], (costs[2], *costs[:2], costs[3])[seed // 6 % 4]
+    load, train = (
+        of_loop[seed // 3 % 2],
+        (costs[2], *costs[:2], costs[3])[seed // 6 % 4],
+    )
     early = (None, None, None, 5)[seed // 24 % 4]
     ahead = seed // 96 % 2 == 1
     options: dict[str, Any] = {

@@ -54,7 +54,11 @@ def map_batches(draw: random.Random, dataset: Dataset) -> Dataset:
     """A map that takes batches, and a batch."""
     calls, size = draw.choice([None, 1, 2, 5]), draw.randint(1, 4)
     done = dataset.map(
-        increased, cost=draw.choice(TINY), num_parallel_calls=calls, nbytes=7, batches=True
+        increased,
+        cost=draw.choice(TINY),
+        num_parallel_calls=calls,
+        nbytes=7,
+        batches=True,
     )
     return done.batch(size, drop_remainder=draw.random() < 0.3)
 

@@ -118,7 +118,11 @@ def process(
         signal.signal(signal.SIGTERM, interrupt)
     with log.open("wb") as output:
         child = subprocess.Popen(
-            command, env=environment, stdout=output, stderr=output, start_new_session=True
+            command,
+            env=environment,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
     STARTED.add(child.pid)
     try:

@@ -36,7 +36,10 @@ def test_first_answers_are_counted_over_archives_folders_and_notebooks(
         archive.writestr("00_start_here.ipynb", json.dumps(tried))
         archive.writestr("notes.txt", "mine")
     (tmp_path / "ben").mkdir()
-    ben, clara = tmp_path / "ben" / "00_start_here.ipynb", tmp_path / "00_start_here.ipynb"
+    ben, clara = (
+        tmp_path / "ben" / "00_start_here.ipynb",
+        tmp_path / "00_start_here.ipynb",
+    )
     ben.write_text(json.dumps(notebook(("210 ms", "a guess", False))))
     clara.write_text(json.dumps(notebook(("310 ms", "fairly sure", True))))
     assert "\n".join(table(collected([tmp_path / "anna.zip", ben.parent, clara]))) == TOTALS

@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 from tunable_pipelines import tunable
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, straggler
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    Dataset,
+    Machine,
+    benchmark,
+    straggler,
+)
 from lessonkit.engine.node import walk
 from lessonkit.optimize import autotune
 
@@ -202,7 +209,11 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"num_epochs": -1}, ValueError, "num_epochs=-1: must be 0 or more"),
     ({"clock": "real"}, TypeError, "clock='real': must be left out"),
     ({"record": False}, TypeError, "record=False: must be left out"),
-    ({"dataset": MAPPED.repeat()}, ValueError, "the pipeline never ends: say max_elements"),
+    (
+        {"dataset": MAPPED.repeat()},
+        ValueError,
+        "the pipeline never ends: say max_elements",
+    ),
     (
         {"dataset": MAPPED.take(3).repeat().skip(2)},
         ValueError,

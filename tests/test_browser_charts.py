@@ -41,7 +41,8 @@ SIZE = "() => [document.documentElement.scrollWidth, innerWidth]"
 
 @pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize(
-    ("width", "scheme"), [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (390, "dark")]
+    ("width", "scheme"),
+    [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (390, "dark")],
 )
 def test_everybody_can_read_them(visit: Visit, name: str, width: int, scheme: Any) -> None:
     page = visit.page

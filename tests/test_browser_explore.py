@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import NARROW, STEP, Browser, Visit, open_notebook, run_all, serious_violations
+from browser import (
+    NARROW,
+    STEP,
+    Browser,
+    Visit,
+    open_notebook,
+    run_all,
+    serious_violations,
+)
 from servers import LAB, Server
 
 from lessonkit import benchmark
@@ -236,7 +244,9 @@ def test_of_slow_pictures_the_next_two_are_fetched_ahead_and_of_very_slow_ones_n
     assert asked == [[0, 5, 6, 4, 7, 3], [0, 5, 6, 4], [0, 5]]
 
 
-def test_what_is_next_to_a_control_is_fetched_when_a_hand_comes_to_it(alone: Any) -> None:
+def test_what_is_next_to_a_control_is_fetched_when_a_hand_comes_to_it(
+    alone: Any,
+) -> None:
     assert alone.evaluate(REACHED) == [[6, 4], False]
 
 
@@ -246,7 +256,9 @@ def test_what_a_hand_wanted_is_asked_for_also_when_it_comes_to_another_control(
     assert alone.evaluate(LEFT) == 2
 
 
-def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(alone: Any) -> None:
+def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(
+    alone: Any,
+) -> None:
     assert alone.evaluate(HICCUP) == [True, True, True, True, True, False]
 
 

@@ -36,7 +36,11 @@ def in_turn(
 def formula(visit: Visit) -> Alone:
     cost = seconds(0.005, 0.040, 0.001)
     shown = explore(
-        in_turn, formula="open + samples * (read + train)", open=cost, read=cost, train=cost
+        in_turn,
+        formula="open + samples * (read + train)",
+        open=cost,
+        read=cost,
+        train=cost,
     )
     alone = Alone(visit, shown)
     alone.page.locator("rect.lk-bar").first.wait_for()

@@ -62,7 +62,11 @@ SAVE = "() => jupyterapp.commands.execute('docmanager:save')"
 def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("questions") / "questions.ipynb"
     kernel = {
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+        "kernelspec": {
+            "name": "python3",
+            "display_name": "Python 3",
+            "language": "python",
+        }
     }
     path.write_text(json.dumps(new_notebook(cells=CELLS, metadata=kernel)))
     return path
@@ -157,10 +161,16 @@ def test_a_bar_is_moved_by_keyboard(page: Any) -> None:
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")  # who goes on has put it down
     assert said.inner_text() == "Read 0 is put down: from 0 ms to 15 ms."
-    assert places(page) == ["not placed yet", "from 0 ms to 15 ms", *["not placed yet"] * 5]
+    assert places(page) == [
+        "not placed yet",
+        "from 0 ms to 15 ms",
+        *["not placed yet"] * 5,
+    ]
 
 
-def test_a_bar_follows_the_hand_and_comes_back_if_it_is_dropped_outside(page: Any) -> None:
+def test_a_bar_follows_the_hand_and_comes_back_if_it_is_dropped_outside(
+    page: Any,
+) -> None:
     axis = page.locator(".lk-placing svg").bounding_box()
     drag(page, "Read 1", (axis["x"] + axis["width"] / 2, axis["y"] + 60))
     there = bar(page, "Read 1").get_attribute("aria-label")
@@ -267,7 +277,9 @@ def test_a_curve_is_drawn_and_then_all_is_uncovered(page: Any) -> None:
     assert not serious_violations(page)
 
 
-def test_what_was_judged_is_still_there_when_the_page_is_loaded_again(page: Any) -> None:
+def test_what_was_judged_is_still_there_when_the_page_is_loaded_again(
+    page: Any,
+) -> None:
     page.evaluate(SAVE)
     page.reload()
     page.locator(".lk-verdict").get_by_text("Reading goes on.").wait_for()

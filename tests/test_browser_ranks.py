@@ -37,7 +37,10 @@ def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
     page.set_viewport_size({"width": width, "height": 1000})
     page.add_style_tag(content=f":root {{ color-scheme: {scheme}; }}")
     alone = Alone(visit, show(pipeline, ranks=4, num_epochs=1))
-    choice, canvas = page.get_by_label("timeline below"), page.locator(".lk-strip canvas")
+    choice, canvas = (
+        page.get_by_label("timeline below"),
+        page.locator(".lk-strip canvas"),
+    )
     canvas.wait_for()
     assert not serious_violations(page)
     assert choice.input_value() == "0"

@@ -172,7 +172,10 @@ def test_a_name_is_never_markup(page: Any) -> None:
 
 def test_thirty_stages_have_room_for_their_names(page: Any) -> None:
     lab = widget(page, 7)
-    frame, names = lab.locator(".lk-timeline").bounding_box(), lab.locator(".lk-names text")
+    frame, names = (
+        lab.locator(".lk-timeline").bounding_box(),
+        lab.locator(".lk-names text"),
+    )
     places = [names.nth(row).bounding_box() for row in range(33)]
     assert names.count() == 33
     assert all(above["y"] + 10 < below["y"] for above, below in pairwise(places))
@@ -184,7 +187,9 @@ def test_everybody_can_use_them(page: Any) -> None:
 
 
 # The last one in the page, for afterwards nobody answers.
-def test_when_the_kernel_is_shut_down_each_says_so_and_a_real_run_ends(page: Any) -> None:
+def test_when_the_kernel_is_shut_down_each_says_so_and_a_real_run_ends(
+    page: Any,
+) -> None:
     lab, asked = widget(page, 5), widget(page, 0)
     lab.get_by_label("samples").select_option("1")
     lab.get_by_role("button", name="Run this pipeline").click()

@@ -27,7 +27,10 @@ def test_the_list_of_lessons_asks_for_nothing_from_elsewhere(
     (folder / "answers.py").touch()
     visit.page.goto(f"{voila.url}/")
     visit.page.get_by_role("link", name="of my own").click()
-    assert visit.page.get_by_role("link").all_inner_texts() == ["Back", "a lesson, 100 %"]
+    assert visit.page.get_by_role("link").all_inner_texts() == [
+        "Back",
+        "a lesson, 100 %",
+    ]
     there = visit.page.get_by_role("link", name="100 %").get_attribute("href")
     assert there == "/voila/render/of%20my%20own/a_lesson%2C%20100%20%25.ipynb?"
     assert visit.requests
@@ -56,7 +59,9 @@ def ended(wanted: set[int]) -> bool:
 
 
 @pytest.mark.long
-def test_a_kernel_ends_when_its_page_is_left_and_not_while_it_is_read(visit: Visit) -> None:
+def test_a_kernel_ends_when_its_page_is_left_and_not_while_it_is_read(
+    visit: Visit,
+) -> None:
     """Voilà's own request to end it is refused, so a kernel without a page would stay for ever."""
     changed = {"cull_interval": 1, "cull_idle_timeout": IDLE}
     culling = [option for option in VOILA.options if "cull_" in option]

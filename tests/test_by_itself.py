@@ -74,7 +74,9 @@ def test_a_switch_has_both_its_values(tmp_path: Path) -> None:
     assert found["values"] == {"persistent": ["False", "True"]}
 
 
-def test_too_many_settings_and_cards_are_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_too_many_settings_and_cards_are_refused_with_a_sentence(
+    tmp_path: Path,
+) -> None:
     many = shown(workers=slider(0, 99), prefetch_factor=slider(1, 10))
     said = "1,000 settings are more than 500: give workers, which has 100, fewer values"
     with pytest.raises(ValueError, match=said):

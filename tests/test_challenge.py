@@ -167,7 +167,10 @@ def test_a_limit_and_what_is_too_much_add_up_to_what_was_measured() -> None:
 
     for measured in (0.01096, 0.02525, 0.025255, 0.010204, 0.010205, 13.354675):
         goal = goals.goal(
-            "time", lambda tried: tried.values["took"], goals.milliseconds, at_most=0.0102
+            "time",
+            lambda tried: tried.values["took"],
+            goals.milliseconds,
+            at_most=0.0102,
         )
         tried = attempt(ArtificialDataset())._replace(values={"took": measured})
         value, sum_of_both = shown(judged(goal, tried))

@@ -8,7 +8,14 @@ from typing import Any
 
 from lesson import lesson, passing
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, per_sample
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    Dataset,
+    Machine,
+    benchmark,
+    per_sample,
+)
 from lessonkit.widgets.goals import Attempt, Judged
 
 
@@ -244,7 +251,10 @@ def test_07_only_small_samples_kept_before_the_map_help_the_tuner() -> None:
             .prefetch(after)
         )
         found = judged(
-            "07_optimisers", "challenge-task", of["tuned_within"](grown)[0], num_epochs=1
+            "07_optimisers",
+            "challenge-task",
+            of["tuned_within"](grown)[0],
+            num_epochs=1,
         )
         if all(goal.met for goal in found.values()):
             passed.add((before, calls, after))
@@ -318,7 +328,10 @@ def test_08_the_fewest_points_of_the_open_challenge_are_those_of_its_solution() 
     found = {}
     for setting in itertools.product((1, 2, 3), (None, 2, 3), (-1, 0, 1), (0, 1), (0, 1)):
         attempt = Attempt(benchmark(open_job(*setting), num_epochs=3))
-        found[setting] = round(of["points"](attempt), 4), round(attempt.trace.per_sample, 9)
+        found[setting] = (
+            round(of["points"](attempt), 4),
+            round(attempt.trace.per_sample, 9),
+        )
     assert min(found, key=found.__getitem__) == (1, 2, -1, 0, 1)
     assert min(found.values())[0] == 18.6375
     fastest = min(found.values(), key=lambda points_and_time: points_and_time[1])
@@ -333,7 +346,12 @@ def test_09_four_workers_that_stay_with_one_ticket_each_in_any_order_are_the_onl
 ):
     found = passing(lesson("09_workers").values["challenge-task"])
     assert found == [
-        {"workers": 4, "prefetch_factor": 1, "persistent_workers": True, "in_order": False}
+        {
+            "workers": 4,
+            "prefetch_factor": 1,
+            "persistent_workers": True,
+            "in_order": False,
+        }
     ]
 
 

@@ -86,7 +86,10 @@ def remembered() -> Dataset:
     ("pipeline", "sentence"),
     [
         (slow(source(10)), "elements that are missing: 10 in an epoch, such as 10"),
-        (slow(source(40)), "elements that are not in the task: 20 in an epoch, such as 20"),
+        (
+            slow(source(40)),
+            "elements that are not in the task: 20 in an epoch, such as 20",
+        ),
         (
             slow(source()).batch(20),
             "elements that are not in the task: 1 in an epoch, such as [0, 1, 2",

@@ -99,7 +99,13 @@ def test_a_default_that_is_no_value_is_refused(given: Any) -> None:
 def test_numbers_of_numpy_are_numbers() -> None:
     assert control("a", (np.int64(1), np.int64(3))).texts == ("1", "2", "3")
     tenth, half = np.float32(0.1), np.float32(0.5)
-    assert control("a", (tenth, half, tenth)).texts == ("0.1", "0.2", "0.3", "0.4", "0.5")
+    assert control("a", (tenth, half, tenth)).texts == (
+        "0.1",
+        "0.2",
+        "0.3",
+        "0.4",
+        "0.5",
+    )
 
 
 def test_fractions_are_numbers_and_large_ones_are_told_apart() -> None:

@@ -128,7 +128,11 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         TypeError,
         "fn: must not be given beside map_func",
     ),
-    (lambda: NUMBERS.map(square, nbytes=-1), ValueError, "nbytes=-1: must be 0 or more"),
+    (
+        lambda: NUMBERS.map(square, nbytes=-1),
+        ValueError,
+        "nbytes=-1: must be 0 or more",
+    ),
     (lambda: NUMBERS.map(square, stage=""), TypeError, "stage=''"),
     (lambda: NUMBERS.filter(None), TypeError, "predicate=None: must be a function"),
     (
@@ -280,7 +284,9 @@ SIGNATURES: dict[str, list[dict[str, Any]]] = json.loads(
 
 
 @pytest.mark.parametrize("method", SIGNATURES)
-def test_arguments_mean_the_same_by_position_and_by_name_as_in_tf_data(method: str) -> None:
+def test_arguments_mean_the_same_by_position_and_by_name_as_in_tf_data(
+    method: str,
+) -> None:
     parameters = inspect.signature(getattr(Dataset, method)).parameters.values()
     ours = [parameter for parameter in parameters if parameter.name != "self"]
     by_place = [
@@ -327,7 +333,8 @@ def test_a_function_may_be_called_fn_too() -> None:
 
 def test_a_range_has_no_more_numbers_than_can_be_counted() -> None:
     with pytest.raises(
-        ValueError, match=r"range=\(10000000000000000000,\): must have fewer numbers than"
+        ValueError,
+        match=r"range=\(10000000000000000000,\): must have fewer numbers than",
     ):
         Dataset.range(10**19)
     assert list(Dataset.range(10**19, 10**19 + 2)) == [10**19, 10**19 + 1]

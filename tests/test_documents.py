@@ -168,7 +168,15 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
     )
     assert drawn in (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
     whole, fridge = kitchen(), kitchen("fridge")
-    assert whole.parts == ["pantry", "cook", "pass", "diner", "fridge", "tray", "worker"]
+    assert whole.parts == [
+        "pantry",
+        "cook",
+        "pass",
+        "diner",
+        "fridge",
+        "tray",
+        "worker",
+    ]
     assert whole._repr_svg_().strip() == drawn
     assert "opacity" not in drawn
     assert fridge._repr_svg_().count("opacity") == len(whole.parts) - 1

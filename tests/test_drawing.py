@@ -132,7 +132,10 @@ def test_runs_without_samples_can_be_drawn_by_another_figure() -> None:
         return Dataset.range(0).map(cost=0.010 * calls), {"num_epochs": 1}
 
     made = predict(
-        "How many ms?", empty, draw={"calls": CALLS}, answer=lambda trace: trace.duration
+        "How many ms?",
+        empty,
+        draw={"calls": CALLS},
+        answer=lambda trace: trace.duration,
     )
     assert told(made, [0] * 4)[0]["right"]
 
@@ -193,7 +196,8 @@ ASKED = Said(question())
 
 
 @given(
-    st.lists(JSON | st.integers(-2, 110), min_size=3, max_size=5) | JSON, JSON | st.just(1)
+    st.lists(JSON | st.integers(-2, 110), min_size=3, max_size=5) | JSON,
+    JSON | st.just(1),
 )
 def test_nothing_that_a_page_may_send_breaks_it(said: Any, sure: Any) -> None:
     assert ASKED.ask({"do": "commit", "said": said, "sure": sure})[0]["about"] in (

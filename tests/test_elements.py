@@ -65,7 +65,9 @@ LEAVES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def structures(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[st.SearchStrategy[Any]]:
+def structures(
+    leaf: st.SearchStrategy[Any],
+) -> st.SearchStrategy[st.SearchStrategy[Any]]:
     """Strategies for elements that have the same structure."""
     return st.recursive(
         st.just(leaf),
@@ -136,7 +138,8 @@ def test_costs_take_any_value_that_a_number_can_be_had_of(
 
 
 @pytest.mark.parametrize(
-    "value", [Point(1, 2), {"a": Unlike()}, Record(1), {1}, None, (), "", b"", [[], [1]]]
+    "value",
+    [Point(1, 2), {"a": Unlike()}, Record(1), {1}, None, (), "", b"", [[], [1]]],
 )
 def test_every_shape_can_be_explored(value: Any) -> None:
     dataset = Dataset.from_list([value] * 3).cache().batch(2).prefetch(1)
@@ -169,7 +172,8 @@ def test_elements_with_different_parts_cannot_be_one_batch(values: list[Any]) ->
 
 def test_the_parts_of_a_batch_must_be_equally_long() -> None:
     with pytest.raises(
-        ValueError, match=r"unbatch: the parts of \(\[1, 2\], \[3\]\) have \[2, 1\] values"
+        ValueError,
+        match=r"unbatch: the parts of \(\[1, 2\], \[3\]\) have \[2, 1\] values",
     ):
         list(Dataset.from_list([([1, 2], [3])]).unbatch())
 

@@ -42,7 +42,12 @@ def test_the_first_picture_is_that_of_the_defaults() -> None:
     bars = state["scene"]["bars"]
     assert bars["start"] == [round(bar.start / 1000) for bar in laid.bars]
     assert bars["label"] == [bar.label for bar in laid.bars]
-    assert [row[0] for row in state["scene"]["rows"]] == ["Open", "Read", "Map", "Train"]
+    assert [row[0] for row in state["scene"]["rows"]] == [
+        "Open",
+        "Read",
+        "Map",
+        "Train",
+    ]
 
 
 def test_a_question_is_answered_with_the_picture_of_its_values() -> None:
@@ -95,12 +100,18 @@ def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
         (lambda n=1: Dataset.range(3).repeat(), "never ends"),
         (lambda n=1: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda n=1: sys.exit(), "wanted to end Python, and was stopped"),
-        (lambda n=1: Dataset.range(3).map(lambda x: sys.exit()), "wanted to end Python"),
+        (
+            lambda n=1: Dataset.range(3).map(lambda x: sys.exit()),
+            "wanted to end Python",
+        ),
         (
             lambda n=1: Dataset.range(3).prefech(2),  # type: ignore[attr-defined]
             "a Dataset has no prefech; do you mean prefetch",
         ),
-        (lambda n=1: (Dataset.range(3), {"machine": 4}), "machine=4: must be a Machine"),
+        (
+            lambda n=1: (Dataset.range(3), {"machine": 4}),
+            "machine=4: must be a Machine",
+        ),
         (lambda n=1: json.loads("{"), r"Expecting property name .*\(in <lambda>, line"),
     ],
 )
@@ -163,7 +174,9 @@ def test_values_may_be_arrays() -> None:
     assert said.ask({"do": "show", "id": 1, "values": {"data": 1}})[1]["samples"] == 8
 
 
-def test_the_learners_line_is_said_whatever_its_folder_is_called(tmp_path: Path) -> None:
+def test_the_learners_line_is_said_whatever_its_folder_is_called(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "lessonkit" / "mine.py"
     file.parent.mkdir()
     file.write_text(

@@ -135,7 +135,10 @@ def test_functions_that_only_this_process_knows_reach_the_workers() -> None:
 
 def test_a_trace_shows_what_each_worker_did() -> None:
     trace = benchmark(
-        DataLoader(Dataset.range(12).map(cost=0.004), 2, num_workers=2), 1, 0, clock="real"
+        DataLoader(Dataset.range(12).map(cost=0.004), 2, num_workers=2),
+        1,
+        0,
+        clock="real",
     )
     maps = [span for span in trace.work if span.stage == "Map"]
     assert sorted(span.sample for span in maps) == list(range(12))

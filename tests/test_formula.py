@@ -79,7 +79,9 @@ def judged(pipeline: Any, formula: str, **numbers: int) -> dict[str, Any]:
         "lanes": (1, 8),
     }
     shown = explore(
-        pipeline, formula=formula, **{name: controls.get(name, COST) for name in numbers}
+        pipeline,
+        formula=formula,
+        **{name: controls.get(name, COST) for name in numbers},
     )
     said: dict[str, Any] = shown.picture(shown.values(numbers))[1]["formula"]
     return said
@@ -153,7 +155,11 @@ def test_the_larger_holds_with_any_buffer(**numbers: int) -> None:
 
 
 @given(
-    samples=st.integers(0, 19), epochs=st.integers(0, 4), read=COSTS, map=COSTS, train=COSTS
+    samples=st.integers(0, 19),
+    epochs=st.integers(0, 4),
+    read=COSTS,
+    map=COSTS,
+    train=COSTS,
 )
 def test_what_is_before_a_cache_is_paid_once(**numbers: int) -> None:
     assert judged(

@@ -30,7 +30,9 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any) -> Any:  # noqa: 
 
 TF = SimpleNamespace(
     data=SimpleNamespace(
-        Dataset=Dataset, AUTOTUNE=AUTOTUNE, experimental=SimpleNamespace(AUTOTUNE=AUTOTUNE)
+        Dataset=Dataset,
+        AUTOTUNE=AUTOTUNE,
+        experimental=SimpleNamespace(AUTOTUNE=AUTOTUNE),
     ),
     dtypes=SimpleNamespace(int64=np.int64, int32=np.int32, float32=np.float32, string=TEXT),
     TensorSpec=lambda shape, dtype: SimpleNamespace(shape=shape, dtype=dtype),

@@ -154,7 +154,9 @@ def test_a_taken_port_is_told(hub: Any, further: int) -> None:
 
 
 @on_linux
-def test_a_hub_that_was_killed_takes_the_place_of_its_proxy_that_is_left(hub: Any) -> None:
+def test_a_hub_that_was_killed_takes_the_place_of_its_proxy_that_is_left(
+    hub: Any,
+) -> None:
     port = int(os.environ["LESSONS_PORT"])
     (folder := hub.folder / f"class-{port}").mkdir()
     program = [
@@ -193,7 +195,8 @@ def test_a_port_that_is_none_is_told(
 def test_a_missing_proxy_is_told(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(hub.folder))
     with pytest.raises(
-        SystemExit, match="proxy is missing: npm install --global configurable-http-proxy"
+        SystemExit,
+        match="proxy is missing: npm install --global configurable-http-proxy",
     ):
         hub.load()
 
@@ -221,7 +224,10 @@ def test_root_gives_learners_accounts_and_nobody_gets_another(
     assert hub.ran[-1][-1] == "no-such-learner"
     # Another class has other learners
     assert f"class {os.environ['LESSONS_PORT']}" in hub.ran[-1][-2]
-    for taken, reason in (("root", "has an account"), ("video", "cannot make an account")):
+    for taken, reason in (
+        ("root", "has an account"),
+        ("video", "cannot make an account"),
+    ):
         with pytest.raises(
             HTTPError, match=f"{taken}: this machine {reason} of that name"
         ) as refused:
@@ -408,7 +414,9 @@ def test_lessons_that_cannot_be_copied_are_told(learner: Any) -> None:
 
 
 @on_linux
-def test_on_a_full_disk_a_learner_gets_in_with_the_lessons_of_before(learner: Any) -> None:
+def test_on_a_full_disk_a_learner_gets_in_with_the_lessons_of_before(
+    learner: Any,
+) -> None:
     (learner.home / "lessons").mkdir()
     shutil.copy(lessons()[0], learner.home / "lessons")
     (learner.home / "lessons" / RECORD / "in the way").mkdir(parents=True)

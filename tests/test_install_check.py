@@ -33,7 +33,9 @@ def test_without_jupyter_there_is_no_widget_manager(
 
 
 @pytest.mark.usefixtures("no_threads")
-def test_a_browser_is_told_what_its_python_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_is_told_what_its_python_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys, "platform", "emscripten")
     [python] = findings()
     assert (python.what, python.good) == ("Python", True)

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lessonkit import ArtificialDataset, Dataset, EndlessError, StuckError, benchmark, work
+from lessonkit import (
+    ArtificialDataset,
+    Dataset,
+    EndlessError,
+    StuckError,
+    benchmark,
+    work,
+)
 from lessonkit.engine.machine import Machine, Store
 from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.run import Gate
@@ -199,7 +206,11 @@ BAD: list[tuple[Any, type[Exception], str]] = [
         TypeError,
         "flat_map: map_func returned [0]",
     ),
-    (Dataset.from_generator(lambda: None), TypeError, "returned None: must yield elements"),
+    (
+        Dataset.from_generator(lambda: None),
+        TypeError,
+        "returned None: must yield elements",
+    ),
     (
         Dataset.from_list([1, 2]).map(lambda x: x).unbatch(),
         TypeError,
@@ -241,7 +252,9 @@ class Large:
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-def test_an_element_is_put_in_words_only_if_something_of_it_is_refused(clock: str) -> None:
+def test_an_element_is_put_in_words_only_if_something_of_it_is_refused(
+    clock: str,
+) -> None:
     dataset = (
         Dataset.from_list([Large()])
         .map(cost=lambda x: 0.001, nbytes=lambda x: 5)
@@ -255,7 +268,10 @@ def test_an_element_is_put_in_words_only_if_something_of_it_is_refused(clock: st
     ("dataset", "error", "message"), BAD, ids=[message for _, _, message in BAD]
 )
 def test_what_goes_wrong_in_a_run_is_said(
-    dataset: Dataset, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
+    dataset: Dataset,
+    error: type[Exception],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(EndlessError, "after", 1000)
     with pytest.raises(error) as raised:
@@ -304,7 +320,8 @@ def test_thousands_of_broken_loops_leave_no_thread_behind() -> None:
     for _ in range(1000):
         abandon(Dataset.range(100).map(lambda x: x, num_parallel_calls=4).prefetch(2))
         let_it_raise(
-            Dataset.range(100).map(fails_on_three, num_parallel_calls=4).prefetch(2), errors
+            Dataset.range(100).map(fails_on_three, num_parallel_calls=4).prefetch(2),
+            errors,
         )
     assert len(errors) == 1000  # and though somebody keeps them
     assert eventually(lambda: helpers() == 0)

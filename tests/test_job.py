@@ -32,7 +32,12 @@ class Modelled:
     def __init__(
         self, fetch: float, step: float, handling: Handling, shared: Shared, **more: Any
     ) -> None:
-        self.fetch, self.step, self.handling, self.shared = fetch, step, handling, shared
+        self.fetch, self.step, self.handling, self.shared = (
+            fetch,
+            step,
+            handling,
+            shared,
+        )
         self.wait, self.computes = more.get("wait", 0.0), more.get("computes", True)
         self.start = more.get("start", (0.004, 0.006))
         self.device: OnDevice | None = more.get("device")
@@ -96,7 +101,10 @@ class Modelled:
                 for one in trace.spans
                 if one.sample == number and one.stage in ("Wait", "Fetch")
             ]
-            began, done = min(span.start for span in spans), max(span.end for span in spans)
+            began, done = (
+                min(span.start for span in spans),
+                max(span.end for span in spans),
+            )
             core = sum(span.end - span.start for span in spans if span.kind == "native")
             made.append(WatchedBatch(spans[0].lane, 4, began, done, done - began - core))
         starts = [span.start for span in trace.work if span.role == "start"]
@@ -201,7 +209,9 @@ def long_job(batches: int) -> Job:
 
 
 @pytest.mark.parametrize("batches", [40, 333, 1000])
-def test_a_forecast_is_what_the_model_takes_when_it_runs_to_the_end(batches: int) -> None:
+def test_a_forecast_is_what_the_model_takes_when_it_runs_to_the_end(
+    batches: int,
+) -> None:
     job, told = long_job(batches), []
     for workers in (0, 1, 5, 7, 16, 48, 64, 96):
         told.append(job.forecast(num_workers=workers))

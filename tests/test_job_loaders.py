@@ -216,7 +216,10 @@ def test_every_kind_of_loader_is_measured(library: Any, kind: str) -> None:
             90,
         ),
         (lessonkit.DataLoader(Dataset.from_list([[7] * 50] * 40), 4), 40),
-        (lessonkit.DataLoader(Dataset.from_list([[7] * 50] * 40), 4, getitems=True), 40),
+        (
+            lessonkit.DataLoader(Dataset.from_list([[7] * 50] * 40), 4, getitems=True),
+            40,
+        ),
         (lessonkit.DataLoader(Dataset.range(91), 4, drop_last=True), 88),
         (
             lessonkit.DataLoader(
@@ -283,7 +286,10 @@ def test_what_fails_is_named(library: Any, case: str) -> None:
 def test_what_cannot_be_sent_to_a_process_is_named() -> None:
     data = pytest.importorskip("torch").utils.data
     unsent = data.DataLoader(
-        Samples(get=lambda index: index), 4, num_workers=1, multiprocessing_context="spawn"
+        Samples(get=lambda index: index),
+        4,
+        num_workers=1,
+        multiprocessing_context="spawn",
     )
     with pytest.raises(
         RuntimeError, match="with a worker, the loader raised after 0 batches"
@@ -393,7 +399,9 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     assert "share them out" in page
 
 
-def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(library: Any) -> None:
+def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(
+    library: Any,
+) -> None:
     cores = allowed_cores()
     loader = library.utils.data.DataLoader(stream(library, 5 * cores), 4, drop_last=True)
     job = measured(loader)

@@ -39,8 +39,11 @@ LAYERS = [
 def imports(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            # An import with a leading dot stays in its folder
+            folder = path.parent.relative_to(PACKAGE.parent).parts if node.level else ()
+            module = ".".join([*folder, *filter(None, [node.module])])
+            names |= {f"{module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
     return names
@@ -61,6 +64,15 @@ def imported(path: Path) -> set[str]:
         for module in (name, name.rpartition(".")[0])
         if module in MODULES
     }
+
+
+def test_an_import_from_the_same_folder_begins_with_a_dot() -> None:
+    for path in MODULES.values():
+        folder = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom):
+                assert node.level <= 1, path
+                assert (node.module or "").rpartition(".")[0] != folder or node.level, path
 
 
 @pytest.mark.parametrize("name", MODULES)

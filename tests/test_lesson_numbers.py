@@ -120,15 +120,18 @@ PAGES: dict[str, list[Claim]] = {
         ("**D, 3.5 times", lambda: [ms(FILE) / ms(Dataset.range(3))]),
         ("take 60 of 210 ms", lambda: [ms(Dataset.range(3)), ms(FILE)]),
         ("from 28.6 to 16.7 %", lambda: [busy(FILE), busy(FILE, train=0.005)]),
-        ("35 ms becomes 26.5", lambda: [sample_ms(FILE), sample_ms(LONG)]),
-        ("25 ms a sample, busy 40 %", lambda: [sample_ms(LONGER), busy(LONGER)]),
+        ("35 ms per sample becomes 26.5", lambda: [sample_ms(FILE), sample_ms(LONG)]),
+        (
+            "a sample takes 25 ms, and the accelerator is busy 40 %",
+            lambda: [sample_ms(LONGER), busy(LONGER)],
+        ),
         ("copy to the accelerator (240 ms)", lambda: [ms(FILE, load=0.005)]),
     ],
     "docs/teaching/01.md": [
         ("loader alone takes 660 ms", lambda: [ms(LONG, train=0)]),
-        ("training alone 400 ms", lambda: [ms(Dataset.range(20))]),
-        ("both together 680 ms", lambda: [ms(LONG.prefetch(1))]),
-        ("28.3 ms is the end", lambda: [sample_ms(FILE.prefetch(1))]),
+        ("the training alone takes 400 ms", lambda: [ms(Dataset.range(20))]),
+        ("both together take 680 ms", lambda: [ms(LONG.prefetch(1))]),
+        ("no run takes less than 28.3 ms", lambda: [sample_ms(FILE.prefetch(1))]),
     ],
     "docs/teaching/02.md": [
         (
@@ -136,11 +139,11 @@ PAGES: dict[str, list[Claim]] = {
             lambda: [ms(both, num_epochs=1) for both in (files(2, SHORT, 2), SHORT)],
         ),
         (
-            "23.1 ms a sample with three",
+            "take 23.1 ms per sample with three",
             lambda: [sample_ms(files(8, FAR, 3), num_epochs=1)],
         ),
         (
-            "315 ms until the first sample, then 24",
+            "315 ms until the first sample is there, and then 24",
             lambda: [(at := arrivals(files(8, FAR, 3)))[0], len(at)],
         ),
         ("together 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),
@@ -176,7 +179,10 @@ PAGES: dict[str, list[Claim]] = {
             "230 and 390 ms",
             lambda: [ms(FILE.map(**HEAVY)), ms(FILE.batch(3).map(**HEAVY), train=EACH)],
         ),
-        ("after the map takes 270", lambda: [ms(FILE.map(**HEAVY).batch(3), train=EACH)]),
+        (
+            "after the map takes 270",
+            lambda: [ms(FILE.map(**HEAVY).batch(3), train=EACH)],
+        ),
     ],
     "docs/teaching/07.md": [
         (
@@ -305,7 +311,10 @@ def test_a_lane_has_three_files_open_as_long_as_there_are_files() -> None:
 def test_two_calls_that_read_give_by_turns_and_two_that_do_not_give_in_bursts() -> None:
     first, *later = arrivals(mapped(ArtificialDataset(9), 2))
     assert first == arrivals(mapped(FILE))[0] == 75
-    assert [after - before for before, after in pairwise([first, *later])] == [15, 30] * 4
+    assert [after - before for before, after in pairwise([first, *later])] == [
+        15,
+        30,
+    ] * 4
     assert arrivals(mapped(Dataset.range(4), 2), train=0) == [30, 30, 60, 60]
 
 

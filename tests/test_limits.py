@@ -24,7 +24,10 @@ from lessonkit.explain.limits import Limits
 
 
 def found(
-    dataset: Dataset, machine: Machine | None = None, num_epochs: int = 1, **options: Any
+    dataset: Dataset,
+    machine: Machine | None = None,
+    num_epochs: int = 1,
+    **options: Any,
 ) -> Limits:
     """The limits of a run of this pipeline."""
     return limits(benchmark(dataset, num_epochs, machine=machine, **options))
@@ -96,7 +99,10 @@ BOTTLENECKS: dict[str, list[tuple[Dataset, dict[str, Any]]]] = {
         (FILE.prefetch(1).map(cost=0.010).prefetch(1), {"train": 0.005}),
         (FILE.repeat(3).prefetch(1), {}),
         (ArtificialDataset(40).batch(4).prefetch(1), {}),
-        (ArtificialDataset(20, read=straggler(0.010, every=4, slow=0.030)).prefetch(1), {}),
+        (
+            ArtificialDataset(20, read=straggler(0.010, every=4, slow=0.030)).prefetch(1),
+            {},
+        ),
     ],
     "interpreter lock": [
         (FILE.map(cost=0.030, kind="python", num_parallel_calls=8), {}),

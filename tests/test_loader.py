@@ -107,7 +107,10 @@ def test_workers_start_one_after_another_and_get_ready_side_by_side() -> None:
 
 def test_start_may_depend_on_epoch_and_worker() -> None:
     loader = DataLoader(
-        SAMPLES, 4, num_workers=2, start=(lambda epoch, worker: 0.1 * epoch, lambda *_: 0.0)
+        SAMPLES,
+        4,
+        num_workers=2,
+        start=(lambda epoch, worker: 0.1 * epoch, lambda *_: 0.0),
     )
     first, second = benchmark(loader, 2, 0).epochs
     assert second.duration - first.duration == pytest.approx(0.2)
@@ -191,7 +194,10 @@ def test_a_copy_that_nobody_waits_for_any_more_ends_with_the_run(clock: str) -> 
     assert benchmark(loader, 1, 0.001, max_elements=2, **options).samples == 2
     with pytest.raises(OSError, match="no disk"):
         benchmark(
-            DataLoader(Dataset.range(6).map(fails), 1, pin_memory=True), 1, 0.001, **options
+            DataLoader(Dataset.range(6).map(fails), 1, pin_memory=True),
+            1,
+            0.001,
+            **options,
         )
     assert benchmark(Dataset.range(3).prefetch(1), 2, 0.001, **options).samples == 6
     gc.collect()
@@ -264,7 +270,11 @@ def test_everything_explains_a_loader() -> None:
     assert "runtime" not in path.shares
     assert limits(trace).bound <= trace.duration
     assert trace.max_held <= 4
-    assert [part.name for part in plumbing(trace)] == ["queues", "2 workers", "accelerator"]
+    assert [part.name for part in plumbing(trace)] == [
+        "queues",
+        "2 workers",
+        "accelerator",
+    ]
 
 
 def test_advice_is_about_the_loader() -> None:
@@ -272,9 +282,12 @@ def test_advice_is_about_the_loader() -> None:
         advice.change: advice
         for advice in advise(DataLoader(SAMPLES, 4, num_workers=2, start=(0.01, 0.0)))
     }
-    assert {"4 workers", "prefetch_factor=4", "persistent_workers", "in_order=False"} < set(
-        found
-    )
+    assert {
+        "4 workers",
+        "prefetch_factor=4",
+        "persistent_workers",
+        "in_order=False",
+    } < set(found)
     assert {"one call for each batch", "cache before the workers"} < set(found)
     assert found["persistent_workers"].saved == pytest.approx(0.020 / 48)
     assert found["one call for each batch"].effects == ("the functions get whole batches",)

@@ -135,7 +135,9 @@ def test_every_text_of_the_saved_cell_is_of_the_three_numbers() -> None:
 
 
 @pytest.mark.parametrize("place", range(COUNT))
-def test_an_answer_shows_the_run_after_the_change_over_the_one_before(place: int) -> None:
+def test_an_answer_shows_the_run_after_the_change_over_the_one_before(
+    place: int,
+) -> None:
     widget, loader = made(3), made(3).loaders[place]
     culprits = [(culprit, 1) for culprit in range(1, len(CULPRITS) + 1)]
     changes = [(1, change) for change in range(1, len(CHANGES) + 1)]
@@ -156,7 +158,10 @@ def test_both_must_be_chosen_before_anything_is_told() -> None:
     for answer in ((0, 1), (1, 0), (0, 0)):
         question = dict(zip(("culprit", "change"), answer, strict=True))
         about, told = Said(made(3)).ask({"do": "commit", "loader": 0} | question)
-        assert (about["text"], told) == ("Choose what holds it back, and one change.", None)
+        assert (about["text"], told) == (
+            "Choose what holds it back, and one change.",
+            None,
+        )
 
 
 @given(JSON | st.integers(-1, 5), JSON | st.integers(-1, 8), JSON | st.integers(-1, 6))

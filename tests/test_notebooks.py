@@ -349,14 +349,18 @@ def settings(lab: Explore) -> list[dict[str, Any]]:
 def test_every_setting_of_every_lab_has_a_picture(name: str) -> None:
     draw = random.Random(name)
     for cell, lab in lesson(name).widgets(Explore):
-        assert not json.loads(lab.state)["error"], (cell, json.loads(lab.state)["error"])
+        assert not json.loads(lab.state)["error"], (
+            cell,
+            json.loads(lab.state)["error"],
+        )
         began = perf_counter()
         for values in settings(lab):
             drawn(lab, values)
         choices = {control: everything(lab.controls[control]) for control in lab.controls}
         for _ in range(300 if len(choices) > 1 else 0):
             drawn(
-                lab, {control: draw.choice(values) for control, values in choices.items()}
+                lab,
+                {control: draw.choice(values) for control, values in choices.items()},
             )
             if perf_counter() - began > RANDOM_TIME:
                 break

@@ -62,7 +62,11 @@ def test_elements_are_equal_where_their_numbers_are_on_both_clocks_and_in_each_e
 
 
 def test_the_parts_of_a_batch_keep_their_numbers_through_it() -> None:
-    for pipeline in (FILES, FILES.batch(3).unbatch(), FILES.batch(5).prefetch(1).unbatch()):
+    for pipeline in (
+        FILES,
+        FILES.batch(3).unbatch(),
+        FILES.batch(5).prefetch(1).unbatch(),
+    ):
         elements = [*pipeline.map(numbered)]
         assert elements[0] == ((0, 0), "a0")
         assert elements[-1] == ((3, 2), "c3")

@@ -29,7 +29,10 @@ BY_TURNS = [0, 6, 11, 16, 9, 14, 19]
 
 
 def question(
-    right: Any = AHEAD, wrong: Any = ((NAIVE, TURNS),), options: Any = ONCE, **changes: Any
+    right: Any = AHEAD,
+    wrong: Any = ((NAIVE, TURNS),),
+    options: Any = ONCE,
+    **changes: Any,
 ) -> Any:
     others = [((dataset, options), text) for dataset, text in wrong]
     given: dict[str, Any] = {
@@ -53,7 +56,10 @@ def test_there_is_a_bar_for_each_piece_of_work_and_a_step_that_fits_them_all() -
     place = json.loads(made.state)["place"]
     assert [name for *_, name in place["bars"]] == NAMES
     assert [length for _, _, length, _ in place["bars"]] == [6, 3, 3, 3, 2, 2, 2]
-    assert (place["step"], place["steps"]) == (5000, 22)  # the longest run ends after 21
+    assert (place["step"], place["steps"]) == (
+        5000,
+        22,
+    )  # the longest run ends after 21
     assert made.right == RIGHT
 
 
@@ -106,7 +112,11 @@ def test_bars_of_one_name_may_change_places() -> None:
         ("Read 0", 3, "Read 0 cannot begin before Open has ended."),
         ("Train 0", 8, "Train 0 cannot begin before Read 0 has ended."),
         ("Read 2", 11, "Read 1 and Read 2 cannot overlap: Read has no further lane."),
-        ("Train 1", 9, "Train 0 and Train 1 cannot overlap: Train has no further lane."),
+        (
+            "Train 1",
+            9,
+            "Train 0 and Train 1 cannot overlap: Train has no further lane.",
+        ),
     ],
 )
 def test_what_no_run_could_do_has_its_own_sentence(
@@ -205,7 +215,8 @@ ASKED = Said(question())
 
 
 @given(
-    st.lists(JSON | st.integers(-2, 30), min_size=6, max_size=8) | JSON, JSON | st.just(1)
+    st.lists(JSON | st.integers(-2, 30), min_size=6, max_size=8) | JSON,
+    JSON | st.just(1),
 )
 def test_nothing_that_a_page_may_send_breaks_it(said: Any, sure: Any) -> None:
     assert ASKED.ask({"do": "commit", "said": said, "sure": sure})[0]["about"] in (

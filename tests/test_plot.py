@@ -26,7 +26,12 @@ from lessonkit.pictures.drawing import INK, PAPER, QUIET, Picture, png
 from lessonkit.pictures.layout import IDLE
 from lessonkit.pictures.timeline import HATCHES, plot_timelines
 
-STEPS = [("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ shuffle", 0.40), ("+ cache", 0.08)]
+STEPS = [
+    ("naive", 0.42),
+    ("+ prefetch(1)", 0.36),
+    ("+ shuffle", 0.40),
+    ("+ cache", 0.08),
+]
 
 
 def run(count: int = 6, epochs: int = 1) -> Trace:
@@ -98,9 +103,11 @@ def test_each_kind_of_waiting_has_its_key() -> None:
         cost=0.01, kind="python", num_parallel_calls=2
     )
     shown = texts(timeline(benchmark(dataset.prefetch(1), 1, 0.05)))
-    assert {"waits for input", "waits for room", "waits for the interpreter lock"} <= set(
-        shown
-    )
+    assert {
+        "waits for input",
+        "waits for room",
+        "waits for the interpreter lock",
+    } <= set(shown)
 
 
 def test_timelines_share_their_time() -> None:
@@ -255,7 +262,10 @@ def test_a_run_in_which_nothing_happened_says_so() -> None:
 
 
 def test_any_title_can_be_drawn() -> None:
-    for title in ("costs $5 and $6", "a title that is longer than the page is wide " * 4):
+    for title in (
+        "costs $5 and $6",
+        "a title that is longer than the page is wide " * 4,
+    ):
         assert png(timeline(run(1), title))
 
 

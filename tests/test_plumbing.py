@@ -9,7 +9,10 @@ from lessonkit.engine.node import Node, walk
 from lessonkit.engine.trace import ACCELERATOR
 from lessonkit.explain.plumbing import Part, plumbing
 
-FILE, END = Part("file", ("Open", "Read"), 1, -1), Part("accelerator", ("Train",), 1, -1)
+FILE, END = (
+    Part("file", ("Open", "Read"), 1, -1),
+    Part("accelerator", ("Train",), 1, -1),
+)
 
 
 def parts(dataset: Dataset, load: float = 0) -> tuple[Part, ...]:
@@ -71,12 +74,18 @@ def test_the_second_file_has_stages_of_its_own() -> None:
 
 def test_a_pipeline_that_gives_nothing_has_its_parts() -> None:
     dataset = Dataset.range(0).prefetch(2)
-    assert parts(dataset) == (Part("range", (), 1, -1), Part("prefetch(2)", (), 1, 0), END)
+    assert parts(dataset) == (
+        Part("range", (), 1, -1),
+        Part("prefetch(2)", (), 1, 0),
+        END,
+    )
 
 
 @settings(deadline=None)
 @given(st.integers(0, 100_000))
-def test_each_operator_is_a_part_and_each_stage_and_buffer_has_its_place(seed: int) -> None:
+def test_each_operator_is_a_part_and_each_stage_and_buffer_has_its_place(
+    seed: int,
+) -> None:
     dataset = pipeline(seed)
     trace = benchmark(dataset, 1)
     found = plumbing(trace)
@@ -90,7 +99,9 @@ def test_each_operator_is_a_part_and_each_stage_and_buffer_has_its_place(seed: i
 
 @settings(deadline=None)
 @given(st.integers(0, 100_000))
-def test_two_parts_stand_for_a_loader_with_workers_and_all_that_these_do(seed: int) -> None:
+def test_two_parts_stand_for_a_loader_with_workers_and_all_that_these_do(
+    seed: int,
+) -> None:
     def count(node: Node) -> int:
         return 2 if node.arguments.get("num_workers") else 1 + sum(map(count, node.inputs))
 

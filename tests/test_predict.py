@@ -74,7 +74,10 @@ def test_tries_are_kept() -> None:
     said = Said(question())
     for value in (105, 210):
         said.ask({"do": "commit", "said": value, "sure": 0})
-    assert said.widget.tries == [["105 ms", "a guess", False], ["210 ms", "a guess", True]]
+    assert said.widget.tries == [
+        ["105 ms", "a guess", False],
+        ["210 ms", "a guess", True],
+    ]
 
 
 def test_a_choice_is_computed_too() -> None:
@@ -118,7 +121,11 @@ def test_shares_are_asked_for_in_percent() -> None:
 
 @pytest.mark.parametrize(
     ("unit", "given", "name"),
-    [("ms", 0.21, "seconds"), ("ms", 210_000, "microseconds"), ("s", 210, "milliseconds")],
+    [
+        ("ms", 0.21, "seconds"),
+        ("ms", 210_000, "microseconds"),
+        ("s", 210, "milliseconds"),
+    ],
 )
 def test_a_right_number_in_another_unit_is_told_so(
     unit: str, given: float, name: str

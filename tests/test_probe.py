@@ -51,7 +51,10 @@ class Loader:
 
 
 def verdict(
-    times: list[float], step: float, depth: int = 0, hiccups: dict[int, float] | None = None
+    times: list[float],
+    step: float,
+    depth: int = 0,
+    hiccups: dict[int, float] | None = None,
 ) -> Verdict:
     clock = Clock()
     loader = Loader(clock, times, depth)
@@ -79,7 +82,10 @@ def test_a_loader_that_keeps_up_is_compute_bound() -> None:
 
 def test_bursts_behind_a_shallow_buffer_are_told_from_both_bounds() -> None:
     assert verdict([0.080, 0, 0, 0], 0.020, depth=1).kind == "bursts or contention"
-    assert verdict([0.080, 0, 0, 0], 0.020, depth=8).kind in ("data-bound", "step-bound")
+    assert verdict([0.080, 0, 0, 0], 0.020, depth=8).kind in (
+        "data-bound",
+        "step-bound",
+    )
 
 
 def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:

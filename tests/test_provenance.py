@@ -144,7 +144,8 @@ def test_samples_that_a_last_batch_drops_blur_no_epoch() -> None:
         == ()
     )
     assert words(
-        Dataset.range(100).repeat(3).shuffle(50, seed=1).batch(8, drop_remainder=True), 1
+        Dataset.range(100).repeat(3).shuffle(50, seed=1).batch(8, drop_remainder=True),
+        1,
     ) == ("epochs blur",)
 
 
@@ -204,7 +205,10 @@ def test_data_are_judged_also_where_training_takes_no_time() -> None:
     [
         (lambda value: {"x": value}, lambda value: {"x": 0}),
         (lambda value: {"x": [value]}, lambda value: {"x": []}),
-        (lambda value: (value, {"y": str(value)}), lambda value: (value, {"y": "same"})),
+        (
+            lambda value: (value, {"y": str(value)}),
+            lambda value: (value, {"y": "same"}),
+        ),
     ],
 )
 def test_a_job_holds_what_is_in_its_elements(task: Any, other: Any) -> None:

@@ -175,7 +175,8 @@ def test_a_knob_is_with_knob_only_to_what_its_operator_takes() -> None:
         lambda: curve(lanes, calls, [2, 3, 4]),
     ):
         with pytest.raises(
-            ValueError, match="num_parallel_calls=4: must be 3 or less, as cycle_length is"
+            ValueError,
+            match="num_parallel_calls=4: must be 3 or less, as cycle_length is",
         ):
             turn()
     for value, error in ((0, ValueError), (-5, ValueError), (2.5, TypeError)):
@@ -198,11 +199,17 @@ def test_a_loader_has_knobs() -> None:
 
 
 @pytest.mark.parametrize("options", [{"clock": "real"}, {"record": True}])
-def test_what_runs_many_times_runs_on_the_virtual_clock(options: dict[str, Any]) -> None:
+def test_what_runs_many_times_runs_on_the_virtual_clock(
+    options: dict[str, Any],
+) -> None:
     name = next(iter(options))
-    for many in (advise, lambda data, **given: curve(data, knobs(data)[0], [1], **given)):
+    for many in (
+        advise,
+        lambda data, **given: curve(data, knobs(data)[0], [1], **given),
+    ):
         with pytest.raises(
-            TypeError, match=f"{name}=.*: must be left out, this runs on the virtual clock"
+            TypeError,
+            match=f"{name}=.*: must be left out, this runs on the virtual clock",
         ):
             many(ArtificialDataset().prefetch(1), **options)
 

@@ -71,7 +71,11 @@ def test_ranks_are_true_of_real_ones() -> None:
 
 
 def stragglers(
-    rank: int, steps: int = 100, usual: float = 0.008, slow: float = 0.080, places: int = 1
+    rank: int,
+    steps: int = 100,
+    usual: float = 0.008,
+    slow: float = 0.080,
+    places: int = 1,
 ) -> Dataset:
     """One load in a hundred takes ten times as long."""
     draw = random.Random(rank)

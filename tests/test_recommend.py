@@ -30,7 +30,12 @@ MODELS = {
     "takes long": Modelled(0.003, 0.005, TAKES_LONG, NOTHING_LOST, computes=False),
     "shared cores": Modelled(0.030, 0.015, FREE, MUCH_LOST),
     "device": Modelled(
-        0.008, 0.001, FREE, NOTHING_LOST, computes=False, device=OnDevice(0.001, 0.010, 3)
+        0.008,
+        0.001,
+        FREE,
+        NOTHING_LOST,
+        computes=False,
+        device=OnDevice(0.001, 0.010, 3),
     ),
 }
 
@@ -164,13 +169,17 @@ def test_the_verdict_names_what_decides(
     assert recommended(MODELS[name], num_workers).verdict == verdict
 
 
-def test_where_little_can_be_saved_it_says_stop_and_nothing_else(recommended: Any) -> None:
+def test_where_little_can_be_saved_it_says_stop_and_nothing_else(
+    recommended: Any,
+) -> None:
     found = recommended(MODELS["step-bound"], 0)
     assert str(found).endswith("Stop here.")
     assert found.changes == [] == found.rows()
 
 
-def test_runs_that_differ_by_more_than_the_effect_tell_nothing(recommended: Any) -> None:
+def test_runs_that_differ_by_more_than_the_effect_tell_nothing(
+    recommended: Any,
+) -> None:
     found = recommended(MODELS["data-bound"], 0, noise=0.9)
     assert found.verdict == "cannot tell"
     assert found.changes == []

@@ -147,7 +147,9 @@ def test_what_cannot_be_pickled_is_made_again() -> None:
     assert set(calls.values()) == {2}
 
 
-def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_is_kept_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     memory = Remembered(room=1000)
     monkeypatch.setattr(measuring, "Remembered", lambda: memory)
     fn, calls = counted(lambda number: bytes([number]) * 300)

@@ -212,7 +212,9 @@ def test_a_state_that_does_not_fit_is_refused_where_pytorch_goes_on() -> None:
             )
             with pytest.raises(ValueError, match="resume"):
                 benchmark(
-                    other, 1, resume=benchmark(one, 1).state(after=len(misfit["before"]))
+                    other,
+                    1,
+                    resume=benchmark(one, 1).state(after=len(misfit["before"])),
                 )
 
 
@@ -284,7 +286,13 @@ CALLS = (
         "partial(pow, 3)",
         "within",
     ),
-    *("outer", "[1, 2].__getitem__", "[1, 3].__getitem__", "Scaled(2).__call__", "plus"),
+    *(
+        "outer",
+        "[1, 2].__getitem__",
+        "[1, 3].__getitem__",
+        "Scaled(2).__call__",
+        "plus",
+    ),
 )
 
 
@@ -323,7 +331,10 @@ def test_a_state_fits_only_a_machine_with_the_same_order() -> None:
         return Dataset.range(10 * number, 10 * number + 3)
 
     inner = lambda number: Dataset.range(8).interleave(file)  # noqa: E731
-    for dataset in (Dataset.range(8).interleave(file), Dataset.range(1).flat_map(inner)):
+    for dataset in (
+        Dataset.range(8).interleave(file),
+        Dataset.range(1).flat_map(inner),
+    ):
         state = benchmark(dataset, 1, machine=Machine(4)).state(after=5)
         with pytest.raises(ValueError, match="more or fewer cores"):
             benchmark(dataset, 1, machine=Machine(2), resume=state)

@@ -51,7 +51,10 @@ def stream(case: Case, rank: int) -> DataLoader:
         assert worker is not None
         part, parts = (rank, case["ranks"]) if case["asks_rank"] else (0, 1)
         if case["asks_worker"]:
-            part, parts = part * worker.num_workers + worker.id, parts * worker.num_workers
+            part, parts = (
+                part * worker.num_workers + worker.id,
+                parts * worker.num_workers,
+            )
         return iter(range(part, case["n"], parts))
 
     batch, workers = case["batch_size"], case["workers"]
@@ -205,7 +208,9 @@ def test_each_rank_reads_what_it_reads_there(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in EXPRESSED if is_random(case)], ids=str)
-def test_a_shuffled_case_has_as_many_each_and_the_samples_of_its_rule(case: Case) -> None:
+def test_a_shuffled_case_has_as_many_each_and_the_samples_of_its_rule(
+    case: Case,
+) -> None:
     ours, theirs = read(case), given(case)
     assert [len(mine) for mine in ours] == [len(mine) for mine in theirs]
     if "before the shard" in case["rule"] and "another seed" in case["rule"]:
@@ -239,6 +244,8 @@ def test_a_sampler_over_an_iterable_is_refused() -> None:
     with pytest.raises(ValueError, match="sampler"):
         list(
             DataLoader(
-                Dataset.from_generator(lambda: iter(range(4))), batch_size=2, sampler=[0, 1]
+                Dataset.from_generator(lambda: iter(range(4))),
+                batch_size=2,
+                sampler=[0, 1],
             )
         )

@@ -91,7 +91,10 @@ def test_types_and_shapes_say_the_same_by_position() -> None:
             yield (number,), "x"
 
     dataset = Dataset.from_generator(count, (np.int64, str), ((1,), None), (2,))
-    assert [(plain(number), text) for number, text in dataset] == [([0], "x"), ([1], "x")]
+    assert [(plain(number), text) for number, text in dataset] == [
+        ([0], "x"),
+        ([1], "x"),
+    ]
     assert benchmark(dataset, 1).samples == 2
     assert list(Dataset.from_generator(count, "int64", args=[0])) == []
 

@@ -198,7 +198,9 @@ def test_a_lesson_has_its_short_name_on_the_first_page() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((pages.ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+    "path",
+    sorted((pages.ROOT / "notebooks").glob("*.ipynb")),
+    ids=lambda path: path.stem,
 )
 def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
     notebook = json.loads(path.read_bytes())
@@ -237,7 +239,12 @@ def full(tmp_path: Path) -> Path:
         "scipy-1.whl",
     ):
         (folder / name).write_bytes(f"{name} as it is".encode())
-    depends = {"numpy": [], "matplotlib": ["numpy", "six"], "six": [], "scipy": ["numpy"]}
+    depends = {
+        "numpy": [],
+        "matplotlib": ["numpy", "six"],
+        "six": [],
+        "scipy": ["numpy"],
+    }
     packages = {
         name: {
             "depends": depends[name],

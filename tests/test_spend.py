@@ -51,7 +51,8 @@ def test_a_time_that_cannot_pass_is_refused_by_name_on_both_clocks(
     costs: Any = {name: lambda _: wrong} if name in ("train", "load") else {}
     argument = name.removeprefix("native ").removesuffix(" of a function")
     with pytest.raises(
-        ValueError, match=rf"{argument}.*={wrong}: must be a number of seconds, 0 or more"
+        ValueError,
+        match=rf"{argument}.*={wrong}: must be a number of seconds, 0 or more",
     ):
         benchmark(pipeline, 1, clock=clock, **costs)
 

@@ -51,7 +51,10 @@ def test_batches_come_in_the_order_of_the_sampler(library: Any, workers: int) ->
     for said, expected in (
         ({"drop_last": True}, [[0, 1], [4, 9], [16, 25], [36, 49]]),
         ({"sampler": [3, 1, 2]}, [[9, 1], [4]]),
-        ({"batch_size": 1, "batch_sampler": [[2, 1], [3], [0, 1]]}, [[4, 1], [9], [0, 1]]),
+        (
+            {"batch_size": 1, "batch_sampler": [[2, 1], [3], [0, 1]]},
+            [[4, 1], [9], [0, 1]],
+        ),
         ({"batch_size": None, "sampler": [3, 0], "collate_fn": None}, [9, 0]),
     ):
         assert list(loader(library, Squares(), workers, **said)) == expected
@@ -89,7 +92,8 @@ def test_out_of_order_a_batch_overtakes_one_that_takes_long(
 
 
 @pytest.mark.parametrize(
-    ("workers", "expected"), [(0, [[0, 1], [2]]), (2, [[0, 1], [10, 11], [2], [12, 13]])]
+    ("workers", "expected"),
+    [(0, [[0, 1], [2]]), (2, [[0, 1], [10, 11], [2], [12, 13]])],
 )
 def test_workers_of_an_iterable_take_turns_until_each_has_ended(
     library: Any, workers: int, expected: list[list[int]]
@@ -135,7 +139,9 @@ def test_an_error_says_in_which_process_it_was_raised(library: Any) -> None:
     assert not multiprocessing.active_children()
 
 
-def test_a_worker_that_gives_nothing_is_waited_for_until_the_timeout(library: Any) -> None:
+def test_a_worker_that_gives_nothing_is_waited_for_until_the_timeout(
+    library: Any,
+) -> None:
     waits = iter(loader(library, Squares(slow=0), 1, timeout=0.2))
     with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.2 seconds"):
         next(waits)

@@ -140,7 +140,9 @@ def test_an_environment_made_elsewhere_or_by_others_is_made_anew(
     assert not (targets.VENV / "left").exists()
 
 
-def test_an_environment_that_lost_its_python_is_made_anew(clone: list[list[str]]) -> None:
+def test_an_environment_that_lost_its_python_is_made_anew(
+    clone: list[list[str]],
+) -> None:
     targets.set_up(())
     targets.PYTHON.unlink()
     targets.set_up(())
@@ -321,7 +323,9 @@ def test_an_old_python_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
         start.main()
 
 
-def test_an_old_python_hands_over_to_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_python_hands_over_to_a_newer_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     taken = []
     monkeypatch.setattr("sys.version_info", (3, 9, 2))
     monkeypatch.setattr("sys.argv", ["start.py", "lab"])
@@ -386,7 +390,9 @@ def test_a_target_ends_with_the_first_program_that_fails(
     assert ran(monkeypatch, "test", returns=3) == [("ruff", "check", ".")]
 
 
-def test_ctrl_c_is_left_to_the_program_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_left_to_the_program_that_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pressed = iter([True, True, False])
 
     def wait(_: Any) -> int:

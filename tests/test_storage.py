@@ -103,7 +103,9 @@ def test_more_lanes_hide_more_of_the_first_byte_while_readers_keep_in_step() -> 
 def test_requests_beyond_the_streams_queue_first_come_first_served() -> None:
     storage = Storage(1 * MB, first_byte=0.010, streams=2)
     trace = benchmark(
-        Dataset.range(4).map(cost=storage.read(10_000), num_parallel_calls=4), 1, train=0
+        Dataset.range(4).map(cost=storage.read(10_000), num_parallel_calls=4),
+        1,
+        train=0,
     )
     assert [span.end for span in trace.work if span.stage == "Map"] == pytest.approx(
         [0.03, 0.03, 0.06, 0.06]
@@ -194,7 +196,8 @@ def test_what_are_no_bytes_are_refused() -> None:
         with pytest.raises(ValueError, match="nbytes of 0"):
             duration(Dataset.range(1).map(cost=Storage(1).read({0: wrong}.__getitem__)))
     with pytest.raises(
-        TypeError, match="bandwidth=None: must be a number of bytes a second, more than 0"
+        TypeError,
+        match="bandwidth=None: must be a number of bytes a second, more than 0",
     ):
         Storage()
     with pytest.raises(TypeError, match="bandwidth"):

@@ -162,7 +162,17 @@ def test_uneven_ranks_of_a_real_job_hang_at_the_end() -> None:
     }
     for case, gradients in {
         "one epoch": [0, 0, 0],
-        "three epochs": [0, 0, 0, 0.5, 1, 1, 1.5, 1.5, 2],  # the halves are of two epochs
+        "three epochs": [
+            0,
+            0,
+            0,
+            0.5,
+            1,
+            1,
+            1.5,
+            1.5,
+            2,
+        ],  # the halves are of two epochs
         "rank 0 leaves": [0, 0, 0, 0.5, 1, 1, 1.5, 1.5, 2],
         "barriers": [0, 0, 0],
     }.items():

@@ -284,6 +284,9 @@ def test_the_times_of_a_stage_are_those_of_its_work_or_of_its_waits() -> None:
     trace = benchmark(
         ArtificialDataset(2, open=0.030, read=0.015).prefetch(1), 1, train=0.010
     )
-    assert (trace.times("Open"), trace.times("Train")) == ([30_000_000], [10_000_000] * 2)
+    assert (trace.times("Open"), trace.times("Train")) == (
+        [30_000_000],
+        [10_000_000] * 2,
+    )
     assert trace.times("Train", waits=True) == [45_000_000, 5_000_000]
     assert trace.times("nobody") == []

@@ -90,7 +90,9 @@ def test_the_computers_own_clock_is_followed() -> None:
     assert real.stages == virtual.stages
 
 
-def test_functions_that_compute_take_turns_and_waits_go_on_meanwhile(clock: Clock) -> None:
+def test_functions_that_compute_take_turns_and_waits_go_on_meanwhile(
+    clock: Clock,
+) -> None:
     images = Dataset.range(8).map(clock.compute, num_parallel_calls=4)
     assert benchmark(images, 1, train=0, clock="real").duration == 0.040
     # The step of 5 ms goes on while the next image is made; only the last one comes after all.

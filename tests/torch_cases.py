@@ -119,7 +119,10 @@ class Samples:
                 continue
             work(nap(said.get("open", 0)))
             for index in range(samples):
-                value, mine = 100 * file + index, shard != "samples" or number % count == me
+                value, mine = (
+                    100 * file + index,
+                    shard != "samples" or number % count == me,
+                )
                 number += 1
                 if mine or not said.get("skip_free", True):
                     work(self.cost(index, file) + (ITEM / 1e3 if mine else 0))

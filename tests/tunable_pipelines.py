@@ -7,7 +7,14 @@ from itertools import product, repeat
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, straggler
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    Dataset,
+    Machine,
+    benchmark,
+    straggler,
+)
 from lessonkit.engine.node import walk
 from lessonkit.optimize import autotune
 
@@ -98,7 +105,9 @@ def tunable(seed: int) -> Tunable:
     """A random pipeline on a random machine; mostly with less memory than it could take."""
     draw = random.Random(-seed)
     case = Tunable(
-        seed, Machine(draw.choice([1, 2, 3, 4, 5, 6, 7, 8, 8, 8])), draw.choice(COSTS[:5])
+        seed,
+        Machine(draw.choice([1, 2, 3, 4, 5, 6, 7, 8, 8, 8])),
+        draw.choice(COSTS[:5]),
     )
     if draw.random() < 0.8:
         sizes = [case.run(repeat(number))[1] for number in (1, case.machine.cores)]

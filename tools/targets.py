@@ -92,7 +92,9 @@ TARGETS = {
     "setup": Target("Everything is set up.", ()),
     "lab": Target(f"JupyterLab starts with {FIRST}; Ctrl+C ends it.", COPY_AND_OPEN, ()),
     "demo": Target(
-        "Voilà serves the lessons without their code; Ctrl+C ends it.", (VOILA,), ("demo",)
+        "Voilà serves the lessons without their code; Ctrl+C ends it.",
+        (VOILA,),
+        ("demo",),
     ),
     "test": Target("All checks and tests run now.", CHECKS),
     "coverage": Target(
@@ -107,13 +109,15 @@ TARGETS = {
         "All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)
     ),
     "test-torch": Target(
-        "What works on PyTorch's loaders is tested with PyTorch.", (("tools.torch_tests",),)
+        "What works on PyTorch's loaders is tested with PyTorch.",
+        (("tools.torch_tests",),),
     ),
     "wheel": Target(
         "A wheel is built, and tried in an empty environment.", (("tools.wheel",),)
     ),
     "bench": Target(
-        "All benchmarks run now; this takes more than eight minutes.", (("benchmarks",),)
+        "All benchmarks run now; this takes more than eight minutes.",
+        (("benchmarks",),),
     ),
     "notebooks": Target("All notebooks run now, and are stored.", (("tools.notebooks",),)),
 }

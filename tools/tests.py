@@ -46,7 +46,7 @@ NOTEBOOKS = files(
     "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load"
 )
 PIPELINES = files(
-    "advise autotune clocks code code_functions critical_path idle limits memory rewrite "
+    "advise autotune clocks code critical_path idle limits memory rewrite "
     "job job_loaders loaders_everywhere recommend"
 )
 PARTS = (

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from lessonkit.engine.element import END, Element
-from lessonkit.engine.machine import CurrentProcess, Machine, shared
-from lessonkit.engine.node import Node
 from lessonkit.engine.operators.base import Scope, open_whole
-from lessonkit.engine.run import Stopped
-from lessonkit.engine.threads import Threads, ThreadTask
-from lessonkit.engine.trace import LOOP, TRAIN
+
+from .element import END, Element
+from .machine import CurrentProcess, Machine, shared
+from .node import Node
+from .run import Stopped
+from .threads import Threads, ThreadTask
+from .trace import LOOP, TRAIN
 
 
 class Iterator:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from lessonkit import check
-from lessonkit.engine.element import Element, as_int
+
+from .element import Element, as_int
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,8 @@ class per_sample(Priced):  # noqa: N801 - used like a function, and its repr is 
         check.duration("per_call", self.per_call)
 
     def __call__(self, batch: Any) -> float:
-        return self.per_call + self.seconds * len(batch)
+        has_length = hasattr(batch, "__len__") and getattr(batch, "shape", None) != ()
+        return self.per_call + self.seconds * (len(batch) if has_length else 1)
 
     def price(self, element: Element) -> int:
         # The element knows how many samples it holds; an image's length is not that.

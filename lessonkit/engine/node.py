@@ -11,7 +11,11 @@ from typing import Any
 from lessonkit import check
 
 METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
-FUNCTIONS = ("map_func", "generator", "predicate")  # what arguments that are one are called
+FUNCTIONS = (
+    "map_func",
+    "generator",
+    "predicate",
+)  # what arguments that are one are called
 SCALARS = (bool, int, float, complex, str, bytes)
 
 

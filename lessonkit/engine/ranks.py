@@ -1,7 +1,5 @@
 """Ranks: machines that train together, each with its own loader, and wait for the slowest."""
 
-from __future__ import annotations
-
 import gc
 import math
 from collections.abc import Callable, Iterator
@@ -10,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lessonkit import check
-from lessonkit.engine.element import Element
-from lessonkit.engine.run import Stopped, Task
-from lessonkit.engine.trace import LOOP, MEET, NS, Trace
-from lessonkit.engine.virtual import ALL_RANKS, others
+
+from .element import Element
+from .run import Stopped, Task
+from .trace import LOOP, MEET, NS, Trace
+from .virtual import ALL_RANKS, others
 
 UNEVEN = (
     "Rank {first} ran out of batches after step {step}, and rank {later} did not. "
@@ -62,7 +61,7 @@ class Ranks:
         return self.steps[-1].end_ns / NS if self.steps else 0.0
 
     def waits(self, rank: int) -> tuple[float, dict[int, float]]:
-        """Return the seconds that *rank* waited for its own data, and for each other rank by number.
+        """Return the seconds that *rank* waited for its data, and for each other rank by number.
 
         With its steps they add up to the duration, to the nanosecond.
         """

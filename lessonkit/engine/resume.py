@@ -10,7 +10,7 @@ from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from lessonkit.engine.node import Node, is_repeatable, walk
+from .node import Node, is_repeatable, walk
 
 PLAIN = (type(None), bool, int, float, complex, str)
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -45,7 +45,7 @@ class State:
 
 
 def state_of(trace: Any, after: int) -> State:
-    """Return the state of a run after *after* elements; ValueError if it cannot be resumed there."""
+    """Return the state of a run after *after* elements; ValueError if it has none."""
     node, given = trace.dataset.node, sum(map(len, trace.arrived))
     if after > given:
         raise ValueError(

@@ -19,8 +19,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.element import NOTHING, Bytes, Element, nbytes_of, stack
-from lessonkit.engine.machine import (
+
+from .element import NOTHING, Bytes, Element, nbytes_of, stack
+from .machine import (
     NO_WORK,
     Machine,
     Price,
@@ -30,7 +31,7 @@ from lessonkit.engine.machine import (
     WorkerInfo,
     WorkLog,
 )
-from lessonkit.engine.trace import Name, Position, Recorder, Site
+from .trace import Name, Position, Recorder, Site
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
 
@@ -294,7 +295,16 @@ class Run(ABC):
         """Record a span of the current task: from now on it decides when that can go on."""
         if self.recorder is not None and stage is not None:
             spans, task = self.recorder.spans, self.current
-            spans += (stage, kind, began, ended, task.lane, element.key, task.last, place)
+            spans += (
+                stage,
+                kind,
+                began,
+                ended,
+                task.lane,
+                element.key,
+                task.last,
+                place,
+            )
             task.last = len(spans) // 8 - 1
 
     def name(self, wanted: str, place: Position, role: str) -> Name:
@@ -342,7 +352,10 @@ class Run(ABC):
     ) -> Process:
         """Make a process with a lock of its own, and with this *store*."""
         return Process(
-            Resource(self, "interpreter", 1, "interpreter lock held"), store, info, passes
+            Resource(self, "interpreter", 1, "interpreter lock held"),
+            store,
+            info,
+            passes,
         )
 
     def record_wait(

@@ -16,10 +16,11 @@ from math import ceil, inf
 from typing import Any
 
 from lessonkit import check
-from lessonkit.engine.element import Element
-from lessonkit.engine.machine import Priced, StorageRead
-from lessonkit.engine.run import Resource
-from lessonkit.engine.trace import TRAIN, Name
+
+from .element import Element
+from .machine import Priced, StorageRead
+from .run import Resource
+from .trace import TRAIN, Name
 
 NOTHING_LEFT = 0.01  # of an amount; so little is none, but an error of rounding
 SAME_TIME = 2  # ns; an alarm that rings so near to what is due need not be set again
@@ -183,7 +184,8 @@ class Storage:
         0.06
         """
         return Read(
-            self, nbytes if callable(nbytes) else check.amount("nbytes", nbytes, "bytes")
+            self,
+            nbytes if callable(nbytes) else check.amount("nbytes", nbytes, "bytes"),
         )
 
     def streams_in(self, run: Any) -> StorageStreams:

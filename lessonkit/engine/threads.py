@@ -21,10 +21,10 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-from lessonkit.engine.element import NOTHING, Element, call_parts, stack
-from lessonkit.engine.machine import CurrentProcess, Machine, Price, Store, WorkLog, current
-from lessonkit.engine.run import Run, Stopped, Task, Waits
-from lessonkit.engine.trace import Name, Recorder
+from .element import NOTHING, Element, call_parts, stack
+from .machine import CurrentProcess, Machine, Price, Store, WorkLog, current
+from .run import Run, Stopped, Task, Waits
+from .trace import Name, Recorder
 
 HASTE = 3_000_000  # ns; so long helpers may catch up before an element is given
 

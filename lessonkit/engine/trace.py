@@ -9,8 +9,9 @@ from operator import attrgetter, ge, mul
 from typing import Any, NamedTuple
 
 from lessonkit import check
-from lessonkit.engine.machine import Machine
-from lessonkit.engine.resume import State, state_of
+
+from .machine import Machine
+from .resume import State, state_of
 
 # What a stage does for its operator:
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
@@ -306,7 +307,7 @@ class Trace:
 
     @property
     def files(self) -> list[BufferEvent]:
-        """Every file that was opened (+1) or closed (-1), by the stage that reads it, in order of time."""
+        """Every file that was opened (+1) or closed (-1), with the stage that reads it."""
         return [*map(BufferEvent._make, self.recorded.files)]
 
     @property
@@ -355,7 +356,7 @@ class Trace:
         )
 
     def times(self, stage: str, *, waits: bool = False) -> list[int]:
-        """Return the nanoseconds of each stretch in which *stage* worked, or with *waits* waited."""
+        """Return the nanoseconds of each stretch of work of *stage*, or of its *waits*."""
         chosen = (
             span for span in self.spans if span.stage == stage and span.is_wait == waits
         )

@@ -1,7 +1,5 @@
 """The training loop: it asks for elements, copies each to the accelerator and trains on it."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections import deque
@@ -11,16 +9,17 @@ from functools import partial
 from typing import Any, overload
 
 from lessonkit import check
-from lessonkit.engine.element import END, Element, like
-from lessonkit.engine.machine import Cost, Machine, Store, price
-from lessonkit.engine.node import Description, cardinality, sites
 from lessonkit.engine.operators.base import Scope, Stream, open_whole
-from lessonkit.engine.ranks import Ranks, train_together
-from lessonkit.engine.resume import State, fingerprint
-from lessonkit.engine.run import Gate, Run, Stopped, Task
-from lessonkit.engine.threads import Threads
-from lessonkit.engine.trace import COPY, LOAD, LOOP, TRAIN, Epoch, Recorder, Trace
-from lessonkit.engine.virtual import Virtual
+
+from .element import END, Element, like
+from .machine import Cost, Machine, Store, price
+from .node import Description, cardinality, sites
+from .ranks import Ranks, train_together
+from .resume import State, fingerprint
+from .run import Gate, Run, Stopped, Task
+from .threads import Threads
+from .trace import COPY, LOAD, LOOP, TRAIN, Epoch, Recorder, Trace
+from .virtual import Virtual
 
 Progress = Callable[[int, float], object]
 
@@ -167,7 +166,11 @@ class Loop:
         self.skip = (
             resume.after if resume else 0
         )  # elements that are made again, and let go
-        shared = machine, Store(fixed_seed=True), Recorder() if self.is_recorded else None
+        shared = (
+            machine,
+            Store(fixed_seed=True),
+            Recorder() if self.is_recorded else None,
+        )
         self.run: Run = (
             Virtual(*shared) if self.clock == "virtual" else Threads(*shared, self.cancel)
         )

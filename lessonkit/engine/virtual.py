@@ -7,11 +7,11 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-from lessonkit.engine.element import NOTHING, Element, call_parts
-from lessonkit.engine.machine import Machine, Price, Store, WorkLog, current
-from lessonkit.engine.run import Run, Task, Waits
-from lessonkit.engine.storage import SharedCores
-from lessonkit.engine.trace import Name, Recorder
+from .element import NOTHING, Element, call_parts
+from .machine import Machine, Price, Store, WorkLog, current
+from .run import Run, Task, Waits
+from .storage import SharedCores
+from .trace import Name, Recorder
 
 # In the place of a time, for what a task waits: that all ranks have made a step, or its
 # rank's turn.
@@ -55,9 +55,9 @@ class Virtual(Run):
         return self.go(main, inf).value
 
     def go(self, main: Task, until: float) -> Any:
-        """Run tasks until *main* ends, and return its end; ALL_RANKS if it waits, None if nothing is due.
+        """Run tasks until *main* ends, and return its end; ALL_RANKS or None if it waits.
 
-        Nothing is due if all is so after *until*, or if this run has to keep in step with others.
+        It is None if nothing is due until *until*, or if this run has to keep in step with others.
         """
         ready, sleeping, bounded = self.ready, self.sleeping, until < inf
         while True:
@@ -96,7 +96,10 @@ class Virtual(Run):
             {f"{task.stage} waits for {task.waits_for}" for task in self.tasks}
         )
         return "; ".join(
-            [f"nothing can ever go on: {main.stage} waits for {main.waits_for}", *helpers]
+            [
+                f"nothing can ever go on: {main.stage} waits for {main.waits_for}",
+                *helpers,
+            ]
         )
 
     @types.coroutine

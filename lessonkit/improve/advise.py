@@ -8,7 +8,8 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, swap, walk
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, what_is_frozen
-from lessonkit.improve.change import check_options, try_out
+
+from .change import check_options, try_out
 
 CALLS = (1, 2, 3, 4, 6, 8)
 DEEPER = (1, 2, 4, 8)  # times as deep

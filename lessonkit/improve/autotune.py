@@ -12,9 +12,10 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.machine import Cost, Machine
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
-from lessonkit.improve.change import Tried, check_options, try_out
-from lessonkit.improve.knobs import Knob, with_knobs
 from lessonkit.result import Result
+
+from .change import Tried, check_options, try_out
+from .knobs import Knob, with_knobs
 
 FEW = 8  # up to here all numbers are tried, then every eighth, and those beside the present one
 AS_FAST = 1.02  # times the shortest time: a longer one is as good
@@ -96,7 +97,10 @@ def open_numbers(
         name = str(arguments.get("stage", node.method))
         named[name] += 1
         name += f" {named[name]}" if named[name] > 1 else ""
-        if node.method == "interleave" and AUTOTUNE in (arguments["cycle_length"], calls):
+        if node.method == "interleave" and AUTOTUNE in (
+            arguments["cycle_length"],
+            calls,
+        ):
             cycle = cycle_length(arguments["cycle_length"], calls, cores)
             cycles[Knob(node, "cycle_length")] = cycle
             most = min(cores, cycle)
@@ -176,7 +180,10 @@ class Search:
         if setting not in self.tried:
             self.tried[setting] = self.run(setting)
         took = self.tried[setting]
-        excess, time = max(0, took.memory - self.memory), max(took.per_sample, self.enough)
+        excess, time = (
+            max(0, took.memory - self.memory),
+            max(took.per_sample, self.enough),
+        )
         return excess, time, took.calls, took.memory, sum(setting)
 
     def why(self, one: Setting, other: Setting) -> str:

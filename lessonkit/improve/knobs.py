@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import METHODS, Node, rebuilt, walk
-from lessonkit.improve.change import check_options, try_out
+
+from .change import check_options, try_out
 
 KNOBS = (
     "cycle_length",

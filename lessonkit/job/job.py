@@ -1,7 +1,5 @@
 """A job: a learner's own loader and step, as a model that foretells what other settings take."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -19,8 +17,11 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.machine import Handling, Machine, get_worker_info, work
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.job.numbers import JobNumbers, StepNumbers, measure_numbers
-from lessonkit.job.watching import (
+from lessonkit.loader import DataLoader
+from lessonkit.loops.measure import measure_functions
+
+from .numbers import JobNumbers, StepNumbers, measure_numbers
+from .watching import (
     BUDGET,
     OnDevice,
     Subject,
@@ -28,8 +29,6 @@ from lessonkit.job.watching import (
     restored,
     size_of_batch,
 )
-from lessonkit.loader import DataLoader
-from lessonkit.loops.measure import measure_functions
 
 AGAIN = 12.0  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
@@ -212,7 +211,11 @@ class Job:
         foretold = [0.0, *self.run(1, most, **setting).epochs[0].arrivals]
         came = [seen.began, *(batch.got for batch in seen.batches)]
         first = min(3 * seen.workers, count // 2)
-        return came[count] - came[first], foretold[count] - foretold[first], count - first
+        return (
+            came[count] - came[first],
+            foretold[count] - foretold[first],
+            count - first,
+        )
 
 
 def in_turn(

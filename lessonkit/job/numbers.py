@@ -1,7 +1,5 @@
 """The numbers of a job: what its short runs come to, as the model of a loader wants them."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,7 +8,8 @@ from time import perf_counter
 from typing import Any
 
 from lessonkit.engine.machine import Handling
-from lessonkit.job.watching import OnDevice, Subject, Watch, WatchedBatch, on_device
+
+from .watching import OnDevice, Subject, Watch, WatchedBatch, on_device
 
 RUN = 1.25  # s; how long a run of a job goes on at most
 # Of the time of making; batches that wait less do not wait

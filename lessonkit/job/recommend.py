@@ -1,7 +1,5 @@
 """`recommend`: what to change in a training job, what that saves, and when to stop."""
 
-from __future__ import annotations
-
 import html
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -12,11 +10,12 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from lessonkit import check
-from lessonkit.job.job import Job, measure
-from lessonkit.job.watching import restored
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.words import milliseconds, percent, samples, size
+
+from .job import Job, measure
+from .watching import restored
 
 WORTH = 0.05  # of an epoch; where less can be saved, stop
 AS_GOOD = 0.02  # of an epoch; of settings as near as this the one with less to it is better

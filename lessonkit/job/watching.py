@@ -1,7 +1,5 @@
 """Short runs of a loader as its owner wrote it: each batch carries what it cost, and where."""
 
-from __future__ import annotations
-
 import os
 import random
 import sys

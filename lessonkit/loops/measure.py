@@ -21,7 +21,14 @@ from typing import Any, NamedTuple
 from lessonkit import check
 from lessonkit.dataset import Dataset
 from lessonkit.engine.element import END, Element, as_int
-from lessonkit.engine.machine import Cost, Priced, WorkLog, current, number_in_hand, work
+from lessonkit.engine.machine import (
+    Cost,
+    Priced,
+    WorkLog,
+    current,
+    number_in_hand,
+    work,
+)
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
 from lessonkit.result import Result
 from lessonkit.words import milliseconds
@@ -33,7 +40,11 @@ NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
     "interleave": {"num_parallel_calls": None},
     "prefetch": {"buffer_size": 0},
     "shuffle": {"buffer_size": 1},
-    "DataLoader": {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False},
+    "DataLoader": {
+        "num_workers": 0,
+        "prefetch_factor": None,
+        "persistent_workers": False,
+    },
 }
 # S; calls that take less are not worth a cost, as they are not worth a bar in a trace
 SLIGHT = 20e-6

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
-from lessonkit.pictures.drawing import (
+from lessonkit.words import milliseconds, number
+
+from .drawing import (
     CARD,
     INK,
     PALE,
@@ -25,8 +27,7 @@ from lessonkit.pictures.drawing import (
     draw_boxes,
     write_text,
 )
-from lessonkit.pictures.layout import COLOURS
-from lessonkit.words import milliseconds, number
+from .layout import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,6 +215,12 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
                 texts.append((left, left + wide, y))
                 weight = "bold" if is_marked else "normal"
                 write_text(
-                    axes, left + wide / 2, y, text, ha="center", bbox=CARD, weight=weight
+                    axes,
+                    left + wide / 2,
+                    y,
+                    text,
+                    ha="center",
+                    bbox=CARD,
+                    weight=weight,
                 )
     axes.axhline(floor, color=QUIET, linewidth=0.8)

@@ -1,7 +1,5 @@
 """Arranges a trace as rows, lanes, bars and labels, from which every timeline is drawn."""
 
-from __future__ import annotations
-
 import string
 import zlib
 from bisect import bisect_left

@@ -1,15 +1,14 @@
 """Draws several ranks as a strip: a row for each, with its work and its waits in every step."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import NS, Trace
-from lessonkit.pictures.drawing import INK, Panel, Picture, draw_boxes
-from lessonkit.pictures.layout import COLOURS
 from lessonkit.words import milliseconds, percent
+
+from .drawing import INK, Panel, Picture, draw_boxes
+from .layout import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.trace import EMPTY, NO_CORE, NS, START, Trace
-from lessonkit.pictures.drawing import (
+from lessonkit.words import milliseconds, number, samples
+
+from .drawing import (
     PALE,
     PAPER,
     QUIET,
@@ -16,8 +18,7 @@ from lessonkit.pictures.drawing import (
     draw_boxes,
     write_text,
 )
-from lessonkit.pictures.layout import IDLE, NOT_WORK, Bar, ink_on, layout
-from lessonkit.words import milliseconds, number, samples
+from .layout import IDLE, NOT_WORK, Bar, ink_on, layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

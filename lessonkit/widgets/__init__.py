@@ -2,12 +2,12 @@
 
 from IPython.core.getipython import get_ipython
 
-from lessonkit.widgets import goals
-from lessonkit.widgets.challenges import challenge
-from lessonkit.widgets.controls import cards, seconds, slider
-from lessonkit.widgets.explorer import explore, show
-from lessonkit.widgets.questions import predict
-from lessonkit.widgets.sandbox import explain_missing_names
+from . import goals
+from .challenges import challenge
+from .controls import cards, seconds, slider
+from .explorer import explore, show
+from .questions import predict
+from .sandbox import explain_missing_names
 
 explain_missing_names(get_ipython())
 

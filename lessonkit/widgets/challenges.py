@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.goals import Attempt, ChallengeTask, Goal, failed
-from lessonkit.widgets.page_data import Json, page_data
-from lessonkit.widgets.sandbox import described, sentence_of
-from lessonkit.widgets.widget import Page
+
+from .explorer import Explore
+from .goals import Attempt, ChallengeTask, Goal, failed
+from .page_data import Json, page_data
+from .sandbox import described, sentence_of
+from .widget import Page
 
 
 class Outcome(Page):

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeGuard
 
-from lessonkit.widgets.sandbox import RefusedError, shortened
 from lessonkit.words import milliseconds
+
+from .sandbox import RefusedError, shortened
 
 Values = dict[str, Any]  # by the names of controls
 MOST_VALUES = 1000

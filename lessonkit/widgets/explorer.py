@@ -21,13 +21,14 @@ from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
-from lessonkit.widgets.controls import Values, controls_of
-from lessonkit.widgets.formula import Formula
-from lessonkit.widgets.goals import Attempt, ChallengeTask
-from lessonkit.widgets.page_data import Json, packed, page_data
-from lessonkit.widgets.sandbox import RefusedError, described, in_time, sentence_of
-from lessonkit.widgets.widget import HERE, Page
 from lessonkit.words import milliseconds
+
+from .controls import Values, controls_of
+from .formula import Formula
+from .goals import Attempt, ChallengeTask
+from .page_data import Json, packed, page_data
+from .sandbox import RefusedError, described, in_time, sentence_of
+from .widget import HERE, Page
 
 MOST_SETTINGS = 500  # of a view that is saved
 

@@ -10,9 +10,10 @@ from operator import add, mul, neg, sub, truediv
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.controls import Control, Values, is_number, worded
-from lessonkit.widgets.page_data import Json
 from lessonkit.words import milliseconds
+
+from .controls import Control, Values, is_number, worded
+from .page_data import Json
 
 SIGNS: dict[type, Callable[..., float]]
 SIGNS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}

@@ -16,8 +16,9 @@ from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.memory import memory
-from lessonkit.widgets.page_data import Json
-from lessonkit.widgets.sandbox import PipelineRun, shortened
+
+from .page_data import Json
+from .sandbox import PipelineRun, shortened
 
 __all__ = ["buffered", "busy", "cached", "calls", "goal", "good_data", "in_memory"]
 __all__ += ["open_files", "per_sample", "processes", "same_job", "threads"]
@@ -125,7 +126,11 @@ class ChallengeTask:
         missed = next((said for met, said in judged if not met), "")
         if missed:
             return failed(f"Not yet. {missed[0].upper()}{missed[1:]}.", judged)
-        return {"passed": True, "goals": judged, "message": "Passed: every goal is met."}
+        return {
+            "passed": True,
+            "goals": judged,
+            "message": "Passed: every goal is met.",
+        }
 
 
 def failed(message: str, goals: list[Judged] | None = None) -> Json:

@@ -13,8 +13,9 @@ from lessonkit.engine.trace import Trace
 from lessonkit.pictures.drawing import Picture
 from lessonkit.pictures.strip import plot_ranks
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.widgets.page_data import Json, packed, page_data
-from lessonkit.widgets.sandbox import RefusedError, sentence_of
+
+from .page_data import Json, packed, page_data
+from .sandbox import RefusedError, sentence_of
 
 Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive

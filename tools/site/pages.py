@@ -45,12 +45,22 @@ SETTINGS = {
     },
 }
 # Where the browser keeps nothing, a lesson runs all the same.
-STORED = ("contentsStorageDrivers", "settingsStorageDrivers", "workspacesStorageDrivers")
+STORED = (
+    "contentsStorageDrivers",
+    "settingsStorageDrivers",
+    "workspacesStorageDrivers",
+)
 STORES = ("asyncStorage", "memoryStorageDriver")
-SMALL, WORTH_IT = 1000, 0.9  # bytes, and the share of them that a compressed file may have
+SMALL, WORTH_IT = (
+    1000,
+    0.9,
+)  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
-WAYS = {"WAY_TORCH": ("00", "01", "09", "11"), "WAY_SHORT": ("00", "01", "03", "04", "08")}
+WAYS = {
+    "WAY_TORCH": ("00", "01", "09", "11"),
+    "WAY_SHORT": ("00", "01", "03", "04", "08"),
+}
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -224,7 +234,12 @@ def as_measured(cell: dict[str, Any]) -> dict[str, Any]:
     source = "".join(cell["source"])
     text = f"```python\n{source}\n```\n\n{MEASURED}\n\n```\n{printed.rstrip()}\n```"
     about = {name: value for name, value in cell["metadata"].items() if name == "tags"}
-    return {"cell_type": "markdown", "id": cell["id"], "metadata": about, "source": text}
+    return {
+        "cell_type": "markdown",
+        "id": cell["id"],
+        "metadata": about,
+        "source": text,
+    }
 
 
 def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -359,7 +374,10 @@ def picture_of_workers(folder: Path) -> None:
         more: dict[str, Any] = (
             {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
         )
-        return DataLoader(images, batch_size=4, **more), {"num_epochs": 1, "train": 0.010}
+        return DataLoader(images, batch_size=4, **more), {
+            "num_epochs": 1,
+            "train": 0.010,
+        }
 
     one = explore(
         workers, workers=slider(0, 9, unit="workers"), prefetch_factor=slider(1, 4)

@@ -57,7 +57,11 @@ OTHER = "{} has Python {}, and the site is made for Python {}: take the release 
 
 
 def pack(
-    wheels: dict[str, Path], pyodide: Path, wanted: Sequence[str], folder: Path, cache: Path
+    wheels: dict[str, Path],
+    pyodide: Path,
+    wanted: Sequence[str],
+    folder: Path,
+    cache: Path,
 ) -> None:
     """Put everything that Python needs in the page into *folder*, with the *wanted* packages of *pyodide*."""
     folder.mkdir(parents=True)
@@ -81,7 +85,11 @@ def pack(
         ):
             for path in sorted(folder_of.glob(pattern)):
                 if path.stem not in packages:
-                    add(packed, path.relative_to(folder_of).as_posix(), path.read_bytes())
+                    add(
+                        packed,
+                        path.relative_to(folder_of).as_posix(),
+                        path.read_bytes(),
+                    )
         add(packed, LEFT_OUT, b"")
     shutil.copy(HERE / "page" / "start.mjs", folder)
     compile_with_node(folder, cache)
@@ -210,7 +218,10 @@ def compile_with_node(folder: Path, cache: Path) -> None:
             targets.say(NODE)
             return
         half.replace(compiled)
-    with zipfile.ZipFile(compiled) as source, zipfile.ZipFile(folder / MORE, "w") as more:
+    with (
+        zipfile.ZipFile(compiled) as source,
+        zipfile.ZipFile(folder / MORE, "w") as more,
+    ):
         named = []
         for archive in (LIBRARY, PACKAGES):
             kept = contents(folder / archive)

@@ -1,7 +1,7 @@
 """What each operator does, one family a file, written once for both clocks."""
 
 # ruff: noqa: F401, A004 - each module says by itself which methods of `Dataset` it implements
-from lessonkit.engine.operators import (
+from . import (
     batch,
     cache,
     interleave,

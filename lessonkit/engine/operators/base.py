@@ -155,7 +155,13 @@ class Buffer:
     def leave(self, *elements: Element) -> None:
         if self.events is not None:
             for element in elements:
-                self.events += (self.name, self.run.time, -1, element.key, element.nbytes)
+                self.events += (
+                    self.name,
+                    self.run.time,
+                    -1,
+                    element.key,
+                    element.nbytes,
+                )
 
 
 def open_whole(

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, BatchNumber, Element, settle, split
-from lessonkit.engine.operators.base import (
+from lessonkit.engine.trace import FILL
+
+from .base import (
     EndlessError,
     Stream,
     attempt,
     joined,
     operator,
 )
-from lessonkit.engine.operators.prefetch import Prefetch
-from lessonkit.engine.trace import FILL
+from .prefetch import Prefetch
 
 
 @operator("batch")

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import cardinality
-from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.trace import CACHE
+
+from .base import Stream, operator
 
 
 class Kept:

@@ -10,15 +10,16 @@ from collections import deque
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Description
-from lessonkit.engine.operators.base import (
+from lessonkit.engine.run import Gate, Resource
+from lessonkit.engine.trace import AHEAD, CALL
+
+from .base import (
     EndlessError,
     Stream,
     attempt,
     open_whole,
     operator,
 )
-from lessonkit.engine.run import Gate, Resource
-from lessonkit.engine.trace import AHEAD, CALL
 
 
 class Interleave(Stream):

@@ -5,9 +5,10 @@ from collections import deque
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.machine import price
-from lessonkit.engine.operators.base import Stream, attempt, operator
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL
+
+from .base import Stream, attempt, operator
 
 
 @operator("map")

@@ -6,9 +6,10 @@ from typing import Any
 from lessonkit.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node
-from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, FILL
+
+from .base import Scope, Stream, operator
 
 
 @operator("prefetch")

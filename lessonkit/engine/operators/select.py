@@ -4,9 +4,10 @@ import math
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Node, cardinality
-from lessonkit.engine.operators.base import EndlessError, Scope, Stream, operator
-from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.trace import CALL
+
+from .base import EndlessError, Scope, Stream, operator
+from .sources import Listed
 
 
 @operator("filter")

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from itertools import count, repeat
 
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.trace import CHOICE
+
+from .base import Stream, operator
 
 
 @operator("shuffle")

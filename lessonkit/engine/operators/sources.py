@@ -6,8 +6,9 @@ from typing import Any
 
 from lessonkit.engine.element import END, Bytes, Element, as_specified
 from lessonkit.engine.machine import price
-from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.trace import OPEN, READ
+
+from .base import Stream, operator
 
 
 class Source(Stream):

@@ -17,7 +17,8 @@ from weakref import finalize
 from lessonkit.engine.element import END, Element, Failure
 from lessonkit.engine.threads import Threads
 from lessonkit.engine.trace import Recorder, rows
-from lessonkit.engine.workers.worker import BatchMaker, Indices, Worker, caught
+
+from .worker import BatchMaker, Indices, Worker, caught
 
 OPEN, STOP = "open", "stop"  # what a process is asked for beside the indices of a batch
 CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
@@ -136,7 +137,16 @@ class ForkedWorker(Worker):
             name.storage = stage.storage
             ours = indices[cause] if cause >= 0 else causes[-1 - cause]
             indices.append(recorder.count)
-            recorder.spans += (name, kind, began, ended, self.number, keys[key], ours, at)
+            recorder.spans += (
+                name,
+                kind,
+                began,
+                ended,
+                self.number,
+                keys[key],
+                ours,
+                at,
+            )
         run.current.last = indices[last] if last >= 0 else causes[-1 - last]
 
     def end(self) -> None:

@@ -15,8 +15,9 @@ from lessonkit.engine.operators.base import Scope, Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, READY, START, TAKE
-from lessonkit.engine.workers.forked import CAN_FORK, ForkedWorker
-from lessonkit.engine.workers.worker import BatchMaker, Indices, Request, Worker, is_batch
+
+from .forked import CAN_FORK, ForkedWorker
+from .worker import BatchMaker, Indices, Request, Worker, is_batch
 
 
 class LoaderState:

@@ -1,7 +1,5 @@
 """How one process makes batches for a loader, and a worker as a model of such a process."""
 
-from __future__ import annotations
-
 import traceback
 from collections import deque
 from dataclasses import dataclass

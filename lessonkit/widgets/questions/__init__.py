@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.widgets.questions.marks import Drawing, Placing
-from lessonkit.widgets.questions.question import Predict, Question, Wrong
 from lessonkit.widgets.sandbox import described, pipeline_run
+
+from .marks import Drawing, Placing
+from .question import Predict, Question, Wrong
 
 
 def predict(

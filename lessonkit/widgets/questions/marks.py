@@ -9,9 +9,10 @@ from lessonkit.engine.trace import Trace
 from lessonkit.improve.knobs import KNEE
 from lessonkit.pictures.layout import Bar, layout
 from lessonkit.widgets.page_data import Json, limit_of, micros, row_data
-from lessonkit.widgets.questions.question import SCALES, Judgement, Question, Wrong
 from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.words import milliseconds, number, percent
+
+from .question import SCALES, Judgement, Question, Wrong
 
 MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
 NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
