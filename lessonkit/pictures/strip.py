@@ -1,5 +1,7 @@
 """Draws several ranks as a strip: a row for each, with its work and its waits in every step."""
 
+from __future__ import annotations
+
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 

@@ -1,6 +1,7 @@
-// Runs Pyodide once, imports what a lesson imports, and keeps what was compiled for it:     node
-// compile.mjs FOLDER RESULT FOLDER has the runtime, python_stdlib.zip and packages.zip. Our own
-// package is left out: it changes often, and is small.
+// Runs Pyodide once, imports what a lesson imports, and keeps what was compiled for it:
+//     node compile.mjs FOLDER RESULT
+// FOLDER has the runtime, python_stdlib.zip and packages.zip. Our own package is left out: it
+// changes often, and is small.
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -13,7 +14,9 @@ const python = await loadPyodide({
 });
 python.runPython(`
 import pyodide_kernel, anywidget, lessonkit.analysis, lessonkit.widgets
-import importlib.util, marshal, struct, sys, zipfile, zipimport
+import ast, importlib.util, marshal, struct, sys, zipfile, zipimport
+
+ast.unparse(ast.parse("1"))  # which imports one more, and formulas need it
 
 # A module that says itself that it is current: the archive is written only once.
 HEAD = importlib.util.MAGIC_NUMBER + struct.pack("<I", 1) + bytes(8)
