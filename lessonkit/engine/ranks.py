@@ -74,10 +74,8 @@ class Ranks:
 
     def __repr__(self) -> str:
         ranks, steps = len(self.traces), len(self.steps)
-        return f"<Ranks: {ranks} ranks, {steps} steps, {self.duration * 1e3:.3f} ms>"
-
-    def __str__(self) -> str:
-        return "\n".join(filter(None, (repr(self), self.uneven)))
+        text = f"<Ranks: {ranks} ranks, {steps} steps, {self.duration * 1e3:.3f} ms>"
+        return f"{text}\n{self.uneven}".rstrip()
 
 
 class Rank:
