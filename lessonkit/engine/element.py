@@ -120,7 +120,7 @@ class Failure(Element):
 
 
 def settle(element: Element) -> Element:
-    """Return *element*, or raise the error that stands in its place, which it gives away.
+    """Return *element*, or raise the error in its place, which the element no longer holds then.
 
     A helper that still holds the element must not hold the error: that knows the frames of the loop
     that asked, and so its iterator, which would never be let go.
@@ -295,7 +295,7 @@ def as_specified(value: Any, specs: Any) -> Any:
         return like(
             specs, (as_specified(value[name], specs[name]) for name in names(specs))
         )
-    import numpy  # whoever speaks of types and shapes has arrays
+    import numpy  # a learner who states types and shapes has arrays
 
     dtype = numpy.dtype(getattr(specs.dtype, "as_numpy_dtype", specs.dtype))
     array = numpy.asarray(value, object if dtype.kind in "SU" else dtype)

@@ -59,7 +59,7 @@ class Iterator:
 
 
 class _Pass:
-    """The run behind an iterator, which ends it when it is let go."""
+    """The run of an iterator, which ends it when the iterator is let go."""
 
     def __init__(self, node: Node) -> None:
         self.run = Threads(Machine(), shared, None)

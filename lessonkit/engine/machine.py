@@ -61,7 +61,7 @@ NO_WORK = NoWorkAllowed()
 
 
 class _Current(threading.local):
-    # Whoever a function runs for: its `work` takes note of what the function says
+    # The task or log that a function runs for: it hears of the `work` that the function says
     worker: Any = None
 
 

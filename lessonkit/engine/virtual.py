@@ -55,9 +55,9 @@ class Virtual(Run):
         return self.go(main, inf).value
 
     def go(self, main: Task, until: float) -> Any:
-        """Run tasks until *main* ends, and return its end; ALL_RANKS or None if it waits.
+        """Run tasks until *main* ends, and return its end; ALL_RANKS if it waits for other ranks.
 
-        It is None if nothing is due until *until*, or if this run has to keep in step with others.
+        Returns None if nothing is due up to the time *until*, or if it is another rank's turn.
         """
         ready, sleeping, bounded = self.ready, self.sleeping, until < inf
         while True:
