@@ -1,5 +1,6 @@
 """Interactive lessons on input pipelines: describe one, run it, see why it waits."""
 
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import (
     Handling,
@@ -15,7 +16,6 @@ from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.engine.virtual import StuckError
 
-from .check import AUTOTUNE
 from .dataset import ArtificialDataset, Dataset
 from .loader import DataLoader
 

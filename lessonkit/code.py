@@ -12,11 +12,10 @@ import re
 from contextlib import suppress
 from typing import Any
 
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.machine import Handling, per_sample, straggler
-from lessonkit.engine.node import METHODS, SCALARS, Node, walk
+from lessonkit.engine.node import METHODS, SCALARS, Node, loaders_in, walk
 from lessonkit.engine.storage import Read
-
-from .check import AUTOTUNE
 
 TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
 DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
@@ -40,11 +39,6 @@ OF_THE_MODEL = ("cost", "kind", "stage", "nbytes", "batches", "random", "getitem
 def expression(node: Node) -> str:
     """Return the expression that builds *node*, in which functions appear by name."""
     return "".join(Expression().calls(node))
-
-
-def has_loader(node: Node) -> bool:
-    """Whether *node* is a `DataLoader`, or reads one."""
-    return any(part.method == "DataLoader" for part in walk(node))
 
 
 class Expression:
@@ -159,7 +153,7 @@ class TensorFlow(Program):
     left_out = OF_THE_MODEL
 
     def text(self, node: Node) -> str:
-        if has_loader(node):
+        if loaders_in(node):
             raise ValueError('tf.data has no DataLoader: write the program for "torch"')
         body = laid_out("dataset", self.calls(node))
         return self.complete("import tensorflow as tf", body)
@@ -203,7 +197,7 @@ class PyTorch(Program):
     left_out = (*OF_THE_MODEL, "generator")  # a seed, which has another form there
 
     def text(self, node: Node) -> str:
-        loaders = [part for part in walk(node) if part.method == "DataLoader"]
+        loaders = loaders_in(node)
         if not loaders:
             raise ValueError('there is no DataLoader: write the program for "tf.data"')
         imports, lines = "from torch.utils.data import DataLoader", []

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import Bytes, signature
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Cost
@@ -21,9 +23,8 @@ from lessonkit.engine.node import (
     gives_single_values,
 )
 
-from . import check
-from .check import AUTOTUNE
 from .code import PROGRAMS, expression
+from .engine import check
 
 
 class Dataset(Description):
@@ -358,6 +359,21 @@ class ArtificialDataset(Dataset):
         super().__init__(
             Node("ArtificialDataset", (), check.arguments("ArtificialDataset", locals()))
         )
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `rewrite`, `autotune` and `measure` return: a pipeline and the *steps* that led to it.
+
+    *reason* says why there are no more steps.
+    """
+
+    dataset: Dataset
+    steps: list[Any]
+    reason: str
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.steps)) or self.reason
 
 
 METHODS.update(

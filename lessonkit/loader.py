@@ -10,8 +10,8 @@ from lessonkit.engine.machine import Cost, Handling, Priced
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.main_process import indices_of
 
-from . import check
 from .dataset import Dataset
+from .engine import check
 
 Start = float | Callable[[int, int], float]
 

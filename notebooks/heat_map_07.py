@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from lessonkit import check
+from lessonkit.engine import check
 from lessonkit.improve.autotune import Search, Setting
 from lessonkit.improve.change import Tried, as_tried
 from lessonkit.widgets.controls import controls_of

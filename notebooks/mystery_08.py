@@ -4,13 +4,9 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-from lessonkit import check
-from lessonkit.dataset import ArtificialDataset, Dataset
-from lessonkit.engine.machine import straggler
-from lessonkit.engine.trace import Trace
-from lessonkit.engine.training import benchmark
-from lessonkit.explain.critical_path import critical_path
-from lessonkit.explain.limits import limits
+from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
+from lessonkit.analysis import critical_path, limits
+from lessonkit.engine import check
 from lessonkit.loops.probe import ADVICE, Verdict
 from lessonkit.widgets.controls import chosen
 from lessonkit.widgets.page_data import page_data

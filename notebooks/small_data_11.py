@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 from PIL import Image
 
-from lessonkit import check
+from lessonkit.engine import check
 
 # Pixels of a side: what it takes to decode an image varies as in real data
 SMALLEST, LARGEST = 96, 320

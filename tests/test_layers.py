@@ -14,13 +14,11 @@ PACKAGE = Path(__file__).parent.parent / "lessonkit"
 # From the bottom to the top: a file imports only those below its own floor, or beside it in
 # its folder.
 LAYERS = [
-    "check",
     "words",
     "engine",
     "code",
     "dataset",
     "loader",
-    "result",
     "explain",
     "improve",
     "loops",

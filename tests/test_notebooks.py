@@ -17,7 +17,8 @@ from IPython.core.formatters import DisplayFormatter
 from lesson import NOTEBOOKS, SERIES, WRITTEN, Shown, lesson, numbers_of, run
 
 from lessonkit import benchmark
-from lessonkit.code import Program, has_loader
+from lessonkit.code import Program
+from lessonkit.engine.node import loaders_in
 from lessonkit.job import recommend
 from lessonkit.pictures import drawing
 from lessonkit.widgets.challenges import Challenge, Outcome
@@ -376,7 +377,7 @@ def test_every_live_view_of_a_lesson_has_programs(name: str) -> None:
         exec(text, names)
         again = benchmark(names["dataset"], **options)
         assert again.duration == benchmark(dataset, **options).duration
-        text = dataset.code("torch" if has_loader(dataset.node) else "tf.data")
+        text = dataset.code("torch" if loaders_in(dataset.node) else "tf.data")
         compile(text, "program", "exec")
 
 

@@ -10,7 +10,7 @@ from itertools import repeat
 from reprlib import repr as short  # of what may be large, or cannot be printed
 from typing import Any
 
-from lessonkit import check
+from . import check
 
 
 class Batch(list[Any]):

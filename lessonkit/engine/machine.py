@@ -12,8 +12,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from lessonkit import check
-
+from . import check
 from .element import Element, as_int
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from lessonkit import check
+from . import check
 
 METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
 FUNCTIONS = (
@@ -53,6 +53,11 @@ def name_of_function(node: Node) -> str:
     # The generator of a loader is a seed
     names = () if node.method == "DataLoader" else FUNCTIONS
     return next((name for name in names if name in node.arguments), "")
+
+
+def loaders_in(root: Node) -> list[Node]:
+    """List the loaders of the pipeline that ends in *root*."""
+    return [node for node in walk(root) if node.method == "DataLoader"]
 
 
 def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from lessonkit import check
-
+from . import check
 from .element import Element
 from .run import Stopped, Task
 from .trace import LOOP, MEET, NS, Trace

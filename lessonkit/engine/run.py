@@ -18,8 +18,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import nullcontext
 from typing import Any
 
-from lessonkit import check
-
+from . import check
 from .element import NOTHING, Bytes, Element, nbytes_of, stack
 from .machine import (
     NO_WORK,

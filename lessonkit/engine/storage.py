@@ -15,8 +15,7 @@ from heapq import heappop, heappush
 from math import ceil, inf
 from typing import Any
 
-from lessonkit import check
-
+from . import check
 from .element import Element
 from .machine import Priced, StorageRead
 from .run import Resource

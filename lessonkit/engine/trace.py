@@ -8,8 +8,7 @@ from itertools import accumulate
 from operator import attrgetter, ge, mul
 from typing import Any, NamedTuple
 
-from lessonkit import check
-
+from . import check
 from .machine import Machine
 from .resume import State, state_of
 

@@ -8,9 +8,9 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, overload
 
-from lessonkit import check
 from lessonkit.engine.operators.base import Scope, Stream, open_whole
 
+from . import check
 from .element import END, Element, like
 from .machine import Cost, Machine, Store, price
 from .node import Description, cardinality, sites

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import NamedTuple
 
-from lessonkit.check import AUTOTUNE
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.engine.trace import CALL, FILL, QUEUE, Trace

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
-from lessonkit.engine.node import Node, base_of, swap, walk
+from lessonkit.engine.node import Node, base_of, loaders_in, swap, walk
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, what_is_frozen
 
@@ -93,7 +93,7 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
 def changes(root: Node) -> Iterator[Change]:
     """Give all single changes to the pipeline that ends in *root*; some may be harmful."""
-    loaders = [node for node in walk(root) if node.method == "DataLoader"]
+    loaders = loaders_in(root)
     # The rest of advice is for operators that share a process
     kinds = (of_loader,) if loaders else (of_buffers, of_calls, of_order, of_batches)
     frozen = what_is_frozen(root)

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from lessonkit import check
-from lessonkit.check import AUTOTUNE
-from lessonkit.dataset import Dataset
+from lessonkit.dataset import Dataset, Result
+from lessonkit.engine import check
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.machine import Cost, Machine
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
-from lessonkit.result import Result
 
 from .change import Tried, check_options, try_out
 from .knobs import Knob, with_knobs

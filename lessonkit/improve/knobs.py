@@ -18,7 +18,6 @@ KNOBS = (
     "num_workers",
     "prefetch_factor",
 )
-KNEE = 0.02  # a value within this share of the best one is as good
 
 
 class Knob(NamedTuple):
@@ -43,7 +42,7 @@ class Curve(NamedTuple):
     def knee(self) -> int:
         """The smallest value that is within 2 % of the best."""
         best = min(total for _, total in self.points)
-        return next(value for value, total in self.points if total <= best * (1 + KNEE))
+        return next(value for value, total in self.points if total <= best * 1.02)
 
 
 def knobs(dataset: Dataset) -> list[Knob]:

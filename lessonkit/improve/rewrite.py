@@ -7,12 +7,10 @@ helps or hurts.
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from lessonkit import check
-from lessonkit.check import AUTOTUNE
-from lessonkit.code import expression
-from lessonkit.dataset import Dataset
-from lessonkit.engine.node import Node, rebuilt, walk
-from lessonkit.result import Result
+from lessonkit.dataset import Dataset, Result
+from lessonkit.engine import check
+from lessonkit.engine.check import AUTOTUNE
+from lessonkit.engine.node import Node, loaders_in, rebuilt, walk
 
 
 class Rule(NamedTuple):
@@ -60,14 +58,16 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
     chosen = [rule for rule in RULES.values() if rule.name in names]
     applied: list[Applied] = []
     done: dict[Node, Node] = {}
-    loaders = (node for node in walk(dataset.node) if node.method == "DataLoader")
+    loaders = loaders_in(dataset.node)
     kept = {node for loader in loaders for node in walk(loader.inputs[0])}
 
     def change(before: Node, node: Node) -> Node:
         for rule in () if before in kept else chosen:
             changed = rule.change(node)
             if changed is not None:
-                applied.append(Applied(rule.name, expression(node), expression(changed)))
+                applied.append(
+                    Applied(rule.name, *(repr(Dataset(one)) for one in (node, changed)))
+                )
                 # Other rules, or this one, may find more
                 return rebuilt(changed, change, done)
         done[node] = node

@@ -12,8 +12,8 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import IO, Any
 
-from lessonkit import check
 from lessonkit.dataset import Dataset
+from lessonkit.engine import check
 from lessonkit.engine.machine import Handling, Machine, get_worker_info, work
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark

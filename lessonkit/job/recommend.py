@@ -9,7 +9,7 @@ from itertools import product
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from lessonkit import check
+from lessonkit.engine import check
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.words import milliseconds, percent, samples, size

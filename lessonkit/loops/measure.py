@@ -18,8 +18,8 @@ from statistics import fmean, median, pstdev
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
-from lessonkit import check
-from lessonkit.dataset import Dataset
+from lessonkit.dataset import Dataset, Result
+from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, as_int
 from lessonkit.engine.machine import (
     Cost,
@@ -30,7 +30,6 @@ from lessonkit.engine.machine import (
     work,
 )
 from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
-from lessonkit.result import Result
 from lessonkit.words import milliseconds
 
 # With these arguments nothing goes on at once, and no time is spent that is known already.

@@ -8,7 +8,7 @@ from textwrap import fill
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
-from lessonkit import check
+from lessonkit.engine import check
 
 # Of the shorter run: if more is hidden it counts as all, if less as nothing
 ALL, NOTHING = 0.75, 0.25

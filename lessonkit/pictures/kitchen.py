@@ -3,7 +3,7 @@
 import re
 from importlib.resources import files
 
-from lessonkit import check
+from lessonkit.engine import check
 
 
 class Kitchen:

@@ -14,9 +14,9 @@ from string import Template
 from time import perf_counter
 from typing import Any
 
-from lessonkit import check
-from lessonkit.code import has_loader
 from lessonkit.dataset import Dataset
+from lessonkit.engine import check
+from lessonkit.engine.node import loaders_in
 from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
@@ -126,7 +126,7 @@ class Explore(Page):
         """Send the pipeline of these *values* as programs: ours, and that for a real library."""
         run = described(self.pipeline, **self.values(values))
         dataset = run.of_one_rank.dataset
-        languages = "lessonkit", "torch" if has_loader(dataset.node) else "tf.data"
+        languages = "lessonkit", "torch" if loaders_in(dataset.node) else "tf.data"
         self.tell("code", {language: dataset.code(language) for language in languages})
 
     def run(self, id: int, values: Any) -> None:

@@ -9,8 +9,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from lessonkit import words
-from lessonkit.check import AUTOTUNE
 from lessonkit.dataset import Dataset
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.node import walk
 from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark

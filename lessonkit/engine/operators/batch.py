@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lessonkit.check import AUTOTUNE
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, BatchNumber, Element, settle, split
 from lessonkit.engine.trace import FILL
 

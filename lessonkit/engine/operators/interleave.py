@@ -7,7 +7,7 @@ different ways: the parallel one reads ahead. How far is a rule of tf.data.
 import math
 from collections import deque
 
-from lessonkit.check import AUTOTUNE
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Description
 from lessonkit.engine.run import Gate, Resource

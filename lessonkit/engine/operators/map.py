@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from lessonkit.check import AUTOTUNE
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.machine import price
 from lessonkit.engine.run import Gate

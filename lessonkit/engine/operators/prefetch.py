@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Any
 
-from lessonkit.check import AUTOTUNE
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate

@@ -5,7 +5,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from lessonkit import check
+from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.machine import Store, WorkerInfo, price_of_bytes
 from lessonkit.engine.node import Node, one_call, swap

@@ -6,13 +6,12 @@ from math import gcd, inf, isfinite
 from typing import Any
 
 from lessonkit.engine.trace import Trace
-from lessonkit.improve.knobs import KNEE
 from lessonkit.pictures.layout import Bar, layout
 from lessonkit.widgets.page_data import Json, limit_of, micros, row_data
 from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.words import milliseconds, number, percent
 
-from .question import SCALES, Judgement, Question, Wrong
+from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
 
 MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
 NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
@@ -286,6 +285,8 @@ class Drawing(Marks):
 
 
 def knee_of(curve: Sequence[float]) -> int:
-    """Return the place from which on a *curve* is as good as at its best."""
+    """Return the first place of a *curve* that is as good as its best one."""
     best = min(curve) if curve[-1] <= curve[0] else max(curve)
-    return next(at for at, value in enumerate(curve) if abs(value - best) <= KNEE * best)
+    return next(
+        at for at, value in enumerate(curve) if abs(value - best) <= TOLERANCE * best
+    )
