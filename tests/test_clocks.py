@@ -11,7 +11,7 @@ from random_pipelines import PlannedError, loaded, pipeline, without_storages
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
-from lessonkit.engine.machine import Store
+from lessonkit.engine.machine import NodeStates
 from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
@@ -82,7 +82,7 @@ def on_threads(dataset: Dataset) -> list[Any]:
 
 
 def on_virtual(dataset: Dataset) -> list[Any]:
-    run = Virtual(Machine(), Store(fixed_seed=True), None)
+    run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
 
     async def everything() -> list[Any]:
         stream, seen = Scope(run).open(dataset.node), []

@@ -21,7 +21,7 @@ from lessonkit import (
     benchmark,
     work,
 )
-from lessonkit.engine.machine import Machine, Store
+from lessonkit.engine.machine import Machine, NodeStates
 from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import Name
@@ -284,7 +284,7 @@ def test_a_repeated_pipeline_that_gives_nothing_ends_as_in_tf_data() -> None:
 
 
 def test_a_run_in_which_everybody_waits_says_who_waits_for_what() -> None:
-    run = Virtual(Machine(), Store(fixed_seed=True), None)
+    run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
 
     async def main() -> None:
         run.start(never("the other"), Name("Map"))
@@ -466,7 +466,7 @@ def test_work_outside_a_pipeline_takes_its_time() -> None:
 
 
 def test_a_stream_says_its_end_again_when_asked_again() -> None:
-    run = Virtual(Machine(), Store(fixed_seed=True), None)
+    run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
 
     async def ask() -> list[Any]:
         stream = Scope(run).open(

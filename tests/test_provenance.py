@@ -105,12 +105,14 @@ def test_what_a_function_makes_belongs_to_the_operator_that_calls_it() -> None:
         return ArtificialDataset(2).map(cost=0.001).prefetch(1)
 
     trace = benchmark(Dataset.range(2).interleave(file, 2).prefetch(1), 1)
-    inside = {(span.stage, span.operator) for span in trace.work if span.stage.place.inside}
+    inside = {
+        (span.stage, span.operator) for span in trace.work if span.stage.position.inside
+    }
     assert inside == {("Open", 1), ("Read", 1), ("Map", 1)}
     assert [part.buffer for part in plumbing(trace)] == [-1, -1, 0, -1]
     assert trace.buffers[0].name == "prefetch(1)"
     assert trace.buffers[1].name == "prefetch(1) 2"
-    assert trace.buffers[1].name.place.inside
+    assert trace.buffers[1].name.position.inside
 
 
 def test_a_trace_knows_its_pipeline_machine_and_options() -> None:

@@ -17,7 +17,7 @@ from lessonkit import (
     straggler,
 )
 from lessonkit.analysis import limits
-from lessonkit.engine.machine import Store
+from lessonkit.engine.machine import NodeStates
 from lessonkit.engine.virtual import Virtual
 from lessonkit.engine.workers.forked import CAN_FORK
 
@@ -60,7 +60,7 @@ def test_a_time_that_cannot_pass_is_refused_by_name_on_both_clocks(
 @pytest.mark.parametrize("kind", ["wait", "native"])
 @pytest.mark.parametrize("wrong", [-1, nan])
 def test_a_time_that_comes_from_within_is_looked_at_too(kind: str, wrong: float) -> None:
-    run = Virtual(Machine(), Store(fixed_seed=True), None)
+    run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
     with pytest.raises(
         ValueError, match=r"a pause=.*must be a number of seconds, 0 or more"
     ):

@@ -6,7 +6,7 @@ import pytest
 import tfdata
 from tfdata import OutsideError, PlannedError
 
-from lessonkit.engine.machine import Store
+from lessonkit.engine.machine import NodeStates
 
 FILES = ("element_cases.json", "random_element_cases.json", "batch_element_cases.json")
 CASES = [case for name in FILES for case in tfdata.cases(name)]
@@ -27,8 +27,8 @@ def test_elements_are_those_of_tf_data(case: dict[str, Any]) -> None:
         with pytest.raises((ValueError, TypeError)):
             built(case)
         return
-    dataset, store = built(case), Store(fixed_seed=True)
-    passes = [tfdata.sequence(dataset, store) for _ in measured["epochs"]]
+    dataset, states = built(case), NodeStates(fixed_seed=True)
+    passes = [tfdata.sequence(dataset, states) for _ in measured["epochs"]]
     if "sequence" in measured and "shuffle" not in str(case):
         assert passes[0] == [expected(result) for result in measured["sequence"]]
     elif "shuffle" in str(case):

@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit import ArtificialDataset, Dataset
 from lessonkit.engine.element import END
-from lessonkit.engine.machine import Machine, Store
+from lessonkit.engine.machine import Machine, NodeStates
 from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
@@ -126,9 +126,9 @@ def plain(value: Any) -> Any:
     return [plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
-def sequence(dataset: Dataset, store: Store, limit: int = 10_000) -> list[Any]:
+def sequence(dataset: Dataset, states: NodeStates, limit: int = 10_000) -> list[Any]:
     """One pass: values, `PlannedError` in the place of errors, and "end"."""
-    run = Virtual(Machine(CORES), store, None)
+    run = Virtual(Machine(CORES), states, None)
 
     async def consume() -> list[Any]:
         stream = Scope(run).open(dataset.node)

@@ -9,7 +9,7 @@ from typing import Any
 
 from lessonkit import DataLoader, Dataset, Handling, Machine, get_worker_info, work
 from lessonkit.engine.element import END, Element
-from lessonkit.engine.machine import Store
+from lessonkit.engine.machine import NodeStates
 from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
@@ -225,7 +225,7 @@ class Pass:
 
 def run(spec: dict[str, Any], made: DataLoader) -> list[Pass]:
     """Run the epochs of a spec on the virtual clock, as the measuring program ran them."""
-    clock = Virtual(Machine(), Store(fixed_seed=True), None)
+    clock = Virtual(Machine(), NodeStates(fixed_seed=True), None)
     passes: list[Pass] = []
     clock.complete(epochs_of(spec, made, clock, passes), Name("loop"))
     return passes

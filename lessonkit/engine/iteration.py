@@ -99,8 +99,8 @@ class _Pass:
         try:
             if self.is_open:
                 task.due = run.real
-                if run.takes_turns:
-                    run.turns.catch_up(task)
+                if run.lacks_threads:
+                    run.threadless.catch_up(task)
                 element = run.step(task, self.stream.next())
         except Exception:
             element = Element(None)  # iteration may go on after it

@@ -105,11 +105,11 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
 T = TypeVar("T")
 
 
-class Store:
+class NodeStates:
     """Keeps by node what outlives an iteration: the elements of a cache, the passes of a shuffle.
 
-    Weakly held: it goes when the description goes. Each benchmark has a store of
-    its own; all loops over a data set share one.
+    A state is held weakly: it goes when its description goes. Each benchmark has states of its
+    own; all loops over data sets share theirs.
     """
 
     def __init__(self, *, fixed_seed: bool, base: int = 0) -> None:
@@ -117,20 +117,20 @@ class Store:
         self.base = base  # what it draws from: each worker of a loader has its own
         self._states: MutableMapping[Any, Any] = WeakKeyDictionary()
 
-    def state(self, node: Any, new: Callable[[], T]) -> T:
+    def of(self, node: Any, new: Callable[[], T]) -> T:
         """Return the state of *node*; a *new* one if it has none yet."""
         # A dict's setdefault is one step, for loops on several threads; a lock might be
         # held in a fork.
         return self._states.setdefault(node, new())  # type: ignore[no-any-return]
 
     def seed(self, given: int | None) -> int:
-        """Return the seed that is *given*, or a number of this store or run."""
+        """Return the seed that is *given*; else a number of this benchmark, or a random one."""
         if given is not None:
             return given
         return self.base if self.fixed_seed else random.getrandbits(64)
 
 
-shared = Store(fixed_seed=False)
+shared = NodeStates(fixed_seed=False)
 
 
 class WorkerInfo(NamedTuple):
@@ -142,7 +142,7 @@ class WorkerInfo(NamedTuple):
 
 @dataclass(eq=False)
 class Process:
-    """Holds what the tasks of one process share: an interpreter lock and a store.
+    """Holds what the tasks of one process share: an interpreter lock and the states of nodes.
 
     *info* says which worker of a loader it is; None is the main process. *passes* counts
     how often it has opened each source, and *first* is the number of the first pass: a
@@ -150,7 +150,7 @@ class Process:
     """
 
     interpreter: Any
-    store: Store
+    states: NodeStates
     info: WorkerInfo | None = None
     first: int = 0
     passes: Counter[int] = field(default_factory=Counter)

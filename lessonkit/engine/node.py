@@ -83,7 +83,7 @@ def sites(node: Node) -> list[tuple[int, ...]]:
     while todo:
         node, site = todo.pop()
         found.append(site)
-        todo += [(part, (*site, place)) for place, part in enumerate(node.inputs)]
+        todo += [(part, (*site, index)) for index, part in enumerate(node.inputs)]
     return found[::-1]
 
 

@@ -23,10 +23,10 @@ from .element import NOTHING, Bytes, Element, nbytes_of, stack
 from .machine import (
     NO_WORK,
     Machine,
+    NodeStates,
     Price,
     Process,
     StorageRead,
-    Store,
     WorkerInfo,
     WorkLog,
 )
@@ -40,7 +40,7 @@ class Stopped(BaseException):
 
 
 class Task:
-    """One line of work: a coroutine, and how far it has come."""
+    """One sequence of work: a coroutine, and how far it has come."""
 
     has_thread = True  # on the real clock a helper may have none
 
@@ -59,7 +59,7 @@ class Gate:
     """Lets tasks wait for a condition on something that they share.
 
     Code that changes what conditions here speak of calls `changed()`, once for each
-    task that may go on: one change makes room for one. A trace calls the place *name*.
+    task that may go on: one change makes room for one. A trace calls it *name*.
     """
 
     def __init__(self, run: "Run", name: str) -> None:
@@ -110,7 +110,7 @@ class Resource(Gate):
         finally:
             self.queue.remove(ticket)
             if self.queue:
-                self.changed(by)  # the next in line may be served too
+                self.changed(by)  # the next in the queue may be served too
 
     def release(self, by: "Run | None" = None) -> None:
         self.free += 1
@@ -129,12 +129,14 @@ class Run(ABC):
     time: int
     current: Task
     task_type: type[Any] = Task
-    takes_turns = False  # some helpers have no thread of their own
+    lacks_threads = False  # some helpers have no thread of their own
     # `SharedCores`, if the cores of this run's machine are shared in slices
     shared_cores: Any = None
     is_real = False
 
-    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
+    def __init__(
+        self, machine: Machine, states: NodeStates, recorder: Recorder | None
+    ) -> None:
         self.machine = machine
         self.recorder = recorder
         self.sized = recorder is not None  # whether elements are to know their bytes
@@ -147,22 +149,22 @@ class Run(ABC):
         self.storages: dict[Any, Any] = {}  # their streams
         self.shares_storages = True  # a real worker process does not
         self.cores = Resource(self, "cores", machine.cores, "no core")
-        self.process = self.new_process(store)  # the main one
+        self.process = self.new_process(states)  # the main one
 
     # ---- for operators ----
 
     @property
-    def store(self) -> Store:
+    def states(self) -> NodeStates:
         """The memory of the current process, from one iteration to the next."""
-        return self.current.process.store
+        return self.current.process.states
 
     @types.coroutine
     def until(self, gate: Gate, condition: Callable[[], Any], reason: str) -> Waits:
         """Wait until `condition()` is true; go on at once if it is.
 
         It is asked again at each `gate.changed()`, and holds when this returns, until the next
-        wait. It must neither wait nor raise. A trace takes the wait down, if it took any time,
-        as one of kind *reason* at the place of *gate*.
+        wait. It must neither wait nor raise. If the wait took any time, a trace shows it as one
+        of kind *reason* at *gate*.
         """
         if condition():
             return
@@ -306,9 +308,9 @@ class Run(ABC):
             )
             task.last = len(spans) // 8 - 1
 
-    def name(self, wanted: str, place: Position, role: str) -> Name:
-        """Name the stage at *place* in this *role*: *wanted*, or with a number if that is taken."""
-        key = (place.site, wanted, role)
+    def name(self, wanted: str, position: Position, role: str) -> Name:
+        """Name the stage at *position* in this *role*: *wanted*, with a number if that is taken."""
+        key = (position.site, wanted, role)
         if key not in self.names:
             text, number = wanted, 1
             while text in self.taken:
@@ -316,14 +318,14 @@ class Run(ABC):
                 text = f"{wanted} {number}"
             self.taken.add(text)
             self.names[key] = name = Name(text)
-            name.place, name.role, name.wanted = place, role, wanted
+            name.position, name.role, name.wanted = position, role, wanted
             if self.recorder is not None:
                 self.recorder.names.append(name)
         return self.names[key]
 
     def within(self, stage: Name, name: str | None) -> Name:
         """Return the stage *name* of a function that works in an operator's *stage*."""
-        return self.name(name, stage.place, stage.role) if name else stage
+        return self.name(name, stage.position, stage.role) if name else stage
 
     def start(self, coro: Coroutine[Any, None, Any], stage: Name, lane: int = 0) -> Task:
         """Start a helper: a task of its own, in whose name *stage* it waits, in its *lane* of it.
@@ -347,12 +349,12 @@ class Run(ABC):
     # `leftovers`.
 
     def new_process(
-        self, store: Store, info: WorkerInfo | None = None, passes: int = 0
+        self, states: NodeStates, info: WorkerInfo | None = None, passes: int = 0
     ) -> Process:
-        """Make a process with a lock of its own, and with this *store*."""
+        """Make a process with a lock of its own, and with these *states* of nodes."""
         return Process(
             Resource(self, "interpreter", 1, "interpreter lock held"),
-            store,
+            states,
             info,
             passes,
         )

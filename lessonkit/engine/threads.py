@@ -22,26 +22,26 @@ from math import inf
 from typing import Any
 
 from .element import NOTHING, Element, call_parts, stack
-from .machine import CurrentProcess, Machine, Price, Store, WorkLog, current
+from .machine import CurrentProcess, Machine, NodeStates, Price, WorkLog, current
 from .run import Run, Stopped, Task, Waits
 from .trace import Name, Recorder
 
 HASTE = 3_000_000  # ns; so long helpers may catch up before an element is given
 
 
-class WithoutThreads:
+class Threadless:
     """The helpers of a run that have no thread, in the order in which they are due."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.line: list[tuple[int, int, Any]] = []  # a heap by due time
+        self.sleeping: list[tuple[int, int, Any]] = []  # a heap by due time
         self.count = 0  # among equal times the first to come goes first
         self.since = 0  # the end of the last time in which all stood still
 
     def join(self, helper: Any, due: int) -> None:
         """Let *helper* go on when it is *due*."""
         self.count += 1
-        heappush(self.line, (due, self.count, helper))
+        heappush(self.sleeping, (due, self.count, helper))
 
     def catch_up(self, asker: Any) -> None:
         """Let helpers catch up with what they have missed, now that *asker* asks again."""
@@ -56,10 +56,10 @@ class WithoutThreads:
 
         That may be later: *asker* sleeps until then, unless it is woken before.
         """
-        if not self.line or self.line[0][0] > until or self.run.must_stop(asker):
+        if not self.sleeping or self.sleeping[0][0] > until or self.run.must_stop(asker):
             return False
-        if self.run.sleep(asker, self.line[0][0]):
-            due, _, helper = heappop(self.line)
+        if self.run.sleep(asker, self.sleeping[0][0]):
+            due, _, helper = heappop(self.sleeping)
             if not helper.done:
                 helper.due, helper.lag = due, max(0, self.since - due)
                 self.send(helper)
@@ -141,15 +141,15 @@ class Threads(Run):
     def __init__(
         self,
         machine: Machine,
-        store: Store,
+        states: NodeStates,
         recorder: Recorder | None,
         stop: threading.Event | None = None,
     ) -> None:
-        super().__init__(machine, store, recorder)
+        super().__init__(machine, states, recorder)
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
-        self.turns = WithoutThreads(self)
+        self.threadless = Threadless(self)
         self.pid = CurrentProcess.pid
 
     @property
@@ -190,7 +190,7 @@ class Threads(Run):
             if due is None:
                 self._wait(task)
             else:
-                while task.asks and self.real < due and self.turns.give(task, due):
+                while task.asks and self.real < due and self.threadless.give(task, due):
                     pass
                 self.sleep(task, due)
                 task.due = due
@@ -218,7 +218,7 @@ class Threads(Run):
 
     def _wait(self, task: ThreadTask) -> None:
         while not (task.alarm.acquire(blocking=False) or self.must_stop(task)):
-            if task.asks and self.turns.give(task, inf):
+            if task.asks and self.threadless.give(task, inf):
                 continue
             self.lock.release()
             try:
@@ -260,7 +260,7 @@ class Threads(Run):
         finally:
             began, took = task.call_began - self.origin, task.call_took
             if took > LATE:  # too long to be behind still
-                self.turns.since = began + took
+                self.threadless.since = began + took
                 task.due, task.lag = task.due + task.lag, 0
             task.due += took
             if took >= VISIBLE and not (task.call_worked or log):
@@ -315,10 +315,10 @@ class Threads(Run):
         if task.has_thread:
             task.alarm.release()
         else:
-            task.has_thread = not self.takes_turns and start_thread(self._help, task)
+            task.has_thread = not self.lacks_threads and start_thread(self._help, task)
             if not task.has_thread:
-                self.takes_turns = True
-                self.turns.join(task, task.due)
+                self.lacks_threads = True
+                self.threadless.join(task, task.due)
 
     def cancel(self, task: ThreadTask) -> None:
         super().cancel(task)

@@ -42,9 +42,9 @@ LOOP = Position()
 
 
 class Name(str):
-    """The unique name of a stage or a buffer in a run, which knows its place and role."""
+    """The unique name of a stage or a buffer in a run, which knows its position and role."""
 
-    place = LOOP
+    position = LOOP
     role = TRAIN
     wanted = ""  # the name as it was asked for: others may have asked for the same
     storage: Any = None  # that this stage reads from
@@ -52,7 +52,7 @@ class Name(str):
     @property
     def operator(self) -> int:
         """The step of the description that it belongs to; -1 is the training loop."""
-        return self.place.operator
+        return self.position.operator
 
 
 class Identity(NamedTuple):
@@ -98,7 +98,7 @@ class Recorder:
         self.open = Counter[Name]()  # buffers of each name
         # Sources, in the order in which they were opened
         self.instances: dict[Any, int] = {}
-        self.places: list[Position] = []  # where each of them is
+        self.positions: list[Position] = []  # of each of them
         # Of each loader that has opened: how many processes it has
         self.workers: dict[Site, int] = {}
 
@@ -116,14 +116,14 @@ class Recorder:
         """Make one for another process, which knows the elements and sources of this one."""
         other = Recorder()
         other.identities, other.members = [*self.identities], {**self.members}
-        other.instances, other.places = {**self.instances}, [*self.places]
+        other.instances, other.positions = {**self.instances}, [*self.positions]
         return other
 
-    def opened(self, place: Position, outer: Any) -> int:
-        """Number the source at *place* made from the *outer* sample."""
-        instance = self.instances.setdefault((place.site, outer), len(self.instances))
-        if instance == len(self.places):
-            self.places.append(place)
+    def opened(self, position: Position, outer: Any) -> int:
+        """Number the source at *position*, made from the *outer* sample."""
+        instance = self.instances.setdefault((position.site, outer), len(self.instances))
+        if instance == len(self.positions):
+            self.positions.append(position)
         return instance
 
     def identify(self, instance: int, epoch: int, sample: int) -> int:
@@ -164,7 +164,9 @@ class Wait(NamedTuple):
 EMPTY, NO_CORE = "buffer empty", "no core"
 WAITS = {
     EMPTY: Wait("waits for input", "Nothing is ready in {}.", "waits for {}"),
-    "buffer full": Wait("waits for room", "There is no place in {}.", "no place in {}"),
+    "buffer full": Wait(
+        "waits for room", "There is no free slot in {}.", "no free slot in {}"
+    ),
     NO_CORE: Wait("waits for a core", "Every core is busy.", "waits for a core"),
     "interpreter lock held": Wait(
         "waits for the interpreter lock",
@@ -190,7 +192,8 @@ class Span(NamedTuple):
     *start* and *end* are in seconds; the clock's own whole nanoseconds are *start_ns* and *end_ns*.
     *operator* is the step of the description that it belongs to, as `walk` counts them, -1 for the
     training loop; *role* is open, read, call, fill, load or train. *cause* is the index of the span
-    that decided when this one could start, or -1. A wait says at which *place* it waited.
+    that decided when this one could start, or -1. The *place* of a wait is
+    the buffer or the resource that it waited for.
     """
 
     stage: Name

@@ -12,7 +12,7 @@ from lessonkit.engine.operators.base import Scope, Stream, open_whole
 
 from . import check
 from .element import END, Element, like
-from .machine import Cost, Machine, Store, price
+from .machine import Cost, Machine, NodeStates, price
 from .node import Description, cardinality, sites
 from .ranks import Ranks, train_together
 from .resume import State, fingerprint
@@ -168,7 +168,7 @@ class Loop:
         )  # elements that are made again, and let go
         shared = (
             machine,
-            Store(fixed_seed=True),
+            NodeStates(fixed_seed=True),
             Recorder() if self.is_recorded else None,
         )
         self.run: Run = (

@@ -8,14 +8,14 @@ from math import inf
 from typing import Any
 
 from .element import NOTHING, Element, call_parts
-from .machine import Machine, Price, Store, WorkLog, current
+from .machine import Machine, NodeStates, Price, WorkLog, current
 from .run import Run, Task, Waits
 from .storage import SharedCores
 from .trace import Name, Recorder
 
 # In the place of a time, for what a task waits: that all ranks have made a step, or its
 # rank's turn.
-ALL_RANKS, ITS_TURN = -1, -2
+ALL_RANKS, OTHERS_FIRST = -1, -2
 
 
 @types.coroutine
@@ -31,8 +31,10 @@ class StuckError(RuntimeError):
 class Virtual(Run):
     """Runs tasks in the order of the times at which they are due."""
 
-    def __init__(self, machine: Machine, store: Store, recorder: Recorder | None) -> None:
-        super().__init__(machine, store, recorder)
+    def __init__(
+        self, machine: Machine, states: NodeStates, recorder: Recorder | None
+    ) -> None:
+        super().__init__(machine, states, recorder)
         self.time = 0
         # With other ranks that share something; without others it is None
         self.in_step: bool | None = None
@@ -86,7 +88,7 @@ class Virtual(Run):
                 if due >= 0:
                     heappush(sleeping, (due, self.slept, task))
                     continue
-                if due == ITS_TURN:
+                if due == OTHERS_FIRST:
                     heappush(sleeping, (self.time, self.slept, task))
                     return None
                 return due
@@ -127,7 +129,7 @@ class Virtual(Run):
         """Keep in step with other ranks from now on, before something that all of them share."""
         if self.in_step is False:
             self.in_step = True
-            yield ITS_TURN
+            yield OTHERS_FIRST
 
     def wake(self, task: Task) -> None:
         task.last = self.current.last

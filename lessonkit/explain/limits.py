@@ -163,7 +163,7 @@ class Needs:
                 if span.kind in HOLD_A_CORE:
                     self.jobs["cores", (), trace.machine.cores].append((time, samples))
                 if span.kind == "python":
-                    site = crew_of(span.stage.place.site, workers)
+                    site = crew_of(span.stage.position.site, workers)
                     locks = workers.get(site, 1)
                     self.jobs["interpreter lock", site, locks].append((time, samples))
                 elif span.kind == "storage":
@@ -235,11 +235,11 @@ def reading(
     All passes over a file are of one reader, but a file that is made on the way may be open
     twice at once.
     """
-    places = trace.recorded.places
+    positions = trace.recorded.positions
     who = {key: trace.identities[key] for key in samples if key}
 
     def reader(instance: int, epoch: int) -> tuple[int, int]:
-        return instance, epoch if places[instance].inside else 0
+        return instance, epoch if positions[instance].inside else 0
 
     furthest = Counter[tuple[int, int]]()
     for instance, epoch, sample in who.values():

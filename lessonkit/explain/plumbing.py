@@ -37,11 +37,11 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
     stages: dict[int, list[str]] = defaultdict(list)
     for stage in trace.stages:
         stages[stage.operator].append(stage)
-    own = [name for name in trace.recorded.names if not name.place.inside]
+    own = [name for name in trace.recorded.names if not name.position.inside]
     buffers = {
         buffer.name.operator: (number, buffer)
         for number, buffer in enumerate(trace.buffers)
-        if not buffer.name.place.inside
+        if not buffer.name.position.inside
     }
     parts: list[Part] = []
     for operator, node in enumerate(walk(trace.dataset.node)):

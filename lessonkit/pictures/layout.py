@@ -128,10 +128,10 @@ def stages_of_workers(trace: Trace) -> Workers:
     """Find the stages of what a loader's workers do; return the three shown for each of them."""
     found: Workers = {}
     names = trace.recorded.names
-    for loader in (name.place.site for name in names if name.role == READY):
-        own = {name.role: name for name in names if name.place.site == loader}
+    for loader in (name.position.site for name in names if name.role == READY):
+        own = {name.role: name for name in names if name.position.site == loader}
         for stage in names:
-            site, is_own = stage.place.site, stage.role in OF_LOADERS
+            site, is_own = stage.position.site, stage.role in OF_LOADERS
             if site[: len(loader)] == loader and (site != loader or is_own):
                 found[stage] = own[QUEUE], own[FILL], own[READY]
     return found

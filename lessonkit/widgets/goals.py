@@ -256,7 +256,7 @@ def job_of(trace: Trace) -> GivenJob:
 def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
     """Say one after another in what *trace* does not do the *job*."""
     names = [buffer.name for buffer in trace.buffers]
-    if any(name.role == AHEAD and name.place.inside for name in names):
+    if any(name.role == AHEAD and name.position.inside for name in names):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"
     options, elements, work = job_of(trace)
     given_options, given_elements, given_work = job

@@ -1,4 +1,4 @@
-"""The base of every operator: its place in a run (`Scope`) and one iteration (`Stream`)."""
+"""The base of every operator: its position in a run (`Scope`) and one iteration (`Stream`)."""
 
 from __future__ import annotations
 
@@ -42,21 +42,23 @@ class Scope(NamedTuple):
     """Where a stream is opened: in which run, where in the pipeline, for which outer element."""
 
     run: Run
-    place: Position = LOOP
+    position: Position = LOOP
     origin: Element | None = None
 
     def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
         """Open *node* as the input number *index* of the operator that stands here."""
-        sites, site = self.run.sites, (*self.place.site, index)
-        place = Position(site, sites.get(site, self.place.operator), site not in sites)
+        sites, site = self.run.sites, (*self.position.site, index)
+        position = Position(
+            site, sites.get(site, self.position.operator), site not in sites
+        )
         parallel = node.arguments.get("num_parallel_calls") is not None
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
-        scope = Scope(self.run, place, origin or self.origin)
+        scope = Scope(self.run, position, origin or self.origin)
         return opener(scope, node)  # type: ignore[no-any-return]
 
     def name(self, wanted: str, role: str) -> Name:
         """Name the stage here in this *role*: *wanted*, or with a number if that is taken."""
-        return self.run.name(wanted, self.place, role)
+        return self.run.name(wanted, self.position, role)
 
 
 class Stream(ABC):
@@ -75,7 +77,11 @@ class Stream(ABC):
         # An object whose __dict__ is used is slower
         for name, value in node.arguments.items():
             setattr(self, name, value)
-        if scope.place.inside and self.run.recorder is not None and not is_repeatable(node):
+        if (
+            scope.position.inside
+            and self.run.recorder is not None
+            and not is_repeatable(node)
+        ):
             self.run.recorder.is_repeatable = False
         if self.opens_inputs:
             for index in range(len(node.inputs)):

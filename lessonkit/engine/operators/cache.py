@@ -26,7 +26,7 @@ class Cache(Stream):
     replayed: Iterator[Element] | None = None
 
     def prepare(self) -> None:
-        self.kept = self.run.store.state(self.node, Kept)
+        self.kept = self.run.states.of(self.node, Kept)
         self.copies: list[Element] = []
         if self.kept.elements is not None:
             self.replayed = iter(self.kept.elements)

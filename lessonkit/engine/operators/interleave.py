@@ -113,7 +113,7 @@ class File:
     """One of the data sets: its stream, and what has been read from it and not yet given."""
 
     active = False  # somebody is reading from it
-    slot: int | None = None  # its place in the cycle; None while it is a future file
+    slot: int | None = None  # its number in the cycle; None while it is a future file
 
     def __init__(self, stream: Stream | None, *results: Element) -> None:
         self.stream = stream  # None once it has ended
@@ -135,14 +135,14 @@ class ParallelInterleave(Interleave):
         super().prepare()
         calls, cores = self.num_parallel_calls, self.run.machine.cores
         self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)
-        self.places = 2 * self.block_length + 1  # in the buffer of one file
+        self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle
         name = self.scope.name(f"interleave({self.cycle})", AHEAD)
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
-        self.to_read: deque[int] = deque()  # slots whose file may have places free
-        self.buffer = self.holds(name, (self.cycle + self.most_future) * self.places)
+        self.to_read: deque[int] = deque()  # slots whose file may have room
+        self.buffer = self.holds(name, (self.cycle + self.most_future) * self.most_results)
         self.news = Gate(self.run, name)  # for the consumer: an element, or an end
         self.work = Gate(self.run, name)  # for the readers of the cycle
         self.room = Gate(self.run, name)  # for the readers of future files
@@ -266,7 +266,7 @@ class ParallelInterleave(Interleave):
 
     async def fill(self, file: File) -> None:
         file.active = True
-        while file.stream is not None and len(file.results) < self.places:
+        while file.stream is not None and len(file.results) < self.most_results:
             result = await attempt(file.stream)
             if result is END:
                 file.stream.close()

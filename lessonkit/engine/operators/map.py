@@ -40,14 +40,14 @@ class SequentialMap(Stream):
 
 
 class Slot:
-    """The place of one element in the window: empty until its call has ended."""
+    """Room for one element in the window: empty until its call has ended."""
 
     result: Element | None = None
 
 
 @operator("map", parallel=True)
 class ParallelMap(SequentialMap):
-    """At most n calls at once, and at most n places for elements that nobody has claimed yet.
+    """At most n calls at once, and at most n slots for elements that nobody has claimed yet.
 
     A call reads its own input, one call at a time; so reading is inside the window.
     The element that a blocked `next` waits for counts as claimed.

@@ -14,7 +14,7 @@ from .base import Scope, Stream, operator
 
 @operator("prefetch")
 def open_prefetch(scope: Scope, node: Node) -> Stream:
-    """Open *node*, or only its input: without places there is nothing to do."""
+    """Open *node*, or only its input: without slots there is nothing to do."""
     return (
         Prefetch(scope, node)
         if node.arguments["buffer_size"]
@@ -51,9 +51,9 @@ class Prefetch(Stream):
 
     async def fill(self) -> None:
         while not self.ended:
-            # A place must be free before the next element is even begun.
+            # A slot must be free before the next element is even begun.
             if len(self.ready) >= self.size:
-                await self.run.until(self.freed, self.has_place, "buffer full")
+                await self.run.until(self.freed, self.has_room, "buffer full")
             try:
                 element = await self.input.next()
             except Exception as error:
@@ -69,7 +69,7 @@ class Prefetch(Stream):
     def has_news(self) -> Any:
         return self.ready or self.ended
 
-    def has_place(self) -> bool:
+    def has_room(self) -> bool:
         return len(self.ready) < self.size
 
     def close(self) -> None:

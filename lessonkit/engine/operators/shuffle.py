@@ -15,7 +15,7 @@ class Shuffle(Stream):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
 
     def prepare(self) -> None:
-        seeds = self.run.store.state(self.node, self.new_seeds)
+        seeds = self.run.states.of(self.node, self.new_seeds)
         self.random = random.Random(next(seeds))
         self.held: list[Element] = []
         name = self.scope.name(f"shuffle({self.buffer_size})", CHOICE)
@@ -24,7 +24,7 @@ class Shuffle(Stream):
     def new_seeds(self) -> Iterator[str]:
         """Give the seeds of all passes, for all iterations over the same description."""
         passes = count() if self.reshuffle_each_iteration else repeat(0)
-        return map("{}:{}".format, repeat(self.run.store.seed(self.seed)), passes)
+        return map("{}:{}".format, repeat(self.run.states.seed(self.seed)), passes)
 
     async def next(self) -> Element:
         while self.opened and len(self.held) < self.buffer_size:

@@ -25,7 +25,7 @@ class Source(Stream):
             origin = recorder.identity(self.origin.key) if self.origin else None
             # The same file in every epoch
             outer = origin and (origin.instance, origin.sample)
-            self.instance = recorder.opened(self.scope.place, outer)
+            self.instance = recorder.opened(self.scope.position, outer)
             self.epoch = self.run.current.process.opens(self.instance)
 
     def begin(self) -> Element:

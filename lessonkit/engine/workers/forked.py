@@ -32,7 +32,7 @@ class ChildProcess:
         self.lock = threading.Lock()
         recorder = worker.run.recorder or Recorder()
         # What the process calls its sources, its elements and its spans, is here:
-        self.sources = [*range(len(recorder.places))]
+        self.sources = [*range(len(recorder.positions))]
         self.keys = [*range(recorder.element_count)]
         self.spans: list[int] = []
         # The span that came before its start, and before each request
@@ -133,7 +133,7 @@ class ForkedWorker(Worker):
         for key, parts in members:
             recorder.members[keys[key]] = tuple(keys[part] for part in parts)
         for stage, kind, began, ended, _, key, cause, at in rows(spans, 8):
-            name = run.name(stage.wanted, stage.place, stage.role)
+            name = run.name(stage.wanted, stage.position, stage.role)
             name.storage = stage.storage
             ours = indices[cause] if cause >= 0 else causes[-1 - cause]
             indices.append(recorder.count)
@@ -172,7 +172,7 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
         numpy.random.seed(random.Random(seed).getrandbits(32))
     parent, loader, process = worker.run, worker.loader, worker.process
     recorder = parent.recorder and parent.recorder.fork()
-    run = Threads(parent.machine, process.store, recorder)
+    run = Threads(parent.machine, process.states, recorder)
     run.shares_storages = False
     run.origin, run.sites, run.sized = parent.origin, parent.sites, parent.sized
     process.interpreter, run.process = run.process.interpreter, process
@@ -238,7 +238,7 @@ def recorded_since(known: list[int], run: Any) -> tuple[Any, ...]:
     """
     recorder: Recorder = run.recorder
     outer = [sample for _, sample in recorder.instances]
-    sources = [*zip(recorder.places, outer, strict=True)]
+    sources = [*zip(recorder.positions, outer, strict=True)]
     members = [*recorder.members.items()]
     parts: list[list[Any]] = [recorder.spans, sources, recorder.identities, members]
     new = [part[before:] for part, before in zip(parts, known, strict=True)]

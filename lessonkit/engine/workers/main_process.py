@@ -47,7 +47,7 @@ class Loader(Stream):
     def prepare(self) -> None:
         self.base = base_of(self.node.inputs[0])
         self.kept: Kept | None = None  # what a cache before the workers holds
-        self.state: LoaderState = self.run.store.state(self.node, LoaderState)
+        self.state: LoaderState = self.run.states.of(self.node, LoaderState)
         self.epoch = self.state.epochs
         self.state.epochs += 1
         self.run.sized |= any(map(callable, (self.transfer, self.collate)))
@@ -82,7 +82,7 @@ class Loader(Stream):
     async def fill_cache(self) -> None:
         """Fill a cache before the workers, in this process."""
         if self.base is not None and self.base.method == "cache":
-            self.kept = self.run.store.state(self.base, Kept)
+            self.kept = self.run.states.of(self.base, Kept)
             if self.kept.elements is None:
                 self.open_input()
                 cache = self.input
@@ -96,7 +96,7 @@ class Loader(Stream):
         if self.base is None:
             return repeat(None)
         known = len(self.kept.elements or ()) if self.kept else cardinality(self.base)
-        seed = self.run.store.seed(self.generator) if self.shuffle else 0
+        seed = self.run.states.seed(self.generator) if self.shuffle else 0
         return indices_of(self.node, known, f"{seed}:{self.epoch}")
 
 
@@ -150,7 +150,7 @@ class LoaderWithWorkers(Loader):
         self.news = Gate(self.run, name)
         self.buffer = self.holds(name, self.most)
         if self.run.recorder is not None:
-            self.run.recorder.workers[scope.place.site] = count
+            self.run.recorder.workers[scope.position.site] = count
         self.workers: list[Worker] = []
         self.active = [True] * count  # workers that have not ended
         self.cycle = cycle(range(count))
@@ -193,12 +193,12 @@ class LoaderWithWorkers(Loader):
         run, workers = self.run, self.workers
         await run.spend(self.handling.begin)
         # Of what workers draw
-        self.seed = f"{run.store.seed(self.generator)}:{self.epoch}"
+        self.seed = f"{run.states.seed(self.generator)}:{self.epoch}"
         for worker in workers:
             run.current.lane = worker.number  # in the pictures this time is the worker's
             worker.start_task(await worker.launch())
         run.current.lane = 0
-        if self.persistent_workers and run.store is shared:
+        if self.persistent_workers and run.states is shared:
             self.state.children = [worker.child for worker in workers if worker.child]
         elif self.persistent_workers:
             self.state.workers = workers

@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
-from lessonkit.engine.machine import Store, WorkerInfo, price_of_bytes
+from lessonkit.engine.machine import NodeStates, WorkerInfo, price_of_bytes
 from lessonkit.engine.node import Node, one_call, swap
 from lessonkit.engine.operators.base import joined, operator
 from lessonkit.engine.operators.sources import Listed
@@ -191,7 +191,7 @@ def is_batch(result: Element | None) -> bool:
 class Worker(BatchMaker):
     """Makes one batch after another, in the order of its requests.
 
-    Its process is a model: a task with an interpreter lock and a store of its own. Batches that
+    Its process is a model: a task with an interpreter lock and states of its own. Batches that
     were requested before an epoch was left are still made; the next epoch waits for them.
     """
 
@@ -208,9 +208,9 @@ class Worker(BatchMaker):
         self.last_arrival = 0  # when the last of these reaches the main process
         self.first_delay = loader.handling.first
         self.transfer = price_of_bytes(loader.transfer, "transfer")
-        store = self.run.store
-        base = store.base + 1 + loader.epoch * loader.num_workers + number
-        own = Store(fixed_seed=store.fixed_seed, base=base)
+        states = self.run.states
+        base = states.base + 1 + loader.epoch * loader.num_workers + number
+        own = NodeStates(fixed_seed=states.fixed_seed, base=base)
         info = WorkerInfo(number, loader.num_workers)
         self.process = self.run.new_process(own, info, loader.epoch)
 
