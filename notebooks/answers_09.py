@@ -39,19 +39,19 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             workers * sum(start) + batch,
-            "That would be right if the loop started each worker only when the one before it is "
+            "That would be right if the loop started each worker only when the one before it was "
             "ready. But a worker gets ready while the loop starts the next.",
         ),
     ]
     why = (
-        "Four starts of 12 ms take 48 ms. Then one worker makes four images, which takes 80 ms. "
+        "Four starts of 12 ms take 48 ms. Then one worker decodes four images, which takes 80 ms. "
         "Without workers, the first batch came after 80 ms."
     )
     return {"wrong": wrong, "why": why}
 
 
-NONE = "for none, because eight batches are ordered ahead"
-EACH = "for each one a little, because one comes every 80 / 4 = 20 ms"
+NONE = "for none, because eight index lists are sent ahead"
+EACH = "for each one a little, because one arrives every 80 / 4 = 20 ms"
 FOURTH, EIGHTH = "for every fourth batch", "for every eighth batch"
 
 
@@ -70,13 +70,13 @@ def every() -> dict[str, Any]:
     wrong = [
         (
             NONE,
-            "Eight index lists are out, but four of them wait in a queue, and an index list is "
+            "Eight index lists are sent, but four of them wait in a queue, and an index list is "
             "not yet a batch.",
         ),
         (
             EACH,
-            "On average that is so. But all four workers begin together, so four batches are "
-            "ready together.",
+            "One does arrive every 20 ms on average. But all four workers begin together, so four "
+            "batches are ready together.",
         ),
         (
             EIGHTH,
@@ -85,7 +85,7 @@ def every() -> dict[str, Any]:
         ),
     ]
     why = (
-        "Four workers begin together and finish together. The loop trains with their four "
+        "Four workers begin together and finish together. The loop trains on their four "
         "batches in 40 ms, but the next four take 80 ms."
     )
     return {
@@ -104,13 +104,13 @@ def stay(
     wrong = [
         (
             epochs * workers * start[0],
-            "That is the time of the starts in all three epochs. But the first epoch has to "
-            "start the workers, too.",
+            "That is the time of the starts in all three epochs. But workers that stay are started "
+            "in the first epoch, too.",
         ),
         (
             (epochs - 1) * (workers * start[0] + batch),
-            "That would be right if the first batch of an epoch were ready as well. But workers "
-            "that stay have made nothing when an epoch begins.",
+            "That would be right if the first batch of an epoch were ready as well. But even workers "
+            "that stay begin it only when the epoch begins.",
         ),
         (
             (epochs - 1) * start[0],
