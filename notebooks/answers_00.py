@@ -26,13 +26,13 @@ def total(
         ),
         (
             epochs * (open + samples * read),
-            "Something is missing, the training or the opening. Both take time, and nothing else happens "
-            "while they do.",
+            "Either the training or the opening is missing. Both take time, and nothing else happens "
+            "during that time.",
         ),
         (
             epochs * (open + samples * read + train),
-            "That would be right if samples were read while the model trains. It is a good idea, and the "
-            "next lesson. This pipeline reads only when the loop asks for a sample.",
+            "That would be right if samples were read while the model trains, as they are in the next "
+            "lesson. This pipeline reads only when the loop asks for a sample.",
         ),
         (
             epochs * (open + samples * read) + train,
@@ -41,11 +41,11 @@ def total(
         ),
         (
             epochs * samples * read,
-            "That is the reading alone. Opening and training take time too, and nothing else happens while "
-            "they do.",
+            "That is the reading alone. Opening and training take time too, and nothing is read during "
+            "that time.",
         ),
     ]
-    why = "Each epoch opens the file once, then reads and trains three times, one thing after another."
+    why = "Each epoch opens the file once, and then reads and trains three times, one after the other."
     return {"wrong": wrong, "why": why}
 
 
@@ -63,15 +63,18 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
         ),
         (
             before / 2,
-            "Almost. Half the training time is right, but the total shrinks a little too: divide by the new "
-            "total.",
+            "Almost. The training time is halved, but the run also becomes a little shorter. Divide by the "
+            "new total.",
         ),
         (
             (train / 2) / (read + train / 2),
             "That would be right if the file were open already. The accelerator waits for that as well.",
         ),
     ]
-    why = "The accelerator works for 30 of 180 ms. The faster it is, the larger the share of time it waits."
+    why = (
+        "The accelerator works for 30 of 180 ms. The faster it is, the larger the share of time that it "
+        "waits."
+    )
     return {"wrong": wrong, "why": why}
 
 
@@ -80,19 +83,20 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
     wrong = [
         (
             open / samples + read + train,
-            "That is the time with 3 samples. The file is still opened once, and now 20 samples share that.",
+            "That is the time with 3 samples. The file is still opened once, and now 20 samples share that "
+            "cost.",
         ),
         (
             read + train,
-            "The opening is missing. It has not vanished: a twentieth of it falls to each sample.",
+            "The opening is missing. Each sample still pays a twentieth of it.",
         ),
         (
             (open / samples + read + train) * samples / 20,
-            "That would be right if all costs were shared. Only the opening is; each sample is still read, "
-            "and trained on, by itself.",
+            "That would be right if the samples shared all costs. They share only the opening; reading and "
+            "training cost the same for each sample as before.",
         ),
     ]
-    return {"wrong": wrong, "why": "30 / 20 + 15 + 10."}
+    return {"wrong": wrong, "why": "A sample takes 30 / 20 + 15 + 10 ms."}
 
 
 def changed(*, at_most: int) -> Goal:
