@@ -45,17 +45,17 @@ def two_epochs(
         (
             epochs * (open + samples * read),
             "Almost. That is the longer of the two jobs, without the last training step of each epoch. "
-            "Nothing is left to read by then, so nothing hides it.",
+            "Nothing is left to read during that step, so nothing hides it.",
         ),
         (
             epochs * (open + samples * read) + train,
-            "That would be right if the second epoch opened its file while the first still trains. But the "
-            "loop begins a new epoch only after the last one, and only then does a new reader start.",
+            "That would be right if the file were opened for the second epoch during the first. But a new "
+            "reader starts only when the second epoch begins, after the last step of the first.",
         ),
         (
             epochs * samples * read,
             "That is the reading alone. The first sample of an epoch has to wait until the file is open, "
-            "and nothing hides that.",
+            "and nothing hides that wait.",
         ),
         (
             epochs * samples * train,
@@ -77,8 +77,8 @@ def faster(training: str, opening: str) -> dict[str, Any]:
         ),
         (
             opening,
-            "Opening belongs to the slower side, and that is the right side. But an epoch opens once and "
-            "reads three times.",
+            "Opening does belong to the slower side. But an epoch opens the file once and reads three "
+            "times.",
         ),
     ]
     why = "Opening and reading take longer than training, and reading is the larger part of them."
@@ -113,8 +113,8 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
     wrong = [
         (
             one_slot,
-            "That would be right if samples arrived evenly. All cost the same, but they come three at a "
-            "time, with a long pause before the next three. More slots save samples for the pause.",
+            "That would be right if samples arrived evenly. They come three at a time, with a long pause "
+            "before the next three. Further slots keep samples for that pause.",
         ),
         (
             30 * 0.015,
