@@ -146,7 +146,7 @@ def test_a_trace_shows_what_each_worker_did() -> None:
     assert all(span.end <= trace.duration for span in maps)
     assert [
         span.sample
-        for key in trace.arrived[0]
+        for key in trace.epochs[0].keys
         for span in maps
         if span.element in trace.members(key)
     ] == list(range(12))
@@ -238,8 +238,8 @@ def who(trace: Trace) -> list[list[tuple[int, int]]]:
     """The pass and the number of each sample, by batches."""
     return [
         [trace.identities[sample][1:] for sample in trace.members(key)]
-        for keys in trace.arrived
-        for key in keys
+        for epoch in trace.epochs
+        for key in epoch.keys
     ]
 
 

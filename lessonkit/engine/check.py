@@ -163,7 +163,8 @@ ARGUMENTS: dict[str, Check] = {
 
 def arguments(method: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return those of the *given* arguments of *method* that have a check, as it returns them."""
-    checks = {
-        name: ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name) for name in given
-    }
-    return {name: check(name, given[name]) for name, check in checks.items() if check}
+    checked = {}
+    for name, value in given.items():
+        if check := ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name):
+            checked[name] = check(name, value)
+    return checked

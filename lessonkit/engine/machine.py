@@ -155,11 +155,6 @@ class Process:
     first: int = 0
     passes: Counter[int] = field(default_factory=Counter)
 
-    def opens(self, instance: int) -> int:
-        """Count one more pass over a source; return its number."""
-        self.passes[instance] += 1
-        return self.first + self.passes[instance] - 1
-
 
 def get_worker_info() -> WorkerInfo | None:
     """Return in which worker of a `DataLoader` a function runs; None in the main process.

@@ -46,17 +46,16 @@ class State:
 
 def state_of(trace: Any, after: int) -> State:
     """Return the state of a run after *after* elements; ValueError if it has none."""
-    node, given = trace.dataset.node, sum(map(len, trace.arrived))
-    if after > given:
-        raise ValueError(
-            f"after={after}: must be {given} or less, the number of elements that were trained on"
-        )
-    if not (trace.recorded.is_repeatable and all(map(is_repeatable, walk(node)))):
+    node, recorded = trace.dataset.node, trace.recorded
+    times = [epoch.start + time for epoch in trace.epochs for time in epoch.arrivals]
+    if after > len(times):
+        must = f"must be {len(times)} or less, the number of elements that were trained on"
+        raise ValueError(f"after={after}: {must}")
+    if not (recorded.is_repeatable and all(map(is_repeatable, walk(node)))):
         raise ValueError(
             "this run depends on timing or on chance, so it cannot be resumed: "
             "keep the order of the elements, and draw nothing (random=True)"
         )
-    times = [epoch.start + time for epoch in trace.epochs for time in epoch.arrivals]
     now = round(times[after - 1] * 1e9) if after else 0
     held = sum(
         event.change * event.nbytes for event in trace.events if event.time_ns <= now

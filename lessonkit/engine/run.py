@@ -397,22 +397,15 @@ class Run(ABC):
     def now(self) -> int:
         """The time that the current task has reached, by which it is due."""
 
+    @abstractmethod
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro*, which waits as *stage*, and all that it starts; return its value."""
-        try:
-            return self.drive(coro, stage)
-        finally:
-            self.finish(coro)
 
     def finish(self, coro: Coroutine[Any, None, Any]) -> None:
         """End *coro* and its helpers, then all that would outlive the run."""
         coro.close()
         for end in self.leftovers:
             end()
-
-    @abstractmethod
-    def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        """Run *coro* as `complete` does."""
 
     @abstractmethod
     def wake(self, task: Any) -> None:

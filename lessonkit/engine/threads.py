@@ -171,13 +171,13 @@ class Threads(Run):
     # ---- driving coroutines ----
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
+        """Run *coro* on this thread, and all that it starts on others; return its value."""
         with self.lock:
-            return super().complete(coro, stage)
-
-    def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        """Run *coro* on this thread, and all that it starts on others."""
-        self.current = ThreadTask(self, None, stage)
-        return self.step(self.current, coro)
+            self.current = ThreadTask(self, None, stage)
+            try:
+                return self.step(self.current, coro)
+            finally:
+                self.finish(coro)
 
     def step(self, task: ThreadTask, coro: Any) -> Any:
         """Run *coro* on this thread, the lock held, until it returns; give its value."""

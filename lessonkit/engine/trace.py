@@ -77,7 +77,7 @@ class Recorder:
     """Records a run as it happens.
 
     It must not slow the run down, nor fill the memory: the fields of all spans stand in
-    one flat list, eight for each, and those of buffer events and identities likewise.
+    one flat list, eight for each, and those of buffer events likewise.
     """
 
     is_repeatable = True  # are the steps that functions made
@@ -88,9 +88,8 @@ class Recorder:
         self.files: list[
             tuple[Any, ...]
         ] = []  # each as a buffer event, of the stage that reads
-        # By epochs: the elements that the training loop got
-        self.arrived: list[list[int]] = []
-        self.identities: list[int] = [*NOBODY]
+        # Of each element, by its key: the fields of an `Identity`
+        self.identities: list[tuple[int, int, int]] = [NOBODY]
         self.members: dict[int, tuple[int, ...]] = {}  # of batches: who is in them
         self.names: list[Name] = []  # of stages and buffers, as they were opened
         # Of the buffers: how many elements there is room for
@@ -106,11 +105,6 @@ class Recorder:
     def count(self) -> int:
         """How many spans there are."""
         return len(self.spans) // 8
-
-    @property
-    def element_count(self) -> int:
-        """The number of known elements, NOBODY included: the key of the next one."""
-        return len(self.identities) // 3
 
     def fork(self) -> "Recorder":
         """Make one for another process, which knows the elements and sources of this one."""
@@ -128,19 +122,15 @@ class Recorder:
 
     def identify(self, instance: int, epoch: int, sample: int) -> int:
         """Return a key for a *sample* that a source gives."""
-        self.identities += (instance, epoch, sample)
-        return self.element_count - 1
+        self.identities.append((instance, epoch, sample))
+        return len(self.identities) - 1
 
     def join(self, parts: list[int]) -> int:
         """Return a key for an element that is made of *parts*."""
         members = tuple(who for part in parts for who in self.members.get(part, (part,)))
-        key = self.identify(*self.identity(members[0]))
+        key = self.identify(*self.identities[members[0]])  # the first sample's
         self.members[key] = members
         return key
-
-    def identity(self, element: int) -> Identity:
-        """Return the identity of an *element*; a batch has that of its first sample."""
-        return Identity(*self.identities[3 * element : 3 * element + 3])
 
 
 def rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
@@ -251,7 +241,8 @@ class Epoch:
     """One pass of the training loop; times in seconds from its first request.
 
     *elements* are the values that arrived: numbers and short text as they are, and
-    batches of them; of anything larger only what it is, unless the run kept it.
+    batches of them; of anything larger only what it is, unless the run kept it. *keys* has
+    their keys in the trace. All three are empty if the run was not recorded.
     """
 
     start: float
@@ -260,6 +251,7 @@ class Epoch:
     samples: int = 0
     elements: list[Any] = field(default_factory=list)
     arrivals: list[float] = field(default_factory=list)
+    keys: list[int] = field(default_factory=list, repr=False)
 
 
 @dataclass(eq=False, repr=False)
@@ -319,13 +311,8 @@ class Trace:
 
     @cached_property
     def identities(self) -> list[Identity]:
-        """The identity of each element, by its key; the first is NOBODY."""
-        return [*map(Identity._make, rows(self.recorded.identities, 3))]
-
-    @property
-    def arrived(self) -> list[list[int]]:
-        """The elements that reached the training loop, by epochs, as keys."""
-        return self.recorded.arrived
+        """The identity of each element, by its key; that of a batch is its first sample's."""
+        return [*map(Identity._make, self.recorded.identities)]
 
     def members(self, element: int) -> tuple[int, ...]:
         """Return the samples in an *element*: itself, or those of a batch."""

@@ -210,12 +210,12 @@ class Loop:
         watched = run.recorder is not None or self.progress is not None
         skip, queue, meet, most = self.skip, self.options["queue"], self.meet, self.most
         count, copies = 0, not (load.free or self.ahead)
-        accelerator = Background(self.train, "the accelerator's queue", "buffer full")
+        accelerator = None
+        if queue:
+            accelerator = Background(self.train, "the accelerator's queue", "buffer full")
         for _ in range(self.options["num_epochs"]):
             epoch = Epoch(start=run.time / 1e9)
             self.epochs.append(epoch)
-            if run.recorder is not None:
-                run.recorder.arrived.append([])
             before, samples = count, 0
             stream = open_whole(Scope(run), self.pipeline.node)
             give = CopiedAhead(stream, load) if self.ahead else stream
@@ -233,23 +233,23 @@ class Loop:
                     if copies:
                         await load.take(element)
                     await launch.take(element)
-                    if queue:
+                    if accelerator:
                         await accelerator.until(left=queue - 1)
                         accelerator.begin(element)
                     if meet:
                         await meet(got)
-                await accelerator.until(left=0)
+                if accelerator:
+                    await accelerator.until(left=0)
                 if meet:
                     await meet(None)
             finally:
                 epoch.count, epoch.samples = max(0, count - max(before, skip)), samples
                 epoch.duration = run.time / 1e9 - epoch.start
                 give.close()
-                accelerator.close()
+                if accelerator:
+                    accelerator.close()
             if before < count <= skip:  # all of it was before
                 self.epochs.pop()
-                if run.recorder is not None:
-                    run.recorder.arrived.pop()
             if count == most:
                 if self.is_endless:
                     raise ValueError(
@@ -261,7 +261,7 @@ class Loop:
         """Record the arrival of *element*, and report that it is number *count*."""
         now = self.run.time / 1e9
         if self.run.recorder is not None:
-            self.run.recorder.arrived[-1].append(element.key)
+            epoch.keys.append(element.key)
             epoch.arrivals.append(now - epoch.start)
             epoch.elements.append(element.value if self.keep else _described(element.value))
         if self.progress is not None:

@@ -51,10 +51,13 @@ class Virtual(Run):
     def now(self) -> int:
         return self.time
 
-    def drive(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
+    def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         main = Task(self, coro, stage)
         self.ready.append(main)
-        return self.go(main, inf).value
+        try:
+            return self.go(main, inf).value
+        finally:
+            self.finish(coro)
 
     def go(self, main: Task, until: float) -> Any:
         """Run tasks until *main* ends, and return its end; ALL_RANKS if it waits for other ranks.

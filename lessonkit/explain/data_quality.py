@@ -21,8 +21,12 @@ def data_quality(trace: Trace) -> tuple[str, ...]:
     """
     root, who = trace.dataset.node, trace.identities
     samples = [
-        [(who[one].instance, who[one].sample) for key in keys for one in trace.members(key)]
-        for keys in trace.arrived
+        [
+            (who[one].instance, who[one].sample)
+            for key in epoch.keys
+            for one in trace.members(key)
+        ]
+        for epoch in trace.epochs
     ]
     by_epoch = [passes(epoch) for epoch in samples]
     frozen, each_pass = what_is_frozen(root), [*chain.from_iterable(by_epoch)]

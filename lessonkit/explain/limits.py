@@ -110,9 +110,9 @@ def limits(trace: Trace) -> Limits:
     for span in trace.work if starts else ():
         parts[max(0, bisect_right(starts, span.start_ns) - 1)].append(span)
     totals, highest = Counter[str](), 0
-    for epoch, keys, part in zip(trace.epochs, trace.arrived, parts, strict=True):
+    for epoch, part in zip(trace.epochs, parts, strict=True):
         least = Counter[str]()
-        for name, time in Needs(trace, epoch, keys, part).bounds() if keys else ():
+        for name, time in Needs(trace, epoch, part).bounds() if epoch.keys else ():
             least[name] = max(least[name], time)
         totals += least
         highest += max(least.values(), default=0)
@@ -134,10 +134,8 @@ class Needs:
     Work on an element that came several times counts in equal parts for each time.
     """
 
-    def __init__(
-        self, trace: Trace, epoch: Epoch, keys: list[int], spans: list[Span]
-    ) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, epoch: Epoch, spans: list[Span]) -> None:
+        self.trace, keys = trace, epoch.keys
         times = [round(time * NS) for time in epoch.arrivals]
         # By element: how often it came, and when for the first time
         self.arrived = Counter(keys)

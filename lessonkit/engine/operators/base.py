@@ -66,23 +66,20 @@ class Stream(ABC):
 
     opens_inputs = True  # before it is asked for anything
     input: Stream  # the one that was opened last
+    buffer: Name | None = None  # what a trace calls the elements that it holds
 
     def __init__(self, scope: Scope, node: Node) -> None:
         self.run = scope.run
+        self.recorder = scope.run.recorder
         self.scope = scope
         self.node = node
         self.opened: list[Stream] = []  # the inputs that are open
         self.helpers: list[Task] = []
-        self.buffers: list[Buffer] = []
         # An object whose __dict__ is used is slower
         for name, value in node.arguments.items():
             setattr(self, name, value)
-        if (
-            scope.position.inside
-            and self.run.recorder is not None
-            and not is_repeatable(node)
-        ):
-            self.run.recorder.is_repeatable = False
+        if self.recorder is not None and scope.position.inside:
+            self.recorder.is_repeatable &= is_repeatable(node)
         if self.opens_inputs:
             for index in range(len(node.inputs)):
                 self.open_input(index)
@@ -109,65 +106,46 @@ class Stream(ABC):
         """Start *coro* as a helper, which waits as *stage*, in a lane of its own."""
         self.helpers.append(self.run.start(coro, stage, lane=len(self.helpers)))
 
-    def holds(self, name: Name, capacity: int | None) -> Buffer:
-        """Make a buffer for at most *capacity* elements; None is no limit."""
-        self.buffers.append(Buffer(self.run, name, capacity))
-        return self.buffers[-1]
+    def open_buffer(self, name: Name, capacity: int | None) -> None:
+        """Record from now on what this holds: at most *capacity* elements, or any number for None.
+
+        Several buffers of one *name* may be open at once, in the files of an interleave or in
+        several workers: then there is room for *capacity* elements in each.
+        """
+        self.buffer = name
+        if self.recorder is not None:
+            rooms, number = self.recorder.capacities, self.recorder.open
+            number[name] += 1
+            most = capacity and capacity * number[name]
+            rooms[name] = most and max(rooms.get(name) or 0, most)
+
+    def enter(self, element: Element) -> None:
+        """Record that *element* comes into the buffer."""
+        if self.recorder is not None:
+            event = self.buffer, self.run.time, 1, element.key, element.nbytes
+            self.recorder.events += event
+
+    def leave(self, *elements: Element) -> None:
+        """Record that *elements* leave the buffer."""
+        if self.recorder is not None:
+            for element in elements:
+                event = self.buffer, self.run.time, -1, element.key, element.nbytes
+                self.recorder.events += event
 
     def close(self) -> None:
         """End helpers, close files and forget all that is held."""
         for helper in self.helpers:
             self.run.cancel(helper)
         self.close_inputs()
-        for buffer in self.buffers:
-            buffer.close()
-        self.buffers.clear()
+        if self.recorder is not None and self.buffer is not None:
+            self.recorder.open[self.buffer] -= 1
+            self.buffer = None
 
     def close_inputs(self) -> None:
         """Close the inputs that are open."""
         for stream in self.opened:
             stream.close()
         self.opened.clear()
-
-
-class Buffer:
-    """Records what an operator holds: every element that enters or leaves.
-
-    Several of one *name* may be open at once, in the files of an interleave or in several workers:
-    then there is room for *capacity* elements in each.
-    """
-
-    def __init__(self, run: Run, name: Name, capacity: int | None) -> None:
-        self.run = run
-        self.name = name
-        self.events: list[Any] | None = None
-        self.recorder = run.recorder
-        if self.recorder is not None:
-            self.events = self.recorder.events
-            rooms, number = self.recorder.capacities, self.recorder.open
-            number[name] += 1
-            most = capacity and capacity * number[name]
-            rooms[name] = most and max(rooms.get(name) or 0, most)
-
-    def close(self) -> None:
-        """Note that nothing comes into it any more."""
-        if self.recorder is not None:
-            self.recorder.open[self.name] -= 1
-
-    def enter(self, element: Element) -> None:
-        if self.events is not None:
-            self.events += (self.name, self.run.time, 1, element.key, element.nbytes)
-
-    def leave(self, *elements: Element) -> None:
-        if self.events is not None:
-            for element in elements:
-                self.events += (
-                    self.name,
-                    self.run.time,
-                    -1,
-                    element.key,
-                    element.nbytes,
-                )
 
 
 def open_whole(

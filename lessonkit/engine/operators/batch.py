@@ -74,7 +74,7 @@ class Unbatch(Stream):
     def taken_apart(self, batch: Element) -> list[Element]:
         """Return the parts of *batch*, with the names that they had before it was made."""
         parts = [Element(value) for value in split(batch.value)]
-        count, number, recorder = len(parts), batch.number, self.run.recorder
+        count, number, recorder = len(parts), batch.number, self.recorder
         keys = recorder.members.get(batch.key, ()) if recorder is not None else ()
         if len(keys) != count:
             keys = (batch.key,) * count

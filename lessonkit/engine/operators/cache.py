@@ -33,7 +33,7 @@ class Cache(Stream):
             return
         self.open_input()
         self.expected = cardinality(self.node.inputs[0])
-        self.buffer = self.holds(self.scope.name("cache", CACHE), None)
+        self.open_buffer(self.scope.name("cache", CACHE), None)
 
     async def next(self) -> Element:
         if self.replayed is not None:
@@ -42,7 +42,7 @@ class Cache(Stream):
         element = await self.input.next()
         if element is not END:
             self.copies.append(element.copy())
-            self.buffer.enter(element)
+            self.enter(element)
         # Known in advance: no need to see the end
         is_complete = element is END or len(self.copies) == self.expected
         if is_complete and self.kept.elements is None:
@@ -52,6 +52,6 @@ class Cache(Stream):
     def close(self) -> None:
         # A pass that was broken off keeps nothing
         if self.copies and self.kept.elements is not self.copies:
-            self.buffer.leave(*self.copies)
+            self.leave(*self.copies)
             self.copies = []
         super().close()

@@ -142,7 +142,7 @@ class ParallelInterleave(Interleave):
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
         self.to_read: deque[int] = deque()  # slots whose file may have room
-        self.buffer = self.holds(name, (self.cycle + self.most_future) * self.most_results)
+        self.open_buffer(name, (self.cycle + self.most_future) * self.most_results)
         self.news = Gate(self.run, name)  # for the consumer: an element, or an end
         self.work = Gate(self.run, name)  # for the readers of the cycle
         self.room = Gate(self.run, name)  # for the readers of future files
@@ -188,7 +188,7 @@ class ParallelInterleave(Interleave):
             file = self.files[self.turn]
             if file and file.results:
                 result = file.results.popleft()
-                self.buffer.leave(result)
+                self.leave(result)
                 if not file.active:
                     self.ask_for(self.turn)
                 self.count_element(len(self.files))
@@ -226,7 +226,7 @@ class ParallelInterleave(Interleave):
             stream = None if self.ended else await self.open_next()
         except Exception as error:
             failure = Failure(error)
-            self.buffer.enter(failure)
+            self.enter(failure)
             return File(None, failure)
         self.ended = stream is None
         return None if self.ended else File(stream)
@@ -273,13 +273,13 @@ class ParallelInterleave(Interleave):
                 file.stream = None
             else:
                 file.results.append(result)
-                self.buffer.enter(result)
+                self.enter(result)
             self.news.changed()
         file.active = False
 
     def close(self) -> None:
         for file in [*filter(None, self.files), *self.future]:
-            self.buffer.leave(*file.results)
+            self.leave(*file.results)
             if file.stream is not None:
                 file.stream.close()
         self.files, self.future = [], deque()

@@ -62,7 +62,7 @@ class ParallelMap(SequentialMap):
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
         name = self.scope.name(f"{self.stage}: {self.most} calls", AHEAD)
         self.window: deque[Slot] = deque()  # in the order of the inputs
-        self.buffer = self.holds(name, self.most)
+        self.open_buffer(name, self.most)
         self.room = Gate(self.run, name)  # for a call to begin
         self.news = Gate(self.run, name)  # of a slot, or of what is in it
 
@@ -79,7 +79,7 @@ class ParallelMap(SequentialMap):
             await self.run.until(self.news, lambda: slot.result, "buffer empty")
         finally:  # it has left the window: `close` finds nothing of it there
             if slot.result is not None and slot.result is not END:
-                self.buffer.leave(slot.result)
+                self.leave(slot.result)
         assert slot.result is not None
         return settle(slot.result)
 
@@ -124,10 +124,10 @@ class ParallelMap(SequentialMap):
                 except Exception as error:
                     element = Failure(error)
             slot.result = element
-            self.buffer.enter(element)
+            self.enter(element)
             self.news.changed()
 
     def close(self) -> None:
-        self.buffer.leave(*(slot.result for slot in self.window if slot.result))
+        self.leave(*(slot.result for slot in self.window if slot.result))
         self.window.clear()
         super().close()

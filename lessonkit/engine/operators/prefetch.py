@@ -32,7 +32,7 @@ class Prefetch(Stream):
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
         name = self.scope.name(self.label.format(self.size), AHEAD)
         self.ready: deque[Element] = deque()
-        self.buffer = self.holds(name, self.size)
+        self.open_buffer(name, self.size)
         self.filled = Gate(self.run, name)
         self.freed = Gate(self.run, name)
 
@@ -44,7 +44,7 @@ class Prefetch(Stream):
             if not self.ready:
                 return END
         element = self.ready.popleft()
-        self.buffer.leave(element)
+        self.leave(element)
         if self.freed.waiting:
             self.freed.changed()
         return settle(element)
@@ -62,7 +62,7 @@ class Prefetch(Stream):
                 self.ended = True
             else:
                 self.ready.append(element)
-                self.buffer.enter(element)
+                self.enter(element)
             if self.filled.waiting:
                 self.filled.changed()
 
@@ -73,6 +73,6 @@ class Prefetch(Stream):
         return len(self.ready) < self.size
 
     def close(self) -> None:
-        self.buffer.leave(*self.ready)
+        self.leave(*self.ready)
         self.ready.clear()
         super().close()

@@ -19,7 +19,7 @@ class Shuffle(Stream):
         self.random = random.Random(next(seeds))
         self.held: list[Element] = []
         name = self.scope.name(f"shuffle({self.buffer_size})", CHOICE)
-        self.buffer = self.holds(name, self.buffer_size)
+        self.open_buffer(name, self.buffer_size)
 
     def new_seeds(self) -> Iterator[str]:
         """Give the seeds of all passes, for all iterations over the same description."""
@@ -33,16 +33,16 @@ class Shuffle(Stream):
                 self.close_inputs()
             else:
                 self.held.append(element)
-                self.buffer.enter(element)
+                self.enter(element)
         if not self.held:
             return END
         chosen = self.random.randrange(len(self.held))
         self.held[chosen], self.held[-1] = self.held[-1], self.held[chosen]
         element = self.held.pop()
-        self.buffer.leave(element)
+        self.leave(element)
         return element
 
     def close(self) -> None:
-        self.buffer.leave(*self.held)
+        self.leave(*self.held)
         self.held.clear()
         super().close()

@@ -20,13 +20,16 @@ class Source(Stream):
     is_open = False  # as a file is
 
     def prepare(self) -> None:
-        recorder, self.origin = self.run.recorder, self.scope.origin
+        recorder, self.origin = self.recorder, self.scope.origin
         if recorder is not None:
-            origin = recorder.identity(self.origin.key) if self.origin else None
-            # The same file in every epoch
-            outer = origin and (origin.instance, origin.sample)
+            outer = None
+            if self.origin:  # the same file in every epoch
+                instance, _, sample = recorder.identities[self.origin.key]
+                outer = instance, sample
             self.instance = recorder.opened(self.scope.position, outer)
-            self.epoch = self.run.current.process.opens(self.instance)
+            process = self.run.current.process
+            self.epoch = process.first + process.passes[self.instance]
+            process.passes[self.instance] += 1
 
     def begin(self) -> Element:
         """Make the next element of this source, still without a value."""
@@ -47,8 +50,8 @@ class Source(Stream):
     def file(self, change: int) -> None:
         """Record that a file is opened (*change* is 1) or closed (-1)."""
         self.is_open = change > 0
-        if self.run.recorder is not None:
-            self.run.recorder.files.append((self.read_stage, self.run.time, change, 0, 0))
+        if self.recorder is not None:
+            self.recorder.files.append((self.read_stage, self.run.time, change, 0, 0))
 
     def close(self) -> None:
         if self.is_open:
@@ -133,8 +136,8 @@ class SlowFile(Source):
             self.file(+1)
             # A cost may depend on which file it is
             opening = (self.origin or Element(0)).copy()
-            if self.run.recorder is not None:
-                opening.key = self.run.recorder.identify(self.instance, self.epoch, -1)
+            if self.recorder is not None:
+                opening.key = self.recorder.identify(self.instance, self.epoch, -1)
             await self.run.spend(self.price_of_open, self.open_stage, opening)
         if self.given == self.num_samples:
             self.close()

@@ -33,7 +33,7 @@ class ChildProcess:
         recorder = worker.run.recorder or Recorder()
         # What the process calls its sources, its elements and its spans, is here:
         self.sources = [*range(len(recorder.positions))]
-        self.keys = [*range(recorder.element_count)]
+        self.keys = [*range(len(recorder.identities))]
         self.spans: list[int] = []
         # The span that came before its start, and before each request
         self.causes: list[int] = []
@@ -128,7 +128,7 @@ class ForkedWorker(Worker):
         keys, indices, causes = self.child.keys, self.child.spans, self.child.causes
         known = self.child.sources
         known += [recorder.opened(*source) for source in sources]
-        for source, epoch, sample in rows(identities, 3):
+        for source, epoch, sample in identities:
             keys.append(recorder.identify(known[source], epoch, sample))
         for key, parts in members:
             recorder.members[keys[key]] = tuple(keys[part] for part in parts)

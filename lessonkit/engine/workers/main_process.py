@@ -148,9 +148,9 @@ class LoaderWithWorkers(Loader):
         self.take_stage = scope.name("Take", TAKE)
         name = scope.name(f"DataLoader: {count} workers", AHEAD)
         self.news = Gate(self.run, name)
-        self.buffer = self.holds(name, self.most)
-        if self.run.recorder is not None:
-            self.run.recorder.workers[scope.position.site] = count
+        self.open_buffer(name, self.most)
+        if self.recorder is not None:
+            self.recorder.workers[scope.position.site] = count
         self.workers: list[Worker] = []
         self.active = [True] * count  # workers that have not ended
         self.cycle = cycle(range(count))
@@ -218,7 +218,7 @@ class LoaderWithWorkers(Loader):
         )
         self.arrived.clear()
 
-    async def leave(self) -> None:
+    async def end_workers(self) -> None:
         """End the workers, each after the batch that it has begun; persistent ones stay."""
         run, workers, handling = self.run, self.workers, self.handling
         if not self.persistent_workers:
@@ -232,7 +232,7 @@ class LoaderWithWorkers(Loader):
     def close(self) -> None:
         for request in self.requests.values():
             if is_batch(request.result):
-                self.buffer.leave(request.result)
+                self.leave(request.result)
         self.requests.clear()
         if self.workers:
             self.state.is_at_work = False
@@ -256,7 +256,7 @@ class LoaderWithWorkers(Loader):
         request = await self.next_made()
         if request is None:
             self.finished = True
-            await self.leave()
+            await self.end_workers()
             return END
         del self.requests[request.number]
         if is_batch(request.result):
@@ -266,7 +266,7 @@ class LoaderWithWorkers(Loader):
                 run.record_wait(
                     stage, "out of turn", *times, request.worker, request.result, place
                 )
-            self.buffer.leave(request.result)
+            self.leave(request.result)
         self.next_since = run.time
         if handling.take:
             await self.take(request)
@@ -330,6 +330,6 @@ class LoaderWithWorkers(Loader):
         if (
             is_batch(request.result) and request.number in self.requests
         ):  # not of a loop that was left
-            self.buffer.enter(request.result)
+            self.enter(request.result)
         self.arrived.append(request)
         self.news.changed()
