@@ -51,7 +51,7 @@ def step_of(recipe: tuple[Callable[[int], Any], dict[str, Any]]) -> float:
 SAME, TENTH, HALF, EIGHT = (
     "as long as on one machine",
     "about a tenth longer",
-    "at least 1.5 times as long",
+    "1.5 to 2 times as long",
     "eight times as long",
 )
 
@@ -59,7 +59,7 @@ SAME, TENTH, HALF, EIGHT = (
 def slower(one: Trace, eight: Trace) -> str:
     """Say in words how long eight machines take, compared with one."""
     share = eight.duration / one.duration
-    return SAME if share < 1.02 else TENTH if share < 1.3 else HALF if share < 4 else EIGHT
+    return SAME if share < 1.02 else TENTH if share < 1.3 else HALF if share < 2 else EIGHT
 
 
 def together() -> dict[str, Any]:
@@ -81,7 +81,10 @@ def together() -> dict[str, Any]:
             "the same time.",
         ),
     ]
-    why = "One fetch in 20 is slow, so in about every third step at least one of eight fetches is slow."
+    why = (
+        "One fetch in 20 is slow, so in about every third step at least one of eight fetches is "
+        "slow, and all ranks wait for it."
+    )
     choices = [SAME, TENTH, HALF, EIGHT]
     return {"answer": slower, "choices": choices, "wrong": wrong, "why": why}
 
@@ -95,7 +98,8 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
         ),
         (
             read,
-            "That would be right for one machine alone. But each of eight gets an eighth of the bandwidth.",
+            "That is the time in which one machine reads alone. But each of eight gets an eighth of "
+            "the bandwidth.",
         ),
         (
             machines * read + step,
@@ -104,7 +108,10 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
         ),
         (read + step, "That would be right for one machine without a prefetch."),
     ]
-    why = "Reading eight times 2 MB at 400 MB per second takes 40 ms, which hides the 20 ms of training."
+    why = (
+        "Reading eight times 2 MB at 400 MB per second takes 40 ms. The 20 ms of training are "
+        "hidden behind that."
+    )
     return {"answer": per_step, "wrong": wrong, "why": why}
 
 
