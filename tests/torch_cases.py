@@ -241,8 +241,8 @@ async def epochs_of(
         began = clock.time
         stream: Any = Scope(clock).open(made.node)
         await one_pass(spec, stream, clock, passes[-1], limit, began)
-        if passes[-1].outcome == "abandoned" and hasattr(stream, "leave"):
-            await stream.leave()
+        if passes[-1].outcome == "abandoned" and hasattr(stream, "end_workers"):
+            await stream.end_workers()
         passes[-1].epoch_ms = (clock.time - began) / 1e6
         stream.close()
 
