@@ -1,5 +1,9 @@
-"""Random pipelines, the same for the same seed, for rules that hold for every pipeline."""
+"""Random pipelines, the same for the same seed, for rules that hold for every pipeline.
 
+LESSONKIT_TIMES=10 tries ten times as many of them, for a long run before a release.
+"""
+
+import os
 import random
 from collections.abc import Callable
 from dataclasses import fields
@@ -10,6 +14,12 @@ from lessonkit.engine.node import Node, base_of, cardinality, rebuilt
 from lessonkit.engine.storage import Read
 
 TINY = (0, 1e-5, 3e-5, 1e-4)  # seconds
+TIMES = int(os.environ.get("LESSONKIT_TIMES", "1"))
+
+
+def seeds(usual: int) -> range:
+    """The seeds of *usual* random cases, or of LESSONKIT_TIMES as many."""
+    return range(usual * TIMES)
 
 
 def pipeline(

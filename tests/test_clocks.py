@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_pipelines import PlannedError, loaded, pipeline, without_storages
+from random_pipelines import PlannedError, loaded, pipeline, seeds, without_storages
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
@@ -32,7 +32,7 @@ def is_a_race(dataset: Dataset) -> bool:
 
 def test_no_element_is_lost_or_doubled_on_either_clock() -> None:
     checked = 0
-    for seed in range(1100):
+    for seed in seeds(300):
         if is_a_race(pipeline(seed)):
             continue
         checked += 1
@@ -40,12 +40,12 @@ def test_no_element_is_lost_or_doubled_on_either_clock() -> None:
         assert [epoch.elements for epoch in real.epochs] == [
             epoch.elements for epoch in virtual.epochs
         ], seed
-    assert checked >= 1000
+    assert checked >= 0.9 * len(seeds(300))
 
 
 def test_real_workers_make_the_same_batches_as_modelled_ones() -> None:
     """Out of order, who is first is open."""
-    for seed in range(40):
+    for seed in seeds(30):
         dataset = without_storages(loaded(seed))
         if is_a_race(dataset) or "in_order=False" in repr(dataset):
             continue
@@ -56,7 +56,7 @@ def test_real_workers_make_the_same_batches_as_modelled_ones() -> None:
 
 
 def test_errors_in_real_workers_stand_where_they_do_in_modelled_ones() -> None:
-    for seed in range(40):
+    for seed in seeds(30):
         dataset = without_storages(loaded(seed, failing=True))
         if not is_a_race(dataset) and "in_order=False" not in repr(dataset):
             assert on_threads(dataset) == on_virtual(dataset), seed
@@ -103,7 +103,7 @@ def on_virtual(dataset: Dataset) -> list[Any]:
 
 @pytest.mark.parametrize("operator", ["map", "interleave"])
 def test_without_an_order_the_elements_are_the_same_in_another(operator: str) -> None:
-    for seed in range(50):
+    for seed in seeds(30):
         if operator == "map":
             dataset = pipeline(seed).map(
                 cost=lambda value: 1e-4 * (len(repr(value)) % 3),
@@ -143,7 +143,7 @@ def test_what_a_function_says_it_costs_is_spent_on_both_clocks() -> None:
 
 
 def test_the_virtual_clock_gives_the_same_trace_each_time() -> None:
-    for seed in range(100):
+    for seed in seeds(40):
         first, second = (benchmark(pipeline(seed)) for _ in range(2))
         assert first.spans == second.spans
         assert first.events == second.events

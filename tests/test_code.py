@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_pipelines import loaded, pipeline
+from random_pipelines import loaded, pipeline, seeds
 
 from lessonkit import (
     AUTOTUNE,
@@ -59,7 +59,7 @@ def missing(text: str) -> list[str]:
 def test_with_what_is_missing_the_program_builds_the_same_pipeline(
     drawn: Callable[[int], Dataset],
 ) -> None:
-    for seed in range(150):
+    for seed in seeds(75):
         dataset = drawn(seed)
         again = built(dataset)
         # What is used twice is written twice, and has a cache of its own each time.
@@ -248,7 +248,7 @@ def test_a_loader_is_given_what_pytorch_knows_and_nothing_else() -> None:
 @pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize("failing", [False, True])
 def test_programs_compile_and_are_always_the_same(language: str, failing: bool) -> None:
-    for seed in range(75):
+    for seed in seeds(40):
         drawn = loaded if language == "torch" else pipeline
         text = drawn(seed, failing=failing).code(language)
         compile(text, "program", "exec")

@@ -315,15 +315,15 @@ def let_it_raise(dataset: Dataset, errors: list[Exception]) -> None:
         errors.append(error)
 
 
-def test_thousands_of_broken_loops_leave_no_thread_behind() -> None:
+def test_hundreds_of_broken_loops_leave_no_thread_behind() -> None:
     errors: list[Exception] = []
-    for _ in range(1000):
+    for _ in range(250):
         abandon(Dataset.range(100).map(lambda x: x, num_parallel_calls=4).prefetch(2))
         let_it_raise(
             Dataset.range(100).map(fails_on_three, num_parallel_calls=4).prefetch(2),
             errors,
         )
-    assert len(errors) == 1000  # and though somebody keeps them
+    assert len(errors) == 250  # and though somebody keeps them
     assert eventually(lambda: helpers() == 0)
 
 

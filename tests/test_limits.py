@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from random_pipelines import pipeline
+from random_pipelines import pipeline, seeds
 from random_runs import COSTS, runs
 
 from lessonkit import (
@@ -66,7 +66,7 @@ def faster(node: Node, draw: random.Random) -> Node:
 def test_no_prefetch_and_no_parallel_calls_beat_the_bound() -> None:
     """A cache is another matter: one that a prefetch fills in the background saves work."""
     beaten = []
-    for seed in range(600):
+    for seed in seeds(200):
         dataset, machine, draw = (
             pipeline(seed, COSTS),
             Machine((1, 2, 4)[seed % 3]),

@@ -1,6 +1,6 @@
 """Every tool knows every loader: rules that hold for random pipelines with loaders in them.
 
-500 of them run on the virtual clock and 60 on the real one; LESSONKIT_LOADERS and
+200 of them run on the virtual clock and 30 on the real one; LESSONKIT_LOADERS and
 LESSONKIT_REAL_LOADERS ask for more, for a long run before a release.
 """
 
@@ -25,8 +25,8 @@ from lessonkit.optimize import RULES, rewrite
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets.page_data import packed, page_data
 
-COUNT = int(os.environ.get("LESSONKIT_LOADERS", "500"))
-REAL = int(os.environ.get("LESSONKIT_REAL_LOADERS", "60"))
+COUNT = int(os.environ.get("LESSONKIT_LOADERS", "200"))
+REAL = int(os.environ.get("LESSONKIT_REAL_LOADERS", "30"))
 RULE_SETS: list[list[str] | None] = [
     None,
     list(RULES),

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -255,6 +255,7 @@ def test_the_command_tells_programs_by_its_exit_code(
     assert VERDICTS[found.verdict] in printed["html"]
     assert printed["html"].startswith("<!doctype html>")
     assert printed["text"] == f"{found}\n"
+    assert "An epoch takes" in printed["text"]
 
 
 JOB = """
@@ -267,29 +268,43 @@ wrong = [1, 2]
 """
 
 
-def test_the_command_measures_what_a_module_has(tmp_path: Path) -> None:
+def test_the_command_measures_what_a_module_has_and_prints_nothing_of_its_own_between(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "my_module.py").write_text(JOB, "utf-8")
     code = "from lessonkit.job import numbers, recommend; numbers.RUN, recommend.TRY = 0.3, 0.3;"
     code += "from lessonkit.__main__ import main; raise SystemExit(main())"
-
-    def command(loader: str, step: str, *more: str) -> subprocess.CompletedProcess[str]:
-        said = [sys.executable, "-c", code, "recommend", loader, step, *more]
-        return subprocess.run(
-            said, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-
-    found = command("my_module:loader", "my_module:step")
+    said = ["recommend", "my_module:loader", "my_module:step", "--form", "json"]
+    found = subprocess.run(
+        [sys.executable, "-c", code, *said],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert found.returncode in (0, 1), found.stderr
-    assert "An epoch takes" in found.stdout
-    assert "measuring the loader" in found.stderr
-    found = command("my_module:loader", "my_module:step", "--form", "json")
     assert json.loads(found.stdout)["now"]
-    for loader, said in (
+    assert "measuring the loader" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("loader", "said"),
+    [
         ("my_module:wrong", "must be a DataLoader"),
         ("my_module:no", "no attribute"),
         ("gone:loader", "No module"),
-    ):
-        found = command(loader, "my_module:step")
-        assert (found.returncode, found.stdout) == (2, "")
-        assert said in found.stderr
-        assert "Traceback" not in found.stderr
+    ],
+)
+def test_the_command_says_in_a_sentence_what_cannot_be_measured(
+    loader: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    module = ModuleType("my_module")
+    exec(JOB, vars(module))
+    monkeypatch.setitem(sys.modules, "my_module", module)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the command adds the folder it is in
+    monkeypatch.setattr(sys, "argv", ["lessonkit", "recommend", loader, "my_module:step"])
+    assert lessonkit.__main__.main() == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+    assert "Traceback" not in printed.err

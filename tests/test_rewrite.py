@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from random_pipelines import seeds
 from rewritable_pipelines import increased, rewritable
 
 from lessonkit import (
@@ -45,7 +46,7 @@ SETS: list[list[str] | None] = [
 
 
 def test_rewritten_pipelines_give_the_same_elements_in_the_same_order() -> None:
-    for seed in range(500):
+    for seed in seeds(200):
         dataset, rules = rewritable(seed), SETS[seed % 3]
         after = rewrite(dataset, rules).dataset
         before, now = (benchmark(each, train=1e-5, keep=True) for each in (dataset, after))
@@ -71,7 +72,7 @@ def test_what_a_loader_reads_stays_as_it_is(workers: int) -> None:
 
 
 def test_rewritten_pipelines_give_the_same_elements_on_threads() -> None:
-    for seed in range(150):
+    for seed in seeds(75):
         after = rewrite(rewritable(seed), SETS[seed % 3]).dataset
         if re.search("shuffle.*cache", repr(after)):
             # Whether what reads ahead completes the cache before it is closed is a race

@@ -5,7 +5,7 @@ import tracemalloc
 from itertools import pairwise
 
 import pytest
-from random_pipelines import pipeline
+from random_pipelines import pipeline, seeds
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, per_sample
 from lessonkit.engine.trace import Span
@@ -93,7 +93,7 @@ def critical_path(trace: Trace) -> list[Span]:
 
 def test_causes_lead_back_to_the_start_without_a_gap() -> None:
     checked = 0
-    for seed in range(500):
+    for seed in seeds(200):
         trace = benchmark(
             pipeline(seed, costs=(0, 0.003, 0.010, 0.050)), machine=Machine(2)
         )
@@ -106,7 +106,7 @@ def test_causes_lead_back_to_the_start_without_a_gap() -> None:
         )
         assert path[-1].end_ns == round(trace.duration * 1e9), seed
         checked += 1
-    assert checked > 400
+    assert checked > 0.8 * len(seeds(200))
 
 
 def test_spans_say_which_sample_of_which_file_in_which_epoch() -> None:
@@ -156,7 +156,7 @@ def test_buffers_say_what_comes_and_goes() -> None:
 
 
 def test_every_buffer_is_empty_in_the_end_but_for_a_complete_cache() -> None:
-    for seed in range(300):
+    for seed in seeds(100):
         trace = benchmark(pipeline(seed), num_epochs=2, max_elements=7)
         held: dict[str, int] = {}
         for event in trace.events:

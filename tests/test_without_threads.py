@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_pipelines import PlannedError, pipeline
+from random_pipelines import PlannedError, pipeline, seeds
 from random_runs import COSTS
 from test_clocks import both, is_a_race, on_threads, on_virtual
 from test_fork import forked
@@ -65,7 +65,7 @@ def started(file: list[str]) -> Iterator[int]:
 
 
 def test_waits_go_on_side_by_side_as_the_virtual_clock_foretells(clock: Clock) -> None:
-    for seed in range(600):
+    for seed in seeds(200):
         dataset = pipeline(seed, COSTS)
         if is_a_race(dataset):
             continue
@@ -131,7 +131,7 @@ def test_helpers_that_got_a_thread_and_others_work_together(
         return left >= 0 and start(*job)
 
     monkeypatch.setattr(threads, "start_thread", scarce)
-    for seed in range(60):
+    for seed in seeds(60):
         dataset, left = pipeline(seed), seed % 3 + 1
         if not is_a_race(dataset):
             virtual, real = both(dataset, num_epochs=1, train=1e-5)
@@ -143,7 +143,7 @@ def test_helpers_that_got_a_thread_and_others_work_together(
 
 def test_errors_stand_in_their_places() -> None:
     found: list[Any] = []
-    for seed in range(300):
+    for seed in seeds(150):
         dataset = pipeline(seed, failing=True)
         if not is_a_race(dataset):
             found += (elements := on_threads(dataset))
