@@ -115,7 +115,7 @@ def epoch(job: Any, **changes: Any) -> tuple[Any, dict[str, Any]]:
 
 HALF, SOME, SAME, LONGER = (
     "about half as long as before",
-    "about a seventh less than before",
+    "about a seventh shorter than before",
     "as long as before",
     "longer than before",
 )
@@ -140,13 +140,13 @@ def workers() -> dict[str, Any]:
         ),
         (
             SOME,
-            "That would be right if loading were simply hidden behind the step. But workers and "
-            "step share the same two cores.",
+            "That would be right if loading cost the step nothing. But workers and step share the "
+            "same two cores.",
         ),
         (
             SAME,
-            "The work is indeed the same. But threads and workers that share cores slow each "
-            "other down beyond that.",
+            "The work does stay the same. But threads and workers that share cores also slow each "
+            "other down.",
         ),
     ]
     why = (
