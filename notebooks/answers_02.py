@@ -21,8 +21,8 @@ def together(in_turn: Dataset, one_reader: Dataset, one_lane: Dataset) -> dict[s
         ),
         (
             (one_lane, once),
-            "That would be right if the first file came to its end before the second. With cycle_length=2 "
-            "samples come from the files in turn: A0, B0, A1, B1.",
+            "That would be right if the first file were read to its end before the second. With "
+            "cycle_length=2 samples come from the files in turn: A0, B0, A1, B1.",
         ),
     ]
     why = "Both files are opened and read at the same time. So two files take hardly longer than one."
@@ -34,8 +34,8 @@ def each_sample(one_file: Dataset, in_turn: Dataset, together: Dataset) -> dict[
     wrong = [
         (
             benchmark(in_turn).per_sample,
-            "That would be right if nothing were read ahead. The total is that of one file, but two files "
-            "have 12 samples in two epochs, not 6.",
+            "That would be right if nothing were read ahead. The run takes as long as one file, but it "
+            "gives 12 samples in two epochs, not 6.",
         ),
         (
             (benchmark(in_turn).duration - 2 * 0.030) / benchmark(in_turn).samples,
@@ -44,12 +44,12 @@ def each_sample(one_file: Dataset, in_turn: Dataset, together: Dataset) -> dict[
         ),
         (
             benchmark(together).per_sample / 2,
-            "That is half of what is possible. A training step takes 10 ms, and no way of reading makes a "
-            "sample faster than that.",
+            "That is shorter than a training step. A step takes 10 ms, so no way of reading makes a sample "
+            "take less than that.",
         ),
     ]
     samples = benchmark(together).samples // benchmark(one_file).samples
-    why = f"It takes as long as one file, and gives {samples} times as many samples."
+    why = f"The run takes as long as one file, and gives {samples} times as many samples."
     return {"wrong": wrong, "why": why}
 
 
@@ -86,10 +86,10 @@ def opened_early() -> dict[str, Any]:
             1,
             "That is the file whose turn it is. In tf.data two more are opened ahead of it.",
         ),
-        (2, "Almost. Not one file is opened ahead, but two: 2 × cycle_length."),
+        (2, "Almost. Ahead of the cycle tf.data opens not one file but 2 × cycle_length."),
         (
             8,
-            "Not every file is opened ahead. There is a bound: 2 × cycle_length.",
+            "Not all files are opened ahead, but only 2 × cycle_length of them.",
         ),
     ]
     return {
@@ -104,15 +104,15 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
     wrong = [
         (
             before / 2,
-            "That would be right if the readers doubled with the files. There are still four calls.",
+            "That would be right if there were eight calls as well. There are still four.",
         ),
         (
             before,
-            "That would be right if the other four files were opened ahead. But they are in the cycle too, "
-            "so they are no future files, and stay closed until a call is free.",
+            "That would be right if the other four files were opened ahead. But only files after the cycle "
+            "are opened ahead. These four are in the cycle, and stay closed until a call is free.",
         ),
     ]
     return {
         "wrong": wrong,
-        "why": "Files 4 to 7 are opened only after files 0 to 3 are done: a second wave.",
+        "why": "Files 4 to 7 are opened only after files 0 to 3 are done, in a second wave.",
     }
