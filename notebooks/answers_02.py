@@ -5,7 +5,7 @@ from typing import Any
 from lessonkit import Dataset, benchmark
 
 
-def together(in_turn: Dataset, one_reader: Dataset, one_lane: Dataset) -> dict[str, Any]:
+def together(in_turn: Dataset, one_reader: Dataset, one_call: Dataset) -> dict[str, Any]:
     """Explain where the bars of two files are that are read at the same time."""
     once = {"num_epochs": 1}
     wrong = [
@@ -20,7 +20,7 @@ def together(in_turn: Dataset, one_reader: Dataset, one_lane: Dataset) -> dict[s
             "has a reader of its own.",
         ),
         (
-            (one_lane, once),
+            (one_call, once),
             "That would be right if the first file were read to its end before the second. With "
             "cycle_length=2 samples come from the files in turn: A0, B0, A1, B1.",
         ),
@@ -80,7 +80,7 @@ def turns(one_file: Dataset, in_turn: Dataset) -> dict[str, Any]:
 
 
 def opened_early() -> dict[str, Any]:
-    """Explain how many files one lane has open."""
+    """Explain how many files one call has open."""
     wrong = [
         (
             1,
@@ -94,7 +94,7 @@ def opened_early() -> dict[str, Any]:
     ]
     return {
         "wrong": wrong,
-        "why": "One is in the cycle and two are ahead. That is why one lane is so much faster than none.",
+        "why": "One is in the cycle and two are ahead. That is why one call is so much faster than none.",
     }
 
 

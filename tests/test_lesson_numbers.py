@@ -148,7 +148,7 @@ PAGES: dict[str, list[Claim]] = {
         ),
         ("together 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),
         (
-            "one lane takes 15.0 ms",
+            "one call takes 15.0 ms",
             lambda: [sample_ms(files(8, LONG_FAR, 1), num_epochs=1)],
         ),
         ("two take 10.1", lambda: [sample_ms(files(8, LONG_FAR, 2), num_epochs=1)]),
