@@ -23,8 +23,8 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
         ),
         (
             [open / 20 + read + map / calls + train for calls in counts],
-            "That is the old sum with a shorter map. But the calls also read and map while the model "
-            "trains, so the times no longer add up.",
+            "That is a sum as in lesson 00, with a shorter map. But the calls also read and map while the "
+            "model trains, so the times no longer add up.",
         ),
         (
             [paced(calls) for calls in counts],
@@ -33,12 +33,12 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
         ),
         (
             lambda *runs: [runs[0].per_sample for _ in counts],
-            "That would be right if calls could not overlap. But two share the 45 ms of read and map.",
+            "That would be right if calls could not overlap. But two calls share the 45 ms of read and map.",
         ),
     ]
     why = (
-        "One call delivers a sample every 45 ms, two every 22.5 ms and three every 15 ms. The file cannot "
-        "be read faster than that. The first sample and the last step come on top."
+        "One call delivers a sample every 45 ms, two calls every 22.5 ms and three calls every 15 ms. The "
+        "file cannot be read faster than that. The first sample and the last step come on top."
     )
     return {"wrong": wrong, "why": why}
 
@@ -54,8 +54,8 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
         ),
         (
             before - 6 * 0.015,
-            "That is the old sum with half the map. But the calls also work while the model trains, so the "
-            "times no longer add up.",
+            "That is a sum as in lesson 00, with half the map. But the calls also work while the model "
+            "trains, so the times no longer add up.",
         ),
         (
             2 * (0.030 + 0.015 + 0.030 + 2 * max(0.015, 0.030 / 2) + 0.010),
@@ -95,8 +95,8 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
     wrong = [
         (
             benchmark(dataset, **options).per_sample,
-            "That is the time without the prefetch. A prefetch helps here too, because the background "
-            "reader and the calls can overlap.",
+            "That is the time without the prefetch. A prefetch helps here too, because it reads while the "
+            "calls map.",
         ),
         (
             0.015,
