@@ -13,7 +13,7 @@ def after_the_map(
     wrong = [
         (
             once + every,
-            "That is the first epoch alone. The model trains after the cache, so every later epoch "
+            "That is the first epoch alone. Training comes after the cache, so every later epoch "
             "takes time too.",
         ),
         (
@@ -24,7 +24,7 @@ def after_the_map(
         (
             once + epochs * every + (epochs - 1) * open,
             "That would be right if every epoch opened the file. Nothing before the cache runs "
-            "again, not even the open.",
+            "again, not even the opening.",
         ),
         (
             open + 3 * read + epochs * 3 * (map + train),
@@ -54,12 +54,12 @@ def before_the_map(
         ),
         (
             epochs * (once + every),
-            "That is the time without the cache. The cache saves the open and the reads in every epoch "
+            "That is the time without the cache. The cache saves the opening and the reads in every epoch "
             "but the first.",
         ),
         (
             right + (epochs - 1) * open,
-            "That would be right if every epoch opened the file. The open comes before the cache, "
+            "That would be right if every epoch opened the file. The opening comes before the cache, "
             "so it is saved too.",
         ),
         (
@@ -111,5 +111,6 @@ def ahead(
     ]
     return {
         "wrong": wrong,
-        "why": f"Only in the first epoch work and training overlap, which saves {overlap * 1e3:g} ms.",
+        "why": "Reading and mapping overlap with training only in the first epoch, which saves "
+        f"{overlap * 1e3:g} ms.",
     }

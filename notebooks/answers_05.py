@@ -17,8 +17,8 @@ def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dic
         ),
         (
             [call / size + work for size in batches],
-            "That would be right without training. From 3 samples on the map keeps up with training, which "
-            "takes 1 ms per sample whatever the map does.",
+            "That would be right if training took no time. From batches of 3 on the map keeps up with "
+            "training, and training always takes 1 ms per sample.",
         ),
         (
             [call + work for _ in batches],
@@ -73,8 +73,8 @@ def at_work(
         ),
         (
             samples * work,
-            "That is the work on the samples alone, or the calls alone; both take as long. The map "
-            "needs time for both.",
+            "That is either the work on the samples or the cost of the calls, which are equally long. "
+            "The map needs time for both.",
         ),
         (
             samples * (call + work),
@@ -102,7 +102,7 @@ def late_prefetch(early: float, none: float) -> dict[str, Any]:
         ),
         (
             none,
-            "That is the time without a prefetch. Even after unbatch it still hides one sample of "
+            "That is the time without a prefetch. Even after unbatch a prefetch hides one sample of "
             "each burst.",
         ),
     ]

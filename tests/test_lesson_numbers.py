@@ -183,7 +183,7 @@ PAGES: dict[str, list[Claim]] = {
             lambda: [ms(FILE.map(**HEAVY)), ms(FILE.batch(3).map(**HEAVY), train=EACH)],
         ),
         (
-            "after the map takes 270",
+            "after the map the run takes 270",
             lambda: [ms(FILE.map(**HEAVY).batch(3), train=EACH)],
         ),
     ],
