@@ -15,18 +15,18 @@ def filter_first(
     wrong = [
         (
             (open + images * (read + work) + kept * train) / kept,
-            "That would be right if the map still got every image. It no longer gets the images "
-            "that the filter drops.",
+            "That would be right if the map still got every image. But it no longer gets the "
+            "images that the filter drops.",
         ),
         (
             (open + images * (read + work) + kept * train) / kept / 2,
-            "That would be right if all the work were halved. But both orders open the file and "
+            "That would be right if all the time were halved. But both orders open the file and "
             "read every image.",
         ),
         (
             (open + kept * (read + work + train)) / kept,
-            "That would be right if the filter dropped images unread. It must get an image before "
-            "it can drop it.",
+            "That would be right if the filter dropped images unread. But an image has to be read "
+            "before the filter can drop it.",
         ),
         (
             (open + images * read + kept * (work + train)) / images,
@@ -45,13 +45,13 @@ def first_twenty() -> dict[str, Any]:
     wrong = [
         (
             EACH_ONCE,
-            "That would be right if the shuffle stopped at the end of the file. It cannot see that end, "
-            "because repeat goes on with the next pass.",
+            "That would be right if the shuffle stopped at the end of the file. But it cannot see "
+            "that end, because repeat goes on with the next pass.",
         ),
         (
             HALVES,
-            "That would be right if the buffer kept its first ten samples. Each one that it hands "
-            "out frees a slot for a new one.",
+            "That would be right if the buffer kept its first ten samples. But each one that it "
+            "hands out frees a slot for a new one.",
         ),
     ]
     why = "Samples of the second pass enter the buffer while some of the first pass are still in it."
@@ -84,13 +84,13 @@ def distinct() -> dict[str, Any]:
     wrong = [
         (
             20,
-            "That would be right if the first 20 were a whole epoch. When the file ends, samples "
-            "of the next pass enter the buffer.",
+            "That would be right if the first 20 were a whole epoch. But when the file ends, "
+            "samples of the next pass enter the buffer.",
         ),
         (
             10,
-            "That is the number of slots. But the buffer is refilled after each sample, so most of "
-            "the 20 come through.",
+            "That is the number of slots. But the buffer is refilled after each sample, so most "
+            "of the 20 samples come out.",
         ),
     ]
     return {

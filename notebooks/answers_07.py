@@ -17,13 +17,12 @@ def first(open: float, read: float, work: float) -> dict[str, Any]:
         ),
         (
             open + read,
-            "That is the time without the map. The pipeline opens the file, reads the first sample and maps "
-            "it, one after the other.",
+            "That is the time without the map. But the first sample has to be mapped, too.",
         ),
         (
             open + read + work + read,
-            "That would be right if the first sample waited for the second. It arrives when its "
-            "own call is done.",
+            "That would be right if the first sample waited for the second. But it arrives when "
+            "its own call is done.",
         ),
     ]
     why = "The first sample has to be opened, read and mapped in turn, and more calls do not shorten that."
@@ -40,8 +39,8 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
         ),
         (
             two,
-            "That would be right if both maps had a second call. Augment has one, and finishes one "
-            "sample every 30 ms.",
+            "That would be right if both maps had a second call. But Augment has one, and "
+            "finishes one sample every 30 ms.",
         ),
         (
             one - work / 2,
@@ -54,22 +53,21 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
 
 
 def fused(apart: float, two: float) -> dict[str, Any]:
-    """Explain one map in place of two; *two* is with two calls in it."""
+    """Explain one map that replaces two; *apart* is the time of the two, *two* that with two calls."""
     wrong = [
         (
             apart,
-            "That would be right if the same work took the same time. But two maps with one call "
-            "each work on "
-            "two samples at the same time.",
+            "That would be right if the same work took the same time. But the two maps worked "
+            "on two samples at the same time.",
         ),
         (
             apart - 40 * 0.020,
-            "That would be right if fusing removed work. 20 ms and 20 ms are still 40 ms, and now "
-            "one call does all of it.",
+            "That would be right if fusing removed work. But 20 ms and 20 ms are still 40 ms, "
+            "and now one call does all of it.",
         ),
         (
             two,
-            "That is the time with two calls in the fused map. The rule keeps the number of calls, one.",
+            "That is the time with two calls in the fused map. But the rule leaves it one call.",
         ),
     ]
     why = "The fused call takes 15 + 40 ms per sample. Before, the two maps worked at the same time."
