@@ -7,7 +7,6 @@ import pytest
 
 from lessonkit import __main__ as program
 from lessonkit import install_check
-from lessonkit.install_check import Finding
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -16,13 +15,15 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 @pytest.mark.parametrize("good", [True, False])
-def test_check_tells_every_finding_and_fails_if_one_is_not_good(
+def test_check_tells_the_version_and_fails_if_widgets_cannot_be_imported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], good: bool
 ) -> None:
-    found = [Finding("numpy", "2.0", True), Finding("widgets", "none", good, "Look.")]
-    monkeypatch.setattr(install_check, "findings", lambda: found)
+    if not good:
+        monkeypatch.setitem(sys.modules, "lessonkit.widgets.widget", None)
     assert call(monkeypatch, "check") == (0 if good else 1)
-    assert "numpy    2.0\n" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"Python {install_check.python()}\n" in told
+    assert ("are installed" in told) == good
 
 
 def test_copy_tells_of_newer_versions_of_lessons_that_were_changed(

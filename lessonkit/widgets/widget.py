@@ -126,12 +126,13 @@ anywidget where JupyterLab itself is installed, and load the page again."""
 
 
 class Installation(Page):
-    """The *findings* of the install check. It answers greetings, as a kernel that hears does."""
+    """The install check: the version of *python*, and answers to greetings, if the kernel hears."""
 
     questions = ("greet",)
 
-    def __init__(self, findings: list[Json]) -> None:
-        super().__init__("installation", {"findings": findings})
+    def __init__(self, python: str) -> None:
+        found = {"what": "Python", "found": python, "good": True}
+        super().__init__("installation", {"findings": [found]})
 
     def greet(self) -> None:
         """Answer."""
