@@ -17,18 +17,7 @@ from lessonkit.engine.machine import Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, SCALARS, Node, loaders_in, walk
 from lessonkit.engine.storage import Read
 
-TUNED = ("num_parallel_calls", "cycle_length", "buffer_size")  # where -1 means AUTOTUNE
-DEFAULTS = {"block_length": 1, "deterministic": True}  # where the signature says None
-ALONE = ("ArtificialDataset", "DataLoader")  # that are called by this name
 AROUND = ("zip", "DataLoader")  # whose inputs are arguments
-COSTS = (
-    per_sample,
-    straggler,
-    Read,
-    Handling,
-)  # whose repr is the call that makes them
-SHOWN = 20  # values of a list
-LONG = 88  # characters; a longer pipeline has a line for each call
 IMPORTED = {"AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "Storage",
             "per_sample", "straggler"}  # fmt: skip
 # Arguments that say what a step costs here; real libraries have none of them.
@@ -47,6 +36,7 @@ class Expression:
     begin = "Dataset."
     autotune = "AUTOTUNE"
     left_out: tuple[str, ...] = ()  # arguments that are not written
+    shown = 20  # values of a list
 
     def calls(self, node: Node) -> list[str]:
         """Write *node* call by call, its source first."""
@@ -58,7 +48,8 @@ class Expression:
     def call(self, node: Node) -> str:
         """Write the call that *node* adds to its input."""
         begin = "." if node.inputs and node.method not in AROUND else self.begin
-        begin = "" if node.method in ALONE else begin
+        if node.method in ("ArtificialDataset", "DataLoader"):  # called by their own names
+            begin = ""
         return f"{begin}{node.method}({', '.join(self.arguments(node))})"
 
     def arguments(self, node: Node) -> list[str]:
@@ -69,24 +60,29 @@ class Expression:
             texts = [f"({texts[0]},)"]
         parameters = inspect.signature(METHODS[node.method]).parameters
         first = next((name for name in parameters if name != "self"), "")
+        defaults = {
+            "block_length": 1,
+            "deterministic": True,
+        }  # where the signature says None
         for name, value in node.arguments.items():
             if name not in parameters or name in self.left_out:  # some only a rule gives
                 continue
             if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
                 texts += [self.argument("", part) for part in value]
-            elif not is_usual(value, DEFAULTS.get(name, parameters[name].default)):
+            elif not is_usual(value, defaults.get(name, parameters[name].default)):
                 texts.append(f"{name}=" * (name != first) + self.argument(name, value))
         return texts
 
     def argument(self, name: str, value: Any) -> str:
         """Write the value of an argument."""
-        if name in TUNED and value == AUTOTUNE:
+        tuned = ("num_parallel_calls", "cycle_length", "buffer_size")
+        if name in tuned and value == AUTOTUNE:
             return self.autotune
         if type(value) is tuple:
             parts = [self.argument("", part) for part in value]
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-        if isinstance(value, COSTS):
-            return repr(value)
+        if isinstance(value, (per_sample, straggler, Read, Handling)):
+            return repr(value)  # the call that makes it
         return self.function(name, value) if callable(value) else self.value(name, value)
 
     def function(self, name: str, function: Any) -> str:
@@ -96,8 +92,8 @@ class Expression:
     def value(self, name: str, value: Any) -> str:
         """Write any other argument: a long list by its beginning."""
         if isinstance(value, list):
-            parts = [self.argument("", part) for part in value[:SHOWN]]
-            return f"[{', '.join(parts + ['...'] * (len(value) > SHOWN))}]"
+            parts = [self.argument("", part) for part in value[: self.shown]]
+            return f"[{', '.join(parts + ['...'] * (len(value) > self.shown))}]"
         return repr(plain(value))
 
 
@@ -137,7 +133,7 @@ class Program(Expression):
         return self.name(identifier(own, name or "function"), function)
 
     def value(self, name: str, value: Any) -> str:
-        if not (isinstance(value, list) and len(value) > SHOWN):
+        if not (isinstance(value, list) and len(value) > self.shown):
             with suppress(Exception):  # of a learner's object, too
                 text = repr(plain(value))
                 if ast.literal_eval(text) == value:
@@ -243,9 +239,9 @@ def identifier(wanted: str, otherwise: str) -> str:
     return wanted if is_allowed else otherwise
 
 
-def laid_out(name: str, chain: list[str]) -> str:
-    """Return the assignment of a chain of calls to *name*, on several lines if it is long."""
+def laid_out(name: str, chain: list[str], width: int = 88) -> str:
+    """Return the assignment of a *chain* to *name*: a line for each call if it is over *width*."""
     whole = f"{name} = {''.join(chain)}"
-    if len(whole) <= LONG or len(chain) == 1:
+    if len(whole) <= width or len(chain) == 1:
         return whole
     return "\n    ".join([f"{name} = (", *chain]) + "\n)"

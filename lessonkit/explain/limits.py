@@ -10,8 +10,6 @@ from typing import Any
 
 from lessonkit.engine.trace import ACCELERATOR, NS, OPEN, READ, Epoch, Site, Span, Trace
 
-OF_FILES = (OPEN, READ)  # the roles of stages that one reader works in
-HOLD_A_CORE = ("native", "python")
 CoreWork = tuple[int, tuple[int, ...]]  # how long it takes, and the samples that it is on
 # One after another: the pass, the sample, and when it is read at best
 Reads = list[tuple[int, int, int]]
@@ -152,13 +150,13 @@ class Needs:
             if span.role in ACCELERATOR:
                 self.training[span.element] += time
             elif span.end_ns <= last:
-                if span.role in OF_FILES:
+                if span.role in (OPEN, READ):  # one reader works in both
                     of_files.append(span)
                 else:
                     self.work[span.element] += time
                 if self.copies.keys().isdisjoint(samples):
                     continue
-                if span.kind in HOLD_A_CORE:
+                if span.kind in ("native", "python"):
                     self.jobs["cores", (), trace.machine.cores].append((time, samples))
                 if span.kind == "python":
                     site = crew_of(span.stage.position.site, workers)

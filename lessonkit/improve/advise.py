@@ -13,24 +13,9 @@ from .change import check_options, try_out
 
 CALLS = (1, 2, 3, 4, 6, 8)
 DEEPER = (1, 2, 4, 8)  # times as deep
-# Past each other, one to one
-MOVABLE = ("map", "filter", "prefetch", "cache", "shuffle", "repeat")
 
 MIXES = "changes the order of the elements"
 REPEATS = "every worker gives every sample, unless the workers share them out"
-SIFTS = "the filter sees other values"
-# When the first moves before the second; of a map and a filter, only if the map has a function
-EXCHANGED = {
-    ("map", "filter"): SIFTS,
-    ("filter", "map"): SIFTS,
-    ("repeat", "shuffle"): "epochs blur",
-    ("shuffle", "repeat"): "keeps epochs apart",
-    ("repeat", "cache"): "keeps all passes in the cache",
-}
-THAWS = {  # what is frozen no more
-    FREEZES: "makes the augmentation new in every epoch",
-    FREEZES_ORDER: "makes a new order in every epoch",
-}
 
 
 class Change(NamedTuple):
@@ -97,11 +82,15 @@ def changes(root: Node) -> Iterator[Change]:
     # The rest of advice is for operators that share a process
     kinds = (of_loader,) if loaders else (of_buffers, of_calls, of_order, of_batches)
     frozen = what_is_frozen(root)
+    thaws = {
+        FREEZES: "makes the augmentation new in every epoch",
+        FREEZES_ORDER: "makes a new order in every epoch",
+    }
     for node in loaders or walk(root):
         for words, other, effects in chain.from_iterable(kind(node) for kind in kinds):
             changed = swap(root, node, other)
             now = what_is_frozen(changed)
-            thawed = (THAWS[effect] for effect in sorted(frozen - now))
+            thawed = (thaws[effect] for effect in sorted(frozen - now))
             yield Change(words, changed, (*effects, *sorted(now - frozen), *thawed))
 
 
@@ -178,11 +167,17 @@ def of_order(node: Node) -> Iterator[Change]:
     """Move *node* before the operator that is its input."""
     above = node.inputs[0] if node.inputs else node
     pair = (node.method, above.method)
-    if above.method == node.method or not {*pair} <= {*MOVABLE}:
+    movable = {"map", "filter", "prefetch", "cache", "shuffle", "repeat"}
+    if above.method == node.method or not {*pair} <= movable:
         return
-    effect = EXCHANGED.get(pair)
-    if effect == SIFTS and not (above.arguments | node.arguments)["map_func"]:
-        effect = None
+    effects = {
+        ("repeat", "shuffle"): "epochs blur",
+        ("shuffle", "repeat"): "keeps epochs apart",
+        ("repeat", "cache"): "keeps all passes in the cache",
+    }
+    effect = effects.get(pair)
+    if {*pair} == {"map", "filter"} and (above.arguments | node.arguments)["map_func"]:
+        effect = "the filter sees other values"
     exchanged = above.replace(node.replace(*above.inputs))
     yield Change(f"{pair[0]} before {pair[1]}", exchanged, (effect,) if effect else ())
 

@@ -16,17 +16,6 @@ from lessonkit.engine.operators.interleave import cycle_length
 from .change import Tried, check_options, try_out
 from .knobs import Knob, with_knobs
 
-FEW = 8  # up to here all numbers are tried, then every eighth, and those beside the present one
-AS_FAST = 1.02  # times the shortest time: a longer one is as good
-# What is said if the first difference between two prices is here: it is lower, or higher
-DIFFERENCES = (
-    ("takes less of too much memory", "takes too much memory"),
-    ("faster", "slower"),
-    ("fewer calls", "no faster, more calls"),
-    ("less memory", "no faster, more memory"),
-    ("fewer places", "no faster"),
-)
-
 Setting = tuple[int, ...]  # a number for each name
 
 
@@ -137,6 +126,7 @@ class Search:
     tried: dict[Setting, Tried] = field(default_factory=dict)
     steps: list[SearchStep] = field(default_factory=list)
     enough: float = 0  # seconds a sample; less is no better
+    as_fast: float = 1.02  # times the shortest time: a longer one is as good
 
     def found(self) -> Setting:
         """Return the setting that takes least of those as fast as the fastest."""
@@ -144,7 +134,7 @@ class Search:
         self.price(start)
         self.note(start, start, "where the search begins", accepted=True)
         fastest = self.climb(start)
-        self.enough = AS_FAST * self.tried[fastest].per_sample
+        self.enough = self.as_fast * self.tried[fastest].per_sample
         return self.climb(fastest)
 
     def climb(self, here: Setting) -> Setting:
@@ -161,12 +151,15 @@ class Search:
         return here
 
     def one_changed(self, here: Setting) -> list[Setting]:
-        """List the settings in which one number is another."""
+        """List the settings in which one number is another.
+
+        All up to 8 are tried, then every eighth, and those beside the present one.
+        """
         return [
             (*here[:place], value, *here[place + 1 :])
             for place, most in enumerate(self.limits.values())
             for value in range(1, most + 1)
-            if value <= FEW or value % FEW == 0 or abs(value - here[place]) == 1
+            if value <= 8 or value % 8 == 0 or abs(value - here[place]) == 1
         ]
 
     def all_alike(self) -> list[Setting]:
@@ -189,7 +182,14 @@ class Search:
         """Name the first thing in which *other* is better or worse than *one*."""
         old, new = self.price(one), self.price(other)
         first = next(i for i in range(5) if old[i] != new[i] or i == 4)
-        text = DIFFERENCES[first][new > old]
+        lower_or_higher = (
+            ("takes less of too much memory", "takes too much memory"),
+            ("faster", "slower"),
+            ("fewer calls", "no faster, more calls"),
+            ("less memory", "no faster, more memory"),
+            ("fewer places", "no faster"),
+        )
+        text = lower_or_higher[first][new > old]
         share = f"{abs(new[1] / (old[1] or 1) - 1) * 100:.1f} % " if first == 1 else ""
         return share + text
 
@@ -214,6 +214,6 @@ class Search:
             if number == most:
                 reasons.append(f"{name} has the most allowed")
         tight = [one for one in self.tried.values() if one.memory > self.memory]
-        if any(one.seconds < took.seconds / AS_FAST for one in tight):
+        if any(one.seconds < took.seconds / self.as_fast for one in tight):
             reasons.append(f"what is faster does not fit into {self.memory} bytes")
         return "; ".join(reasons)

@@ -9,16 +9,6 @@ from lessonkit.engine.node import METHODS, Node, rebuilt, walk
 
 from .change import check_options, try_out
 
-KNOBS = (
-    "cycle_length",
-    "block_length",
-    "num_parallel_calls",
-    "buffer_size",
-    "batch_size",
-    "num_workers",
-    "prefetch_factor",
-)
-
 
 class Knob(NamedTuple):
     """A number in a description that may be changed: the argument *name* of *node*."""
@@ -47,8 +37,17 @@ class Curve(NamedTuple):
 
 def knobs(dataset: Dataset) -> list[Knob]:
     """List the knobs of *dataset*, from its sources on."""
+    names = (
+        "cycle_length",
+        "block_length",
+        "num_parallel_calls",
+        "buffer_size",
+        "batch_size",
+        "num_workers",
+        "prefetch_factor",
+    )
     nodes = walk(dataset.node)
-    return [Knob(node, name) for node in nodes for name in KNOBS if name in node.arguments]
+    return [Knob(node, name) for node in nodes for name in names if name in node.arguments]
 
 
 def with_knob(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:

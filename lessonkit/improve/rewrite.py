@@ -80,15 +80,6 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
 
 # ---- the rules ----
 
-# Of each method the arguments with which it idles
-DOES_NOTHING: dict[str, dict[str, Any]] = {
-    "skip": {"count": 0},
-    "repeat": {"count": 1},
-    "prefetch": {"buffer_size": 0},
-    "shard": {"num_shards": 1},
-    "map": {"map_func": None, "cost": 0, "num_parallel_calls": None, "nbytes": None},
-}
-
 
 def noop_elimination(node: Node) -> Node | None:
     """Remove what does nothing.
@@ -96,11 +87,18 @@ def noop_elimination(node: Node) -> Node | None:
     That is take(-1), skip(0), repeat(1), prefetch(0), shard(1, 0), and a map without a
     function and a cost. It never hurts, and helps no more than these cost.
     """
-    given, method = node.arguments, node.method
-    if method == "take":
+    given = node.arguments
+    idle: dict[str, dict[str, Any]] = {
+        "skip": {"count": 0},
+        "repeat": {"count": 1},
+        "prefetch": {"buffer_size": 0},
+        "shard": {"num_shards": 1},
+        "map": {"map_func": None, "cost": 0, "num_parallel_calls": None, "nbytes": None},
+    }
+    if node.method == "take":
         idles = given["count"] < 0
     else:
-        idles = method in DOES_NOTHING and DOES_NOTHING[method].items() <= given.items()
+        idles = node.method in idle and idle[node.method].items() <= given.items()
     return node.inputs[0] if idles else None
 
 
@@ -135,14 +133,13 @@ def map_vectorization(node: Node) -> Node | None:
     return before.replace(node.replace(*before.inputs), batches=False)
 
 
-IN_ORDER = (
-    (noop_elimination, True),
-    (map_parallelization, True),
-    (map_vectorization, False),
-)
 RULES: dict[str, Rule] = {  # by name, in the order in which they are tried
     change.__name__: Rule(
         change.__name__, " ".join((change.__doc__ or "").split()), on, change
     )
-    for change, on in IN_ORDER
+    for change, on in (
+        (noop_elimination, True),
+        (map_parallelization, True),
+        (map_vectorization, False),
+    )
 }

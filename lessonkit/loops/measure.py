@@ -47,16 +47,8 @@ NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
 }
 # S; calls that take less are not worth a cost, as they are not worth a bar in a trace
 SLIGHT = 20e-6
-TICK = 0.0002  # s; so often a thread asks for the interpreter lock ...
-# ... and gets it more often in a second of calls, unless these hold it
-TICKS_OF_FREE_CODE = 1000
 # With one thread, in a browser, there is none
 thread_time = getattr(time, "thread_time", perf_counter)
-# Medians; one call that takes longer, and none other, is a hiccup of the machine
-OUTLIER = 3
-EVEN = 0.06  # a deviation below this is none
-# Its multiples, without their whole part, lie evenly between 0 and 1
-GOLDEN = 0.618033988749895
 
 Route = tuple[Any, ...]  # to a step of a description
 Changes = Callable[[Node, Route], dict[str, Any]]
@@ -196,7 +188,7 @@ class Notes:
 
         def tick() -> None:
             while not stop.is_set():
-                sleep(TICK)
+                sleep(0.0002)
                 self.ticks.append(perf_counter())
 
         # Without threads: a function that computes holds all there is
@@ -295,7 +287,8 @@ def kind(calls: list[Call], ticks: list[float]) -> str:
     if sum(call.on_core for call in calls) < spent / 2:
         return "wait"
     free = sum(bisect(ticks, call.ended) - bisect(ticks, call.began) for call in calls)
-    return "native" if free > TICKS_OF_FREE_CODE * spent else "python"
+    # In a second of calls a thread gets the lock more often than this, unless they hold it.
+    return "native" if free > 1000 * spent else "python"
 
 
 # ---- costs as they were measured, and functions that say them ----
@@ -319,7 +312,8 @@ class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the 
 
     def __call__(self, number: Any) -> float:
         """Return the seconds of the element with this *number*."""
-        usual = self.times[int(as_int(number) * GOLDEN % 1 * len(self.times))]
+        # Multiples of the golden ratio, without their whole part, lie evenly between 0 and 1.
+        usual = self.times[int(as_int(number) * 0.618033988749895 % 1 * len(self.times))]
         return self.seen.get(number, usual)
 
     def price(self, element: Element) -> int:
@@ -362,13 +356,14 @@ def fit(calls: list[tuple[Any, float]]) -> Cost:
     >>> fit([(element, 0.050 if element % 4 == 3 else 0.010) for element in range(8)])
     fitted(times=(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05))
     """
-    most = OUTLIER * median(seconds for _, seconds in calls)
+    # One call that takes three medians, and none other, is a hiccup of the machine.
+    most = 3 * median(seconds for _, seconds in calls)
     usual = [call for call in calls if call[1] <= most]
     if len(usual) + 1 == len(calls):
         calls = usual
     times = sorted(round(seconds, 6) for _, seconds in calls)
     mean = fmean(times)
-    if pstdev(times) <= EVEN * mean:
+    if pstdev(times) <= 0.06 * mean:  # as good as even
         return round(mean, 6)
     seen = defaultdict(list)
     for number, seconds in calls:

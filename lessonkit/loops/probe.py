@@ -10,18 +10,6 @@ from typing import Any, NamedTuple
 
 from lessonkit.engine import check
 
-# Of the shorter run: if more is hidden it counts as all, if less as nothing
-ALL, NOTHING = 0.75, 0.25
-# Of the longer run: whether a run as short as this is hidden does not matter
-SMALL = 0.1
-SLOWED = 1.25  # times both runs in a row: loader and step slow each other down
-ROUNDS = 3  # of the three runs; the medians count
-# Of a batch's time in the loop: if taking a ready batch needs more, that decides
-OWN = 0.25
-WHEN_READY = 5  # batches that are taken when they are ready
-GRACE = 4  # times what the loader needs for a batch: by then one is ready
-COLUMN = 90  # characters of a line
-
 ADVICE = {
     "no overlap": "loader and step take turns. Load in the background; if threads already do, "
     "try processes",
@@ -54,13 +42,14 @@ class Verdict(NamedTuple):
         """What decides: one of the keys of ADVICE."""
         shorter, longer = sorted((self.loader, self.step))
         apart = shorter + longer
-        hidden = (apart - self.both) / shorter if shorter > SMALL * longer else 1
-        if self.ready > OWN * self.both:
+        # Whether a run as short as a tenth is hidden does not matter.
+        hidden = (apart - self.both) / shorter if shorter > 0.1 * longer else 1
+        if self.ready > 0.25 * self.both:
             return "the loop's own time"
-        if self.both > SLOWED * apart:
+        if self.both > 1.25 * apart:  # loader and step slow each other down
             return "both want the same cores"
-        if hidden < ALL:
-            return "no overlap" if hidden < NOTHING else "bursts or contention"
+        if hidden < 0.75:  # if more is hidden, all counts as hidden
+            return "no overlap" if hidden < 0.25 else "bursts or contention"
         return "data-bound" if self.loader > self.step else "step-bound"
 
     @property
@@ -69,7 +58,7 @@ class Verdict(NamedTuple):
         loader, step, both, _, ready = (f"{seconds * 1e3:.3g}" for seconds in self)
         measured = f"{loader} and {step} ms a batch alone, {both} together"
         measured += f"; {ready} to take one that is ready" if self.ready else ""
-        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", COLUMN)
+        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", 90)
 
     def __str__(self) -> str:
         rows = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
@@ -123,7 +112,7 @@ def probe(
             return (clock() - began) / batches, batch
 
     rounds = []
-    for _ in range(ROUNDS):
+    for _ in range(3):
         loading, batch = run(_batches(loader, needed), lambda batch: None)
         stepping, _ = run((same for same in repeat(batch)), step)
         both, _ = run(_batches(loader, needed), step)
@@ -133,8 +122,8 @@ def probe(
         return verdict
     times = []
     with closing(_batches(loader, needed)) as source:
-        for _ in range(min(WHEN_READY, batches)):
-            pause(GRACE * verdict.loader)
+        for _ in range(min(5, batches)):
+            pause(4 * verdict.loader)  # by then one is ready
             began = clock()
             next(source)
             times.append(clock() - began)

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 PER_INCH = 82  # of a scene's heights
 LANE = 30 / PER_INCH  # inches
-# Inches: above the highest mark; a line of text; a letter of it
-HEAD, LINE, LETTER = 0.3, 0.17, 0.062
+LINE = 0.17  # inches: of a line of text
 BLUE = COLOURS["Read"]
 LOOKS: dict[str, Look] = {
     "line": {"linewidth": 2},
@@ -148,7 +147,7 @@ def dotted(kind: str, title: str, words: str, height: int, marks: list[Data]) ->
     top = max(y for mark in marks for _, y in mark["points"])
     lane = {"height": height, "top": top, "marks": marks}
     floor = height / PER_INCH
-    draw = partial(draw_dots, marks, floor, (floor - HEAD) / (top or 1))
+    draw = partial(draw_dots, marks, floor, (floor - 0.3) / (top or 1))
     return chart(kind, Panel(floor, {floor: "0 ms"}, draw, title, words), [lane])
 
 
@@ -205,7 +204,7 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
             ring = {"color": INK, "fillstyle": "none", "markersize": 13}
             axes.plot(xs, ys, **LOOKS["dot"] | ring)
         if text := mark.get("text"):
-            wide = LETTER * len(text) * (high - low) / WIDTH
+            wide = 0.062 * len(text) * (high - low) / WIDTH  # inches of a letter
             left = min(max(xs[0] - wide / 2, low), high - wide)
             y = ys[0] - LINE
             if not any(

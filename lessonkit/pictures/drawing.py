@@ -25,7 +25,6 @@ PAPER = "#ffffff"
 INK, QUIET = "#1b1f24", "#57606a"  # of text, and of text that comes second
 
 WIDTH = 10.0  # inches
-DOTS, PIXELS = 1440, 1000  # of its width: stored, and shown
 ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
 SIZE, SMALL = 9.5, 8.5  # points: of titles and names, and of all other text
 
@@ -78,7 +77,7 @@ class Picture:
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return more dots than a notebook shows, so that the picture is sharp on every screen."""
         width, height = self.figure.get_size_inches()
-        size = {"width": PIXELS, "height": round(PIXELS * height / width)}
+        size = {"width": 1000, "height": round(1000 * height / width)}
         return {"image/png": png(self), "text/plain": self.words}, {"image/png": size}
 
 
@@ -91,7 +90,7 @@ def png(picture: Picture) -> bytes:
         # Packed less than usual: a little larger, and sooner there
         quick = {"compress_level": 4}
         picture.figure.savefig(
-            stream, dpi=DOTS / WIDTH, metadata={"Software": None}, pil_kwargs=quick
+            stream, dpi=1440 / WIDTH, metadata={"Software": None}, pil_kwargs=quick
         )
     return stream.getvalue()
 

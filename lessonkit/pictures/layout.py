@@ -36,17 +36,6 @@ COLOURS = {
     "Train": "#228833",
     "Others": "#d0d7de",  # ranks that are waited for
 }
-OTHERS = (
-    "#ee8866",
-    "#44bb99",
-    "#aaaa00",
-    "#99ddff",
-    "#ffaabb",
-    "#77aadd",
-    "#bbcc33",
-    "#eedd88",
-)
-OF_LOADERS = (START, CALL, QUEUE, FILL, READY)  # roles of a loader's own stages
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 # The words for all bars that are no work
 NOT_WORK = WAITS | {
@@ -131,7 +120,8 @@ def stages_of_workers(trace: Trace) -> Workers:
     for loader in (name.position.site for name in names if name.role == READY):
         own = {name.role: name for name in names if name.position.site == loader}
         for stage in names:
-            site, is_own = stage.position.site, stage.role in OF_LOADERS
+            site = stage.position.site
+            is_own = stage.role in (START, CALL, QUEUE, FILL, READY)
             if site[: len(loader)] == loader and (site != loader or is_own):
                 found[stage] = own[QUEUE], own[FILL], own[READY]
     return found
@@ -259,11 +249,21 @@ def letter_of(number: int) -> str:
 
 def colours_of(stages: list[str]) -> dict[str, str]:
     """Choose a colour for each stage: the same in every picture, and no two alike if possible."""
+    more = [
+        "#ee8866",
+        "#44bb99",
+        "#aaaa00",
+        "#99ddff",
+        "#ffaabb",
+        "#77aadd",
+        "#bbcc33",
+        "#eedd88",
+    ]
     colours = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
     for stage in stages:
         if stage not in colours:
-            first = zlib.crc32(stage.encode()) % len(OTHERS)
-            order = OTHERS[first:] + OTHERS[:first]
+            first = zlib.crc32(stage.encode()) % len(more)
+            order = more[first:] + more[:first]
             colours[stage] = next(
                 (one for one in order if one not in colours.values()), order[0]
             )

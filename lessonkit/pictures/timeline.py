@@ -23,7 +23,6 @@ from .layout import IDLE, NOT_WORK, Bar, ink_on, layout
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LONGEST_NAME = 24  # letters
 HATCHES = {  # of what is no work
     IDLE: "////",
     EMPTY: "////",
@@ -152,6 +151,6 @@ class Timeline:
             write_text(axes, start, 0.09, text, size=8, color=QUIET)
 
 
-def cut(stage: str) -> str:
-    """Cut a learner's name for a stage off where it would leave no room for the bars."""
-    return stage if len(stage) <= LONGEST_NAME else f"{stage[: LONGEST_NAME - 1]}…"
+def cut(stage: str, most: int = 24) -> str:
+    """Cut off a name of more letters than *most*, which would leave no room for the bars."""
+    return stage if len(stage) <= most else f"{stage[: most - 1]}…"

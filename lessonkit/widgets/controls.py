@@ -11,8 +11,6 @@ from lessonkit.words import milliseconds
 from .sandbox import RefusedError, shortened
 
 Values = dict[str, Any]  # by the names of controls
-MOST_VALUES = 1000
-DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -84,14 +82,11 @@ def slider(
     default. Raise ValueError if it has no steps, or more than 1,000.
     """
     are_numbers = all(map(is_number, (least, most, step)))
-    fits = are_numbers and 0 < most - least < step * MOST_VALUES
-    if not fits or not round(step, DIGITS):
+    if not are_numbers or not 0 < most - least < 1000 * step or not round(step, 9):
         wrong = shortened(f"{least} to {most} in steps of {step}")
-        raise ValueError(
-            f"slider: must go up in at most {MOST_VALUES} steps, not from {wrong}"
-        )
+        raise ValueError(f"slider: must go up in at most 1000 steps, not from {wrong}")
     steps = int((most - least) / step + 1e-9)
-    values = [round(least + number * step, DIGITS) for number in range(steps + 1)]
+    values = [round(least + number * step, 9) for number in range(steps + 1)]
     texts = [worded(value, unit) for value in values]
     return Control("range", tuple(values), tuple(texts), steps // 2, label=label)
 

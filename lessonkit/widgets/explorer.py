@@ -30,8 +30,6 @@ from .page_data import Json, packed, page_data
 from .sandbox import RefusedError, described, in_time, sentence_of
 from .widget import HERE, Page
 
-MOST_SETTINGS = 500  # of a view that is saved
-
 
 class Explore(Page):
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
@@ -240,8 +238,8 @@ def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
     return Explore(pipeline, pinned=None if pinned is None else {"made": pinned})
 
 
-def page_by_itself(explore: Explore) -> str:
-    """Return *explore* as a page. Raise ValueError if it has cards, or too many settings.
+def page_by_itself(explore: Explore, most: int = 500) -> str:
+    """Return *explore* as a page. Raise ValueError if it has cards, or more than *most* settings.
 
     The page says of a setting that raises, or takes too long, what the live view would say.
     """
@@ -252,12 +250,10 @@ def page_by_itself(explore: Explore) -> str:
                 f"{one.name}: cards cannot be saved, for they have too many orders"
             )
     sizes = [len(one.values) for one in controls]
-    if (count := prod(sizes)) > MOST_SETTINGS:
+    if (count := prod(sizes)) > most:
         widest = controls[sizes.index(max(sizes))]
-        most = f"{count:,} settings are more than {MOST_SETTINGS}"
-        raise ValueError(
-            f"{most}: give {widest.name}, which has {len(widest.values)}, fewer values"
-        )
+        advice = f"give {widest.name}, which has {len(widest.values)}, fewer values"
+        raise ValueError(f"{count:,} settings are more than {most}: {advice}")
     state = json.loads(explore.state) | {"alone": True}
     answers = {}
     for chosen in product(*map(range, sizes)):

@@ -15,8 +15,13 @@ from lessonkit.words import milliseconds
 from .controls import Control, Values, is_number, worded
 from .page_data import Json
 
-SIGNS: dict[type, Callable[..., float]]
-SIGNS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.USub: neg}
+SIGNS: dict[type, Callable[..., float]] = {
+    ast.Add: add,
+    ast.Sub: sub,
+    ast.Mult: mul,
+    ast.Div: truediv,
+    ast.USub: neg,
+}
 CALLABLE: dict[str, Callable[..., float]] = {"max": max, "min": min, "round_up": ceil}
 
 

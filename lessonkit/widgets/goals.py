@@ -30,7 +30,6 @@ milliseconds = partial(words.milliseconds, digits=2)
 percent = partial(words.percent, digits=2)
 size = partial(words.size, digits=2)
 
-ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
 # The options of a run, and of one epoch the elements and the nanoseconds of work of each
 # stage. Of an element the first words and a number: all words of an image take four times
 # the memory of it.
@@ -245,7 +244,8 @@ def job_of(trace: Trace) -> GivenJob:
     """
     options = trace.options | {"machine": trace.machine}
     once = PipelineRun(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
-    texts = (ADDRESS.sub("", repr(element)) for element in once.epochs[0].elements)
+    address = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
+    texts = (address.sub("", repr(element)) for element in once.epochs[0].elements)
     elements = Counter((shortened(text), hash(text)) for text in texts)
     work = Counter[str]()
     for span in once.work:  # a stage as it was asked for: it may have got another name

@@ -15,18 +15,20 @@ from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
 Json = dict[str, Any]  # an object as the page gets it
-MOST_BARS = 5000  # that a page draws well, and anybody can see
 
 
-def page_data(trace: Trace) -> Json:
-    """Collect everything that the page shows of *trace*; times in microseconds."""
+def page_data(trace: Trace, most: int = 5000) -> Json:
+    """Collect everything that the page shows of *trace*; times in microseconds.
+
+    It draws *most* bars well, and nobody can see more.
+    """
     laid = layout(trace)
     path = critical_path(trace)
     note = path.sentence
     figures, words = figures_and_words(trace, note)
-    if len(laid.bars) > MOST_BARS:
-        note = f"Only the first {MOST_BARS:,} of {len(laid.bars):,} bars are drawn. {note}"
-        first = sorted(laid.bars, key=lambda bar: bar.start)[:MOST_BARS]
+    if len(laid.bars) > most:
+        note = f"Only the first {most:,} of {len(laid.bars):,} bars are drawn. {note}"
+        first = sorted(laid.bars, key=lambda bar: bar.start)[:most]
         laid = laid._replace(bars=first)
     kinds = {bar.kind for bar in laid.bars} - {"work"}
     bar_of = {bar.span: number for number, bar in enumerate(laid.bars) if bar.span >= 0}

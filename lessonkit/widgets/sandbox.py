@@ -18,9 +18,7 @@ from lessonkit.engine.resume import INSTALLED, OURS
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 
-MOST_SPANS = 200_000
 MOST_SECONDS = 2.0
-MOST_SAID = 400  # characters of an error
 OPTIONS = (
     "num_epochs",
     "train",
@@ -174,10 +172,10 @@ class PipelineRun(NamedTuple):
         alone = {name: value for name, value in self.options.items() if name != "ranks"}
         return PipelineRun(self.dataset(0), alone)
 
-    def simulate(self, rank: int = 0) -> Trace:
+    def simulate(self, rank: int = 0, most: int = 200_000) -> Trace:
         """Run it on the virtual clock; of several ranks return the trace of *rank*, or the last.
 
-        Raise TookTooLongError, or ValueError if the run is too large to look at.
+        Raise TookTooLongError, or ValueError if the run has more than *most* spans.
         """
         options = dict(self.options)
         count = options.get("ranks", 1)
@@ -187,9 +185,9 @@ class PipelineRun(NamedTuple):
         what = "simulating this pipeline"
         made = in_time(what, lambda: benchmark(self.dataset, **options))
         trace = made.traces[rank] if isinstance(made, Ranks) else made
-        if len(trace.spans) > MOST_SPANS:
+        if len(trace.spans) > most:
             raise ValueError(
-                f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it"
+                f"this run has more than {most:,} spans: make it smaller to see it"
             )
         return trace
 
@@ -245,9 +243,9 @@ def sentence_of(error: BaseException) -> str:
     return text
 
 
-def shortened(text: str) -> str:
-    """Cut a *text* that nobody would read to its end."""
-    return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"
+def shortened(text: str, most: int = 400) -> str:
+    """Cut a *text* of more than *most* characters, which nobody would read to its end."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def explain_missing_names(shell: Any) -> None:

@@ -15,8 +15,6 @@ from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
 
 MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
 NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
-# Of its value, or two steps: how near a curve is to one whose idea it follows
-FOLLOWS = 0.25
 STEPS = 100  # of the axis
 
 # Where each mark is in a known answer, in steps of the axis; inf where it has no such mark
@@ -261,7 +259,7 @@ class Drawing(Marks):
     def errs_alike(self, at: Sequence[int], steps: Steps, mark: int) -> bool:
         """A curve cannot be drawn exactly: it follows a misconception all along, to its side."""
         for here, there in zip(at, steps, strict=True):
-            if abs(here - there) > max(FOLLOWS * there, 2):
+            if abs(here - there) > max(0.25 * there, 2):  # a quarter of it, or two steps
                 return False
         right = self.right[mark]
         is_same_side = (at[mark] > right) == (steps[mark] > right)

@@ -15,12 +15,6 @@ TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted m
 SURE = control("sure", ("a guess", "fairly sure", "certain"))
 # What the page shows for 1 second, or for the whole
 SCALES = {"s": 1, "ms": 1000, "%": 100}
-# What the page would show instead for 1 of another unit
-MISTAKEN: dict[str, dict[str, float]] = {
-    "s": {"milliseconds": 0.001},
-    "ms": {"seconds": 1000, "microseconds": 0.001},
-    "%": {"parts of one": 100},
-}
 
 # For each known misconception the answer that it leads to, and the sentence about it
 Wrong = Sequence[tuple[Any, str]]
@@ -124,7 +118,12 @@ class Predict(Question):
         known = [text for answer, text in self.wrong if self.alike(said, answer)]
         if not self.choices:
             known.append(f"It is {'less' if said > self.right else 'more'} than that.")
-            for unit, scale in MISTAKEN.get(self.unit, {}).items():
+            mistaken: dict[str, dict[str, float]] = {
+                "s": {"milliseconds": 0.001},
+                "ms": {"seconds": 1000, "microseconds": 0.001},
+                "%": {"parts of one": 100},
+            }
+            for unit, scale in mistaken.get(self.unit, {}).items():
                 if self.alike(said * scale, self.right):
                     known = [f"Is that in {unit}? The answer is wanted in {self.unit}."]
         return " ".join([f"Not {self.shown(said)}.", *known[:1]])
