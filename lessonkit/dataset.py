@@ -179,9 +179,8 @@ class Dataset(Description):
         nbytes: Bytes = None,
         batches: bool = False,
         random: bool = False,
-        fn: Callable[..., Any] | None = None,
     ) -> Dataset:
-        """Call *map_func*, also called *fn*, with each element; without one only spend the cost.
+        """Call *map_func* with each element; without one only spend the cost.
 
         With *num_parallel_calls* so many calls are under way at once, ahead of need. Their
         results keep the order of the elements unless *deterministic* is False.
@@ -198,14 +197,9 @@ class Dataset(Description):
         >>> list(Dataset.range(4).map(lambda number: number * number, num_parallel_calls=2))
         [0, 1, 4, 9]
         """
-        if fn is not None and map_func is not None:
-            raise TypeError(
-                "fn: must not be given beside map_func, which is the same argument"
-            )
-        function = fn if map_func is None else map_func
         # In the order in which they are printed
-        first = {"map_func": function, "cost": cost, "kind": kind}
-        return self._then("map", first | locals() | first)
+        first = {"map_func": map_func, "cost": cost, "kind": kind}
+        return self._then("map", first | locals())
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """Keep the elements for which *predicate* is true.

@@ -10,8 +10,8 @@ def python() -> str:
     if sys.platform != "emscripten":
         return version
     return (
-        f"{version}, in a browser, without threads: in real runs waits go on side by side, functions "
-        "compute in turn; an endless loop ends when the page is loaded again"
+        f"{version}, in a browser, without threads: in real runs waits go on side by side, "
+        "functions compute in turn; an endless loop ends when the page is loaded again"
     )
 
 

@@ -124,11 +124,6 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         "deterministic=1: must be True or False",
     ),
     (
-        lambda: NUMBERS.map(square, fn=square),
-        TypeError,
-        "fn: must not be given beside map_func",
-    ),
-    (
         lambda: NUMBERS.map(square, nbytes=-1),
         ValueError,
         "nbytes=-1: must be 0 or more",
@@ -321,14 +316,6 @@ def test_data_sets_are_zipped_as_tf_data_does() -> None:
         list(Dataset.zip(datasets=(one, two))) == list(Dataset.zip((one, two))) == [(0, 1)]
     )
     assert list(Dataset.zip(one, (two, one))) == [(0, (1, 0))]
-
-
-def test_a_function_may_be_called_fn_too() -> None:
-    assert (
-        list(NUMBERS.take(2).map(fn=square))
-        == list(NUMBERS.take(2).map(map_func=square))
-        == [0, 1]
-    )
 
 
 def test_a_range_has_no_more_numbers_than_can_be_counted() -> None:

@@ -155,18 +155,17 @@ def test_a_curve_says_where_its_knee_is() -> None:
     dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
     knob = knobs(dataset)[0]
 
-    def words(*totals: float) -> str:
-        points = tuple((value + 1, total) for value, total in enumerate(totals))
-        return repr(plot_curve(Curve(knob, points, (4,) * len(points))))
+    def words(*times: float) -> str:
+        return repr(plot_curve(Curve(knob, tuple(enumerate(times, 1)))))
 
-    assert words(0.4, 0.2, 0.2) == (
+    assert words(0.1, 0.05, 0.05) == (
         "curve: num_parallel_calls=2 is enough: 50 ms a sample, within 2 % of the best"
     )
     assert (
-        words(0.4, 0.4)
+        words(0.1, 0.1)
         == "curve: more does not help: 100 ms a sample with num_parallel_calls=1"
     )
-    assert words(0.4, 0.2) == (
+    assert words(0.1, 0.05) == (
         "curve: more may help still: 50 ms a sample with num_parallel_calls=2, the last that was tried"
     )
     with pytest.raises(ValueError, match="no values"):

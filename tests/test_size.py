@@ -1,16 +1,29 @@
-"""The package stays small: this holds how many tokens it has, and how many of them stand on a line."""
+"""The package stays small: this holds how many tokens it has, how many of them stand on a line, and
+how many classes, constants and public names somebody meets who reads it.
+
+`pytest -s tests/test_size.py` prints these numbers.
+"""
 
 import ast
+import inspect
 import io
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import lessonkit
+from lessonkit import analysis, optimize, plot, widgets
 
 PACKAGE = Path(__file__).parent.parent / "lessonkit"
 
-TOKENS = 80_400  # of Python, at most
+TOKENS = 80_000  # of Python, at most
 DENSITY = 9.0  # tokens per line, at most
 WIDTH = 100  # characters per line, at most
+CLASSES = 168  # at most
+CONSTANTS = 160  # names in capitals that a module gives a value to, at most
+NAMES = 82  # that a user can import, and their methods, at most
+PARAMETERS = 218  # of these, at most
 
 TOO_LARGE = (
     "The package has {} tokens, {} more than its budget. Take something away: a concept that "
@@ -19,6 +32,11 @@ TOO_LARGE = (
 TOO_DENSE = (
     "The package has {:.2f} tokens per line, more than {}. Give each step a line and a name, "
     "or take something away."
+)
+
+TOO_MANY = (
+    "There are {} {}, {} more than the budget. Write a number that is used once where it is used, "
+    "and a class that only holds two values as a tuple; a name that no lesson and no user needs goes."
 )
 
 # What is no token of code.
@@ -70,8 +88,52 @@ def test_a_module_is_counted_without_comments_and_docstrings() -> None:
 def test_the_package_stays_within_its_budget() -> None:
     sizes = [size(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")]
     tokens, lines = map(sum, zip(*sizes, strict=True))
+    print(tokens, "tokens,", f"{tokens / lines:.2f} per line")
     assert tokens <= TOKENS, TOO_LARGE.format(tokens, tokens - TOKENS)
     assert tokens <= DENSITY * lines, TOO_DENSE.format(tokens / lines, DENSITY)
+
+
+def constants(module: ast.Module) -> list[str]:
+    """List the names in capitals to which *module* gives values."""
+    targets: list[ast.expr] = []
+    for statement in module.body:
+        if isinstance(statement, ast.Assign):
+            targets += statement.targets
+        elif isinstance(statement, ast.AnnAssign):
+            targets.append(statement.target)
+    names = [node for target in targets for node in ast.walk(target)]
+    return [name.id for name in names if isinstance(name, ast.Name) and name.id.isupper()]
+
+
+def public() -> Iterator[Any]:
+    """Give everything behind the doors, and the methods of the classes there."""
+    for door in (lessonkit, analysis, optimize, plot, widgets):
+        for member in (getattr(door, name) for name in door.__all__):
+            yield member
+            for name in vars(member) if isinstance(member, type) else ():
+                if not name.startswith("_") and inspect.isfunction(getattr(member, name)):
+                    yield getattr(member, name)
+
+
+def parameters(member: Any) -> list[str]:
+    """List the parameters of a function, or of what makes an object of a class."""
+    if not callable(member) or (isinstance(member, type) and issubclass(member, Exception)):
+        return []
+    return [name for name in inspect.signature(member).parameters if name != "self"]
+
+
+def test_the_package_has_few_classes_constants_and_public_names() -> None:
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    members = [*public()]
+    for what, count, most in (
+        ("classes", sum(isinstance(node, ast.ClassDef) for node in nodes), CLASSES),
+        ("constants", sum(len(constants(tree)) for tree in trees), CONSTANTS),
+        ("public names", len(members), NAMES),
+        ("parameters", sum(len(parameters(member)) for member in members), PARAMETERS),
+    ):
+        print(count, what)
+        assert count <= most, TOO_MANY.format(count, what, count - most)
 
 
 def test_no_line_of_the_package_is_too_long_to_read() -> None:

@@ -21,18 +21,16 @@ class Knob(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """The seconds in all for each value of a knob, and the value after which more stops helping."""
+    """The seconds per sample for each value of a knob, and the value that is enough."""
 
     knob: Knob
     points: tuple[tuple[int, float], ...]
-    # How many were trained on, for each value: a batch may drop some
-    samples: tuple[int, ...]
 
     @property
     def knee(self) -> int:
-        """The smallest value that is within 2 % of the best."""
-        best = min(total for _, total in self.points)
-        return next(value for value, total in self.points if total <= best * 1.02)
+        """The first value that is within 2 % of the best."""
+        best = min(time for _, time in self.points)
+        return next(value for value, time in self.points if time <= best * 1.02)
 
 
 def knobs(dataset: Dataset) -> list[Knob]:
@@ -89,11 +87,11 @@ def curve(
     values: Iterable[int],
     **options: Any,
 ) -> Curve:
-    """Run *dataset* with each of *values* for *knob*, and return what each takes.
+    """Run *dataset* with each of *values* for *knob*, and return the time per sample with each.
 
     *knob* is one of `knobs(dataset)`, and *options* are those of `benchmark`. Raises
-    ValueError if there is no such knob, or for one of *values* that it does not take;
-    TypeError for *clock*, *record* and *ranks*.
+    ValueError if there is no such knob, for one of *values* that it does not take, or if no
+    sample reaches the training loop; TypeError for *clock*, *record* and *ranks*.
 
     >>> from lessonkit import ArtificialDataset
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
@@ -102,6 +100,10 @@ def curve(
     """
     check_options(options)
     nodes = {value: with_knob(dataset, knob, value).node for value in values}
-    found = {value: try_out(node, options) for value, node in nodes.items()}
-    points = tuple((value, tried.seconds) for value, tried in found.items())
-    return Curve(knob, points, tuple(tried.samples for tried in found.values()))
+    points = []
+    for value, node in nodes.items():
+        tried = try_out(node, options)
+        if not tried.samples:
+            raise ValueError(f"{knob.name}={value}: no sample reached the training loop")
+        points.append((value, tried.per_sample))
+    return Curve(knob, tuple(points))

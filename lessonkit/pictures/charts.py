@@ -54,14 +54,9 @@ def plot_curve(curve: Curve) -> Picture:
     >>> plot_curve(curve(dataset, knobs(dataset)[0], values=[1, 2, 3, 4]))
     curve: num_parallel_calls=3 is enough: 38.3 ms a sample, within 2 % of the best
     """
-    if not curve.points or not all(curve.samples):
-        raise ValueError(
-            "plot_curve: no values, or a run in which no element reached the training loop"
-        )
-    values = [value for value, _ in curve.points]
-    times = [
-        total / count for (_, total), count in zip(curve.points, curve.samples, strict=True)
-    ]
+    if not curve.points:
+        raise ValueError("plot_curve: the curve has no values")
+    values, times = zip(*curve.points, strict=True)
     name, knee = curve.knob.name, values.index(curve.knee)
     setting, time = f"{name}={curve.knee}", f"{milliseconds(times[knee])} a sample"
     words = f"{setting} is enough: {time}, within 2 % of the best"
@@ -70,14 +65,13 @@ def plot_curve(curve: Curve) -> Picture:
     elif knee == len(values) - 1:
         words = f"more may help still: {time} with {setting}, the last that was tried"
 
-    points = [*zip(values, times, strict=True)]
     dots = []
-    for value, seconds in points:
+    for value, seconds in curve.points:
         told = milliseconds(seconds)
         say = f"{name}={value}: {told} a sample"
         dots.append(dot(value, seconds, told, say, marked=value == curve.knee))
     title = f"{name} of {curve.knob.node.method}"
-    line = {"kind": "line", "points": points}
+    line = {"kind": "line", "points": curve.points}
     return dotted("curve", title, words, 180, [line, *dots])
 
 
