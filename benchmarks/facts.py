@@ -1,6 +1,6 @@
 """What real PyTorch does where a lesson says so: measured here, and told by lessons 09 and 11 from a file.
 
-Needs PyTorch and NumPy. Each figure is a median, of what is compared by turns.
+Needs PyTorch, NumPy and PyAV. Each figure is a median, of what is compared by turns.
 
 python -m benchmarks.facts --store notebooks
 """
@@ -10,6 +10,7 @@ python -m benchmarks.facts --store notebooks
 
 import argparse
 import json
+import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -26,20 +27,24 @@ ROUNDS = 5
 SAMPLES, FEATURES, BATCH = 100_000, 64, 64  # of data in memory
 
 
-def seconds(loop: Callable[[], Iterable[Any]]) -> float:
-    """Return how long it takes to go through what *loop* makes, and to make it."""
-    began = time.perf_counter()
+def seconds(
+    loop: Callable[[], Iterable[Any]], clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return how long it takes by *clock* to go through what *loop* makes, and to make it."""
+    began = clock()
     for _ in loop():
         pass
-    return time.perf_counter() - began
+    return clock() - began
 
 
-def by_turns(**loops: Callable[[], Iterable[Any]]) -> dict[str, float]:
-    """Return the median seconds of each of *loops*."""
+def by_turns(
+    clock: Callable[[], float] = time.perf_counter, **loops: Callable[[], Iterable[Any]]
+) -> dict[str, float]:
+    """Return the median seconds of each of *loops*, by *clock*."""
     times: dict[str, list[float]] = {name: [] for name in loops}
     for turn in range(ROUNDS + 1):
         for name, loop in loops.items():
-            taken = seconds(loop)
+            taken = seconds(loop, clock)
             if turn:  # the first is to warm up
                 times[name].append(taken)
     return {name: median(each) for name, each in times.items()}
@@ -126,6 +131,104 @@ def starts() -> dict[str, float]:
     )
 
 
+class Told(Dataset[Any]):
+    """Samples whose worker also puts text into a queue that nothing reads."""
+
+    def __init__(self, queue: Any) -> None:
+        self.queue = queue
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> int:
+        self.queue.put("x" * 100_000)  # more than a pipe holds
+        return index
+
+
+def left_in_a_queue() -> float:
+    """Return the seconds of an epoch whose two workers have not got rid of what they put into a queue."""
+    context = multiprocessing.get_context("fork")
+    return seconds(
+        lambda: DataLoader(
+            Told(context.Queue()), 2, num_workers=2, multiprocessing_context=context
+        )
+    )
+
+
+FRAMES, SIZE, RATE, PICKED = (
+    600,
+    (480, 640),
+    30,
+    40,
+)  # of a video, and how many frames are asked for
+
+
+def video() -> dict[str, dict[str, float]]:
+    """Measure a random frame of a video, by the distance of its keyframes: seconds, frames decoded, bytes.
+
+    Also the seconds of sixteen frames in a row. Needs PyAV; one thread decodes.
+    """
+    import av
+
+    draw = np.random.default_rng(0)
+    height, width = SIZE
+    grid = draw.integers(
+        0, 128, ((height + FRAMES) // 16 + 1, (width + 2 * FRAMES) // 16 + 1, 3)
+    )
+    scene = np.kron(grid, np.ones((16, 16, 1))).astype(
+        "uint8"
+    )  # over which the camera moves
+    picked = draw.integers(0, FRAMES - 20, PICKED)
+
+    def write(path: Path, distance: int) -> None:
+        with av.open(str(path), "w") as file:
+            stream = file.add_stream("libx264", rate=RATE)
+            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            stream.options = {"g": str(distance), "sc_threshold": "0"}
+            for at in range(FRAMES):
+                seen = scene[at : at + height, 2 * at : 2 * at + width]
+                noisy = seen + draw.integers(0, 16, seen.shape, dtype="uint8")
+                frame = av.VideoFrame.from_ndarray(noisy, format="rgb24")
+                file.mux(stream.encode(frame))
+            file.mux(stream.encode(None))
+
+    def read(path: Path, at: int, count: int) -> int:
+        """Decode *count* frames from number *at* on; return how many frames that took."""
+        decoded = 0
+        with av.open(str(path)) as file:
+            (stream,) = file.streams.video
+            stream.thread_type = "NONE"
+            time_of = int(at / RATE / stream.time_base)
+            file.seek(time_of, stream=stream)
+            for frame in file.decode(stream):
+                decoded += 1
+                if frame.pts >= time_of:
+                    frame.to_ndarray(format="rgb24")
+                    count -= 1
+                    if not count:
+                        break
+        return decoded
+
+    found = {}
+    with TemporaryDirectory() as folder:
+        for distance in (250, 30, 2):
+            path = Path(folder) / f"{distance}.mp4"
+            write(path, distance)
+            decoded = [read(path, int(at), 1) for at in picked]
+            times = by_turns(
+                time.process_time,  # one thread that never waits: other programs do not count
+                one=lambda path=path: (read(path, int(at), 1) for at in picked),
+                row=lambda path=path: (read(path, int(at), 16) for at in picked),
+            )
+            found[str(distance)] = {
+                "frame": times["one"] / PICKED,
+                "sixteen": times["row"] / PICKED,
+                "decoded": sum(decoded) / PICKED,
+                "bytes": path.stat().st_size,
+            }
+    return found
+
+
 def in_memory() -> dict[str, float]:
     """Measure data that is in memory: by a loader, by its workers, and by slices of a shuffled order."""
     data = TensorDataset(torch.rand(SAMPLES, FEATURES), torch.rand(SAMPLES))
@@ -205,6 +308,7 @@ def main() -> None:
     )
     of_workers = {"pipe": pipe, "threads": threads_in_workers(), "starts": starts()}
     of_workers["wrong"] = {"early": wrong(early=True), "late": wrong(early=False)}
+    of_workers |= {"left": left_in_a_queue(), "video": video()}
     of_jobs = {"memory": in_memory(), "profile": profile()}
     for lesson, found in (("09", of_workers), ("11", of_jobs)):
         text = json.dumps(about | found, indent=1) + "\n"
