@@ -23,12 +23,12 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
         ),
         (
             first,
-            "That is what a prefetch saves as the first tool. But here other tools came before it.",
+            "That is what a prefetch saves as the first tool. But here it is the last.",
         ),
         (
             everything,
-            "That is what all tools save together. But lanes, parallel maps and the cache are "
-            "still there.",
+            "That is what all tools save together. But without the prefetch, the lanes, the parallel "
+            "maps and the cache are still there.",
         ),
     ]
     why = "The parallel maps already work ahead of training, so nothing is left for the last tool to save."
@@ -53,14 +53,17 @@ def unbatched() -> dict[str, Any]:
     wrong = [
         (
             SLOWER,
-            "That would be right if a call cost time. But here only samples do.",
+            "That would be right if a call cost time. But here only the work on samples costs time.",
         ),
         (
             SAME,
             "That would be right if the batch cost nothing. But in the first epoch the "
             "accelerator waits until 50 samples are read.",
         ),
-        (MUCH, "That would be below the limit, because 500 steps of 10 ms take 5 s."),
+        (
+            MUCH,
+            "That would be less than the limit, because 500 steps of 10 ms already take 5 s.",
+        ),
     ]
     why = (
         "With a batch of 50, the first sample waits for the other 49, and there is no cost per call "
