@@ -236,5 +236,6 @@ def run_all(page: Page, seconds: float = STEP) -> None:
 
 def serious_violations(page: Page, selector: str = VIEW) -> list[dict[str, Any]]:
     """What axe-core finds that keeps somebody from using our part of the page."""
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text())
+    if not page.evaluate("() => Boolean(window.axe)"):  # it is long, and once is enough
+        page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text())
     return [found for found in page.evaluate(LOOKS, selector) if found["impact"] in SERIOUS]

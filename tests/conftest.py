@@ -129,7 +129,7 @@ def workers_gone() -> Callable[[], None]:
     """
 
     def wait() -> None:
-        deadline = monotonic() + 20
+        deadline = monotonic() + 60
         while multiprocessing.active_children() and monotonic() < deadline:
             gc.collect()
             sleep(0.01)

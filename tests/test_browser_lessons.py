@@ -2,8 +2,8 @@
 
 In JupyterLab that takes four times as long, and all that differs is the same in each
 lesson: there `test_browser_first_lesson.py` walks one. The walks through the site open all
-of them in Jupyter's own page. What all lessons have is tested by itself as well: so each
-time only those with a lab of their own are walked.
+of them in Jupyter's own page. What all lessons have is tested by itself as well, and so are
+the mystery loaders and the strip of ranks: so each time only one is walked.
 """
 
 import pytest
@@ -14,16 +14,12 @@ from walk import Walk, walk_through
 
 from lessonkit.widgets.widget import Page
 
-# A map, loaders to buy, ranks
-OF_ITS_OWN = ("07_optimisers", "08_put_it_together", "10_many_machines")
+QUICK = "07_optimisers"  # the heat map is a lab of its own
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.long] * (name not in OF_ITS_OWN))
-        for name in WRITTEN
-    ],
+    [pytest.param(name, marks=[pytest.mark.long] * (name != QUICK)) for name in WRITTEN],
 )
 def test_the_main_path_of_a_lesson(name: str, visit: Visit) -> None:
     found = main_path(name)

@@ -23,7 +23,7 @@ def forked(function: Callable[[], Any]) -> str:
     """What *function* returns or raises in a forked process, as text; nothing if it hangs."""
     read, write = os.pipe()
     if (child := os.fork()) == 0:
-        signal.alarm(20)
+        signal.alarm(60)
         try:
             os.write(write, repr(function()).encode())
         except Exception as error:

@@ -34,6 +34,7 @@ def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each run come to the end of its small loader, once, also on a busy machine."""
     monkeypatch.setattr(numbers, "RUN", 20.0)
     monkeypatch.setattr(job, "AGAIN", 0.0)
+    monkeypatch.setattr(job, "BUDGET", 600.0)  # the machine may be busy
 
 
 class Reversed(list[int]):
@@ -93,7 +94,7 @@ def measured(loader: Any, step: Callable[[Any], Any] = nothing) -> Any:
         # Threads that helpers of a loop have given back end by themselves, as do those of
         # PyTorch's queues.
         for thread in {*threading.enumerate()} - before:
-            thread.join(5)
+            thread.join(60)
             assert not thread.is_alive(), thread
 
 
@@ -412,17 +413,26 @@ def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(
         job.forecast(num_workers=2 * cores)
 
 
-def test_workers_that_start_slowly_get_the_time_that_they_need(
-    library: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watching, "NEVER", 1.0)
+def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> None:
+    """What one worker took to start is allowed for each, beside what nobody ever takes."""
+    allowed = []
+
+    class Heard(library.utils.data.DataLoader):  # type: ignore[misc]
+        def __init__(self, *given: Any, **options: Any) -> None:
+            allowed.append(options.get("timeout"))
+            super().__init__(*given, **options)
+
     loader = library.utils.data.DataLoader(
-        Samples(), 8, worker_init_fn=lambda number: time.sleep(0.4 + 0.4 * number)
+        Samples(), 8, worker_init_fn=lambda number: time.sleep(0.4)
     )
     subject = watching.Subject(loader, nothing)
+    subject.kind = Heard
     with watching.restored():
         assert subject.go(1, 0.1).batches
         assert subject.go(4, 0.1).batches
+    first, then = allowed
+    assert first == watching.NEVER
+    assert then >= watching.NEVER + 4 * 0.4
 
 
 def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(
@@ -444,8 +454,13 @@ def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model
         Samples(8, first_is_slow), 1, num_workers=2, in_order=False
     )
     job = measured(loader)
-    first, *others = job.subject.go(2, 1.0).batches
-    assert first.make < max(batch.make for batch in others)
+
+    def overtook() -> bool:
+        first, *others = job.subject.go(2, 20.0).batches
+        return bool(first.make < max(batch.make for batch in others))
+
+    # On a busy machine the other worker may start after the slow batch; in order, none overtakes.
+    assert any(overtook() for _ in range(10))
     assert not job.model()[0].node.arguments["in_order"]
 
 

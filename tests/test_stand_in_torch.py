@@ -84,7 +84,7 @@ def test_out_of_order_a_batch_overtakes_one_that_takes_long(
             return super().__getitem__(index)
 
     loaded = []
-    for batch in loader(library, SlowFirst(), 2, in_order=False, timeout=20):
+    for batch in loader(library, SlowFirst(), 2, in_order=False, timeout=60):
         loaded.append(batch)
         taken.touch()
     assert loaded[0] != [0, 1]

@@ -103,7 +103,7 @@ def test_costs_and_sizes_are_told_beside_each_other() -> None:
         both = threading.Barrier(2)
 
         def told(x: int, both: threading.Barrier = both) -> int:
-            both.wait(20)  # a call that has to wait for the end of the other one breaks it
+            both.wait(60)  # a call that has to wait for the end of the other one breaks it
             return 0
 
         asked: dict[str, Any] = {option: told}
@@ -170,7 +170,7 @@ def test_a_progress_that_raises_ends_the_run_and_its_helpers(clock: str) -> None
 
     with pytest.raises(KeyError, match="progress") as raised:
         benchmark(Dataset.from_generator(file).prefetch(1), clock=clock, progress=raises)
-    assert closed.wait(20), raised
+    assert closed.wait(60), raised
 
 
 @CLOCKS
