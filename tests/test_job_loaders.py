@@ -415,11 +415,11 @@ def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(
 
 def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> None:
     """What one worker took to start is allowed for each, beside what nobody ever takes."""
-    allowed = []
+    allowed: list[float] = []
 
     class Heard(library.utils.data.DataLoader):  # type: ignore[misc]
         def __init__(self, *given: Any, **options: Any) -> None:
-            allowed.append(options.get("timeout"))
+            allowed.append(options["timeout"])
             super().__init__(*given, **options)
 
     loader = library.utils.data.DataLoader(

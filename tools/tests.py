@@ -1,8 +1,9 @@
-"""Run mypy, and all tests in five parts, side by side: on two cores that takes half of the time.
+"""Run mypy, and all tests in six parts, side by side: on two cores that takes half of the time.
 
     python -m tools.tests [argument of pytest ...]
 
-A part in a browser often waits for the page or for a kernel; meanwhile the others work.
+A part in a browser often waits for the page or for a kernel, and one with real runs for their
+end; meanwhile the others work. So all parts begin at once.
 pytest-xdist would do this too, but not here: some tests interrupt the main thread, as a
 limit on a learner's endless loop does, and that ends a worker of xdist. With arguments it
 is one plain pytest.
@@ -39,25 +40,25 @@ def with_pages() -> Iterator[str]:
             yield f"tests/{path.name}"
 
 
-# Half of what needs a browser; what runs the lessons, once for all; what runs many
-# pipelines, and jobs.
-WALKS = files("browser_keys browser_lessons browser_links browser_site")
+# What runs the lessons, once for all; half of what needs a browser; what measures jobs and
+# searches for settings; what runs many pipelines. All others are the rest.
 NOTEBOOKS = files(
     "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load"
 )
+WALKS = files("browser_keys browser_lessons browser_links browser_site")
+JOBS = files("advise autotune job job_loaders loaders_everywhere recommend")
 PIPELINES = files(
-    "advise autotune clocks code critical_path idle limits memory rewrite "
-    "job job_loaders loaders_everywhere recommend"
+    "clocks code critical_path elements forked formula idle iteration limits memory plot "
+    "resume rewrite trace without_threads"
 )
+NAMED = (*NOTEBOOKS, *WALKS, *JOBS, *PIPELINES)
+REST = ("--browser=without", *(f"--ignore={file}" for file in NAMED))
 PARTS = (
-    (
-        *PYTEST,
-        "--browser=without",
-        *(f"--ignore={file}" for file in WALKS + NOTEBOOKS + PIPELINES),
-    ),
+    (*PYTEST, *REST),
+    (*PYTEST, *NOTEBOOKS),
     (*PYTEST, "--browser=only", *(file for file in with_pages() if file not in WALKS)),
     (*PYTEST, *WALKS),
-    (*PYTEST, *NOTEBOOKS),
+    (*PYTEST, *JOBS),
     (*PYTEST, *PIPELINES),
     (sys.executable, "-m", "mypy"),
 )
