@@ -74,7 +74,7 @@ def turns(one_file: Dataset, in_turn: Dataset) -> dict[str, Any]:
     ]
     why = (
         "An epoch has two openings, six reads and six training steps, one after another: twice the work of "
-        "one file, and twice the time. One cook who walks from pantry to pantry gains nothing."
+        "one file, and twice the time. One cook walking from pantry to pantry saves no time."
     )
     return {"wrong": wrong, "why": why}
 

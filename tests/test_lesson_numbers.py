@@ -143,10 +143,10 @@ PAGES: dict[str, list[Claim]] = {
             lambda: [sample_ms(files(8, FAR, 3), num_epochs=1)],
         ),
         (
-            "315 ms until the first sample is there, and then 24",
+            "The first sample is there after 315 ms, and then 24",
             lambda: [(at := arrivals(files(8, FAR, 3)))[0], len(at)],
         ),
-        ("together 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),
+        ("which makes 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),
         (
             "one call takes 15.0 ms",
             lambda: [sample_ms(files(8, LONG_FAR, 1), num_epochs=1)],
