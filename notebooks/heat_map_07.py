@@ -5,7 +5,7 @@ from typing import Any
 
 from lessonkit.engine import check
 from lessonkit.improve.autotune import Search, Setting
-from lessonkit.improve.change import Tried, as_tried
+from lessonkit.improve.knobs import Tried, as_tried
 from lessonkit.widgets.controls import controls_of
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page

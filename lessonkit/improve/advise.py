@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, loaders_in, swap, walk
-from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, what_is_frozen
 
-from .change import check_options, try_out
+from .knobs import check_options, try_out
 
 CALLS = (1, 2, 3, 4, 6, 8)
 DEEPER = (1, 2, 4, 8)  # times as deep
@@ -18,12 +17,8 @@ MIXES = "changes the order of the elements"
 REPEATS = "every worker gives every sample, unless the workers share them out"
 
 
-class Change(NamedTuple):
-    """A change in *words*, the *node* that then ends the pipeline, and *effects* on the data."""
-
-    words: str
-    node: Node
-    effects: tuple[str, ...] = ()
+# In words, the node that then ends the pipeline, and the effects on the data
+Change = tuple[str, Node, tuple[str, ...]]
 
 
 class Advice(NamedTuple):
@@ -59,7 +54,7 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     cache after ArtificialDataset: saves nothing of 17.000 ms
     """
     check_options(options)
-    before = benchmark(dataset, **options)
+    before = try_out(dataset.node, options)
     found = []
     for words, node, effects in changes(dataset.node):
         try:
@@ -91,7 +86,7 @@ def changes(root: Node) -> Iterator[Change]:
             changed = swap(root, node, other)
             now = what_is_frozen(changed)
             thawed = (thaws[effect] for effect in sorted(frozen - now))
-            yield Change(words, changed, (*effects, *sorted(now - frozen), *thawed))
+            yield words, changed, (*effects, *sorted(now - frozen), *thawed)
 
 
 # ---- the changes to one operator: what takes its place ----
@@ -103,7 +98,7 @@ def more(
     """Set the argument *name* of *node* to each of *values* that is above its present one."""
     for value in values:
         if value > (node.arguments[name] or 0):
-            yield Change(words.format(value), node.replace(**{name: value}), effects)
+            yield words.format(value), node.replace(**{name: value}), effects
 
 
 def of_loader(node: Node) -> Iterator[Change]:
@@ -117,7 +112,7 @@ def of_loader(node: Node) -> Iterator[Change]:
         yield from more(node, "prefetch_factor", DEEPER[2:], "prefetch_factor={}")
         yield from more(node, "persistent_workers", [True], "persistent_workers")
         if options["in_order"]:
-            yield Change("in_order=False", node.replace(in_order=False), (MIXES,))
+            yield "in_order=False", node.replace(in_order=False), (MIXES,)
     if base is not None and options["batch_size"] is not None:
         whole = "the functions get whole batches"
         yield from more(node, "getitems", [True], "one call for each batch", whole)
@@ -127,7 +122,7 @@ def of_loader(node: Node) -> Iterator[Change]:
             if base is None and workers > 1
             else ()
         )
-        yield Change("cache before the workers", node.replace(source.then("cache")), once)
+        yield "cache before the workers", node.replace(source.then("cache")), once
 
 
 def of_buffers(node: Node) -> Iterator[Change]:
@@ -139,9 +134,9 @@ def of_buffers(node: Node) -> Iterator[Change]:
             node, "buffer_size", sizes, "prefetch({})" + f" for prefetch({now})"
         )
         return
-    yield Change(f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1))
+    yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
     if node.method != "cache":
-        yield Change(f"cache after {node.method}", node.then("cache"))
+        yield f"cache after {node.method}", node.then("cache"), ()
 
 
 def of_calls(node: Node) -> Iterator[Change]:
@@ -153,14 +148,14 @@ def of_calls(node: Node) -> Iterator[Change]:
         wide = {"cycle_length": calls, "block_length": 1, "num_parallel_calls": calls}
         files = node.inputs[0].then("interleave", map_func=given["map_func"], **wide)
         words = f"interleave with {calls} lanes for flat_map"
-        yield Change(words, files, (MIXES,) if calls > 1 else ())
+        yield words, files, (MIXES,) if calls > 1 else ()
     if node.method == "interleave":
         open_now, calls_now = given["cycle_length"], given["num_parallel_calls"] or 0
         for lanes in sorted({*CALLS, open_now or 1}):
             wider = node.replace(cycle_length=lanes, num_parallel_calls=lanes)
             if lanes != open_now or lanes > calls_now:
                 effects = () if lanes == open_now else (MIXES,)
-                yield Change(f"{lanes} lanes in interleave", wider, effects)
+                yield f"{lanes} lanes in interleave", wider, effects
 
 
 def of_order(node: Node) -> Iterator[Change]:
@@ -179,27 +174,23 @@ def of_order(node: Node) -> Iterator[Change]:
     if {*pair} == {"map", "filter"} and (above.arguments | node.arguments)["map_func"]:
         effect = "the filter sees other values"
     exchanged = above.replace(node.replace(*above.inputs))
-    yield Change(f"{pair[0]} before {pair[1]}", exchanged, (effect,) if effect else ())
+    yield f"{pair[0]} before {pair[1]}", exchanged, (effect,) if effect else ()
 
 
 def of_batches(node: Node) -> Iterator[Change]:
     """Map whole batches, where a map takes them; or none, where they only cost time."""
     above = node.inputs[0] if node.inputs else node
     if node.method == "batch" and above.method == "map" and above.arguments["batches"]:
-        yield Change("batch before map", above.replace(node.replace(*above.inputs)))
+        yield "batch before map", above.replace(node.replace(*above.inputs)), ()
     if node.method == "map" and node.arguments["batches"] and above.method != "batch":
         for size in (8, 16, 32, 64):
             batches = node.replace(above.then("batch", batch_size=size))
-            yield Change(f"map of batches of {size}", batches.then("unbatch"))
+            yield f"map of batches of {size}", batches.then("unbatch"), ()
     if node.method == "unbatch":
-        between = []
         while above.method in ("cache", "prefetch") or above.arguments.get("batches"):
-            between.append(above)
             above = above.inputs[0]
         if above.method == "batch":
-            without = above.inputs[0]
-            for part in reversed(between):
-                without = part.replace(without)
+            without = swap(node.inputs[0], above, above.inputs[0])
             effect = "keeps the samples that drop_remainder drops"
             effects = (effect,) if above.arguments["drop_remainder"] else ()
-            yield Change("no batch and unbatch", without, effects)
+            yield "no batch and unbatch", without, effects

@@ -13,8 +13,7 @@ from lessonkit.engine.machine import Cost, Machine
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 
-from .change import Tried, check_options, try_out
-from .knobs import Knob, with_knobs
+from .knobs import Knob, Tried, check_options, try_out, with_knobs
 
 Setting = tuple[int, ...]  # a number for each name
 

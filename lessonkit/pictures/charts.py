@@ -87,13 +87,12 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
         raise ValueError("plot_search: nothing was tried")
     dots, stairs = [], []
     for place, step in enumerate(steps, 1):
-        seconds = step.tried.seconds
+        seconds, taken = step.tried.seconds, step.accepted
         told = f"{step.change}: {milliseconds(seconds)}"
-        if step.accepted:  # as the first one always is
+        say = f"{told}, {'taken' if taken else 'not taken'}"
+        dots.append(dot(place, seconds, told if taken else "", say, hollow=not taken))
+        if taken:  # as the first one always is
             stairs.append((place, seconds))
-            dots.append(dot(place, seconds, told, f"{told}, taken", hollow=False))
-        else:
-            dots.append(dot(place, seconds, "", f"{told}, not taken", hollow=True))
     count, first, last = len(steps), stairs[0][1], stairs[-1][1]
     words = f"{count} run{'s' * (count != 1)} from left to right"
     words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} taken"
