@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -21,6 +22,13 @@ class Clock:
 
     def spend(self, seconds: float) -> None:
         self.now += seconds
+
+
+def probed(clock: Clock, loader: Any, step: Any, **options: Any) -> Verdict:
+    """Probe a loop whose time is that of *clock*."""
+    times: Any = {"perf_counter": clock, "sleep": clock.spend}
+    with patch.multiple("lessonkit.loops.probe", **times):
+        return probe(loader, step, **options)
 
 
 class Loader:
@@ -59,7 +67,7 @@ def verdict(
     clock = Clock()
     loader = Loader(clock, times, depth)
     loader.hiccups = hiccups or {}
-    return probe(loader, lambda batch: clock.spend(step), clock=clock)
+    return probed(clock, loader, lambda batch: clock.spend(step))
 
 
 def test_a_loader_and_a_step_that_take_turns_do_not_overlap() -> None:
@@ -102,7 +110,7 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
             spend("loader")
             yield 0
 
-    said = probe(loader, lambda batch: spend("step"), clock=clock)
+    said = probed(clock, loader, lambda batch: spend("step"))
     assert said.kind == "both want the same cores"
     assert "Give the step fewer threads" in said.sentence
 
@@ -137,12 +145,7 @@ def test_what_the_loop_spends_on_ready_batches_is_told_from_waiting(
     made: float, own: float, step: float, kind: str
 ) -> None:
     clock = Clock()
-    said = probe(
-        Handed(clock, [made], own),
-        lambda batch: clock.spend(step),
-        clock=clock,
-        pause=clock.spend,
-    )
+    said = probed(clock, Handed(clock, [made], own), lambda batch: clock.spend(step))
     assert said.ready == pytest.approx(own)
     assert said.kind == kind
     assert f"; {own * 1e3:.3g} to take one that is ready)" in said.sentence.replace(
@@ -183,8 +186,8 @@ def test_the_first_batches_do_not_count() -> None:
             clock.spend(0.010)
             yield 0
 
-    assert probe(loader, lambda batch: None, clock=clock).loader == pytest.approx(0.010)
-    slow = probe(loader, lambda batch: None, clock=clock, skip=0, batches=10)
+    assert probed(clock, loader, lambda batch: None).loader == pytest.approx(0.010)
+    slow = probed(clock, loader, lambda batch: None, skip=0, batches=10)
     assert slow.loader == pytest.approx(0.310)
 
 
@@ -200,7 +203,7 @@ def test_the_accelerator_is_waited_for_at_the_end_of_a_run() -> None:
         clock.now = max(clock.now, queued)
 
     loader = Loader(clock, [0.010])
-    assert probe(loader, step, synchronise=synchronise, clock=clock).kind == "step-bound"
+    assert probed(clock, loader, step, synchronise=synchronise).kind == "step-bound"
 
 
 class Array:
@@ -228,7 +231,7 @@ class Array:
 )
 def test_a_batch_is_as_many_samples_as_its_first_part(batch: Any, samples: int) -> None:
     clock = Clock()
-    said = probe(Loader(clock, [0.012], batch=batch), lambda batch: None, clock=clock)
+    said = probed(clock, Loader(clock, [0.012], batch=batch), lambda batch: None)
     assert said.samples == samples
 
 

@@ -75,8 +75,6 @@ def probe(
     synchronise: Callable[[], Any] | None = None,
     batches: int = 20,
     skip: int = 2,
-    clock: Callable[[], float] = perf_counter,
-    pause: Callable[[float], object] = sleep,
 ) -> Verdict:
     """Return which side of `for batch in loader: step(batch)` decides how long it takes.
 
@@ -105,11 +103,11 @@ def probe(
             for batch in islice(source, skip):
                 each(batch)
             wait()
-            began = clock()
+            began = perf_counter()
             for batch in islice(source, batches):
                 each(batch)
             wait()
-            return (clock() - began) / batches, batch
+            return (perf_counter() - began) / batches, batch
 
     rounds = []
     for _ in range(3):
@@ -123,10 +121,10 @@ def probe(
     times = []
     with closing(_batches(loader, needed)) as source:
         for _ in range(min(5, batches)):
-            pause(4 * verdict.loader)  # by then one is ready
-            began = clock()
+            sleep(4 * verdict.loader)  # by then one is ready
+            began = perf_counter()
             next(source)
-            times.append(clock() - began)
+            times.append(perf_counter() - began)
     return verdict._replace(ready=median(times))
 
 
