@@ -47,7 +47,8 @@ def read_all(case: dict[str, Any]) -> Trace:
     return benchmark(loader, num_epochs=1, train=0)
 
 
-def test_a_storage_is_true_of_a_real_server() -> None:
+def errors() -> tuple[list[float], list[float]]:
+    """How far off are the last read of a run, and each read, as shares of what was measured."""
     totals, each = [], []
     for case in cases("store_cases.json"):
         trace = read_all(case)
@@ -62,6 +63,11 @@ def test_a_storage_is_true_of_a_real_server() -> None:
             if number // count < len(case["readers"][number % count])
         )
         totals.append(last / max(map(max, case["ends"])) - 1)
+    return totals, each
+
+
+def test_a_storage_is_true_of_a_real_server() -> None:
+    totals, each = errors()
     assert within(totals, 0.01, 0.04)
     assert within(each, 0.01, 0.05)
 
