@@ -209,3 +209,38 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
         assert not re.search(before.replace("/", "|"), path.read_text(encoding="utf-8")), (
             path
         )
+
+
+SHEETS = (ROOT / "docs" / "run_sheets.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("heading", "minutes"), [("Ninety minutes", 90), ("One hour", 60)])
+def test_a_run_sheet_goes_forward_and_ends_in_time(heading: str, minutes: int) -> None:
+    (part,) = (part for part in SHEETS.split("\n## ") if part.startswith(heading))
+    times = [int(time) for time in re.findall(r"^\| (\d+) \|", part, re.MULTILINE)]
+    assert times == sorted({*times})
+    assert (times[0], times[-1]) == (0, minutes)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_a_link_to_a_section_of_a_lesson_leads_to_its_heading(path: Path) -> None:
+    links = re.findall(
+        r"\]\([./]*notebooks/(\w+)\.ipynb#([^)\s]+)\)", path.read_text(encoding="utf-8")
+    )
+    for name, anchor in links:
+        cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_bytes())["cells"]
+        texts = [
+            "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
+        ]
+        headings = [
+            text.lstrip("# ").split("\n")[0] for text in texts if text.startswith("#")
+        ]
+        assert anchor in [heading.replace(" ", "-") for heading in headings], (name, anchor)
+
+
+def test_the_votes_of_the_run_sheets_are_those_of_the_teacher_s_table() -> None:
+    told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+    right = dict(re.findall(r"^\| \[(\d\d) .*\*\*([A-D])\*\*", told, re.MULTILINE))
+    votes = re.findall(r"\| (\d\d), \[Recap\].*Vote\. ([A-D]) is right", SHEETS)
+    assert len(votes) == 8
+    assert all(right[lesson] == letter for lesson, letter in votes)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lesson import NOTEBOOKS
 from mystery_08 import (
     AS_GOOD,
     CHANGES,
@@ -184,3 +185,12 @@ def test_what_is_not_on_the_page_is_refused(loader: Any, first: Any, second: Any
 def test_a_number_is_a_whole_one(number: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="number"):
         mystery(number)
+
+
+def test_the_teacher_s_page_has_the_answers_of_its_number() -> None:
+    page = (NOTEBOOKS.parent / "docs/teaching/08.md").read_text(encoding="utf-8")
+    assert "**The answers for `mystery(2024)`.**" in page
+    for count, loader in enumerate(made(2024).loaders, 1):
+        milliseconds = f"{loader.after[loader.best].per_sample * 1e3:.1f} ms"
+        culprit = CULPRITS[loader.culprit]
+        assert f"Loader {count}: {culprit}, {loader.best} ({milliseconds})." in page
