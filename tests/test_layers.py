@@ -4,6 +4,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 
@@ -112,6 +113,41 @@ def test_the_engine_needs_the_standard_library_alone() -> None:
     assert not {name for name in foreign if not name.startswith(("_", "sitecustomize"))}, (
         foreign
     )
+
+
+def room(module: str) -> str:
+    """The room of a module: a file or a folder of the package, or a folder beside it."""
+    parts = module.split(".")
+    return ".".join(parts[: 2 if parts[0] == "lessonkit" else 1])
+
+
+def rooms_below(path: Path, known: Collection[str]) -> set[str]:
+    """The rooms of the *known* modules that a file imports."""
+    found = set()
+    for name in imports(path):
+        while name and name not in known:
+            name = name.rpartition(".")[0]
+        found |= {room(name)} if name else set()
+    return found
+
+
+def test_few_arrows_tie_the_rooms() -> None:
+    folders = ("lessonkit", "benchmarks", "notebooks", "tools")
+    paths = [path for folder in folders for path in PACKAGE.with_name(folder).rglob("*.py")]
+    known = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): path
+        for path in paths
+    }
+    arrows = {
+        (room(name), below)
+        for name, path in known.items()
+        for below in rooms_below(path, known)
+        if below != room(name)
+    }
+    print(len(arrows), "arrows between rooms")
+    assert len(arrows) <= 60
 
 
 DOORS = ("lessonkit", "analysis", "optimize", "plot", "widgets", "widgets.goals")

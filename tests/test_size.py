@@ -7,13 +7,26 @@ how many classes, constants and public names somebody meets who reads it.
 import ast
 import inspect
 import io
+import sys
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
+import pytest
+
 import lessonkit
-from lessonkit import analysis, optimize, plot, widgets
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    analysis,
+    benchmark,
+    optimize,
+    plot,
+    widgets,
+)
 
 PACKAGE = Path(__file__).parent.parent / "lessonkit"
 
@@ -134,6 +147,45 @@ def test_the_package_has_few_classes_constants_and_public_names() -> None:
     ):
         print(count, what)
         assert count <= most, TOO_MANY.format(count, what, count - most)
+
+
+def followed(run: Callable[[], Any]) -> tuple[int, int]:
+    """Count the files and the functions of the package that *run* goes through."""
+    seen = set[tuple[str, str, int]]()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(PACKAGE)):
+            seen.add((code.co_filename, code.co_qualname, code.co_firstlineno))
+
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return len({file for file, _, _ in seen}), len(seen)
+
+
+def prefetch() -> None:
+    benchmark(PREFETCHED)
+
+
+def loader() -> None:
+    mapped = Dataset.range(8).map(cost=0.01)
+    benchmark(DataLoader(mapped, batch_size=2, num_workers=2))
+
+
+PREFETCHED = ArtificialDataset(3).prefetch(1)
+
+
+@pytest.mark.parametrize(("run", "most"), [(prefetch, (11, 82)), (loader, (15, 153))])
+def test_whoever_follows_one_run_meets_few_files_and_functions(
+    run: Callable[[], Any], most: tuple[int, int]
+) -> None:
+    files, functions = followed(run)
+    print(run.__name__, files, "files,", functions, "functions")
+    assert files <= most[0]
+    assert functions <= most[1]
 
 
 def test_no_line_of_the_package_is_too_long_to_read() -> None:
