@@ -26,7 +26,7 @@ from mystery_08 import (
 )
 from pages import JSON, Said
 
-NUMBERS = range(12)
+NUMBERS = range(8)
 made = lru_cache(mystery)
 EACH = [(number, place) for number in NUMBERS for place in range(COUNT)]
 
