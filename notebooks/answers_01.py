@@ -34,8 +34,8 @@ def two_epochs(
     wrong = [
         (
             epochs * (open + samples * (read + train)),
-            "That is the time without prefetch. No job gets faster, but now samples are read while the model "
-            "trains.",
+            "That is the time without prefetch. Neither job gets faster, but now samples are read while the "
+            "model trains.",
         ),
         (
             epochs * (open + samples * (read + train)) / 2,

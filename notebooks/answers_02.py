@@ -94,7 +94,7 @@ def opened_early() -> dict[str, Any]:
     ]
     return {
         "wrong": wrong,
-        "why": "One is in the cycle and two are ahead. That is why one call is so much faster than none.",
+        "why": "One file is in the cycle, and two are opened ahead. So one call is much faster than none.",
     }
 
 

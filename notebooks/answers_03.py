@@ -38,7 +38,7 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
     ]
     why = (
         "One call delivers a sample every 45 ms, two calls every 22.5 ms and three calls every 15 ms. The "
-        "file cannot be read faster than that. The first sample and the last step come on top."
+        "file cannot be read faster than that. The wait for the first sample and the last step are added."
     )
     return {"wrong": wrong, "why": why}
 
@@ -100,8 +100,8 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
         ),
         (
             0.015,
-            "Almost. That is the pace in the middle of an epoch. The first sample and the last training "
-            "step come on top.",
+            "Almost. That is the pace in the middle of an epoch. The wait for the first sample and the last "
+            "training step are added to it.",
         ),
         (
             0.0225 - 0.015,

@@ -17,8 +17,8 @@ def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dic
         ),
         (
             [call / size + work for size in batches],
-            "That would be right if training took no time. From batches of 3 on the map keeps up with "
-            "training, and training always takes 1 ms per sample.",
+            "That would be right if training took no time. But it takes 1 ms per sample, and with batches "
+            "of 3 or more the map is faster than that.",
         ),
         (
             [call + work for _ in batches],
