@@ -314,8 +314,10 @@ def open_job(
     """The job of the open challenge: the cache and the shuffle behind so many maps, no cache at -1."""
     of = lesson("08_put_it_together").names
     dataset = Dataset.range(8).interleave(of["far"], lanes, 1, lanes)
+    augment = of["plain_job"].node.inputs[0]
+    decode = augment.inputs[0]
     for place, costs in enumerate(
-        (None, of["decode"] | {"num_parallel_calls": calls}, of["augment"])
+        (None, decode.arguments | {"num_parallel_calls": calls}, augment.arguments)
     ):
         dataset = dataset.map(**costs) if costs else dataset
         dataset = dataset.cache() if cache == place else dataset
@@ -371,7 +373,7 @@ def test_09_more_workers_would_be_in_time_but_are_too_many_for_both_budgets() ->
 
 def test_10_only_all_three_together_are_in_time() -> None:
     found = passing(lesson("10_many_machines").values["challenge-task"])
-    assert found == [{"slots": 1, "gigabytes": 0.8, "keep": True}]
+    assert found == [{"slots": 1, "bandwidth": 800e6, "keep": True}]
 
 
 def test_10_only_sixteen_files_with_two_places_give_each_sample_once_in_time() -> None:
