@@ -72,14 +72,11 @@ VOILA = (
 
 
 class Target(NamedTuple):
-    """The modules that a target runs, with their arguments, and what it needs beside the package itself.
-
-    Without *extras*, None, it needs nothing that would have to be installed.
-    """
+    """The modules that a target runs, with their arguments, and what it needs beside the package itself."""
 
     says: str
     runs: tuple[tuple[str, ...], ...]
-    extras: tuple[str, ...] | None = ("demo", "test")
+    extras: tuple[str, ...] = ("demo", "test")
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
@@ -103,7 +100,7 @@ TARGETS = {
     "site": Target(
         "The lessons become a site of static files, in build/site.",
         (("tools.site",),),
-        None,
+        (),  # its pages are made by the package, and by what JupyterLab brings along
     ),
     "test-site": Target(
         "All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)
@@ -268,10 +265,9 @@ def alone() -> Iterator[None]:
 
 
 def run(module: str, *arguments: str) -> int:
-    """Run a *module* in .venv, or without it where nothing had to be installed; return what it returns."""
-    python = str(PYTHON) if PYTHON.exists() else sys.executable
+    """Run a *module* in .venv; return what it returns."""
     child = subprocess.Popen(
-        [python, "-m", module, *arguments], cwd=ROOT, env=environment()
+        [str(PYTHON), "-m", module, *arguments], cwd=ROOT, env=environment()
     )
     # Who ends us means what runs here
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())
@@ -291,8 +287,7 @@ def main(given: list[str]) -> int:
         stop(LOCKED)
     try:
         with alone():
-            if target.extras is not None:
-                set_up(target.extras)
+            set_up(target.extras)
     except OSError as error:
         stop(cause(str(error)))
     except KeyboardInterrupt:
