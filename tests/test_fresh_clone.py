@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -45,7 +46,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_a_target_finds_nothing_that_it_does_not_ask_for() -> None:
     """Else what one target installs would hide what the next one lacks."""
     needs = [{*targets.TARGETS[name].extras} for name in BY_NEED]
-    assert all(less <= more for less, more in zip(needs, needs[1:], strict=False))
+    assert all(less <= more for less, more in pairwise(needs))
 
 
 @pytest.mark.long
