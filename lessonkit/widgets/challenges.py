@@ -15,11 +15,12 @@ from .widget import Page
 class Outcome(Page):
     """What came of an attempt: which goals it meets, and its run."""
 
-    def __init__(self, verdict: Json, trace: Trace | None) -> None:
+    def __init__(self, question: str, verdict: Json, trace: Trace | None) -> None:
         self.verdict = verdict
         scene = page_data(trace) if trace else None
         runs = {"": trace} if trace else {}
-        super().__init__("outcome", {"verdict": verdict, "scene": scene}, runs)
+        state = {"question": question, "verdict": verdict, "scene": scene}
+        super().__init__("outcome", state, runs)
 
     @property
     def passed(self) -> bool:
@@ -43,9 +44,9 @@ class Challenge(Page):
         """Run what *pipeline* returns; show the run, and the goals that it meets or what failed."""
         try:
             trace = described(pipeline).simulate()
-            return Outcome(self.task.judge(Attempt(trace)), trace)
+            return Outcome(self.task.text, self.task.judge(Attempt(trace)), trace)
         except Exception as error:
-            return Outcome(failed(sentence_of(error)), None)
+            return Outcome(self.task.text, failed(sentence_of(error)), None)
 
     def __repr__(self) -> str:
         goals = [f"- {goal.asked()}" for goal in self.task.goals]

@@ -30,8 +30,11 @@ class Challenge {
 
 class Outcome {
   constructor(model, el) {
-    const { verdict, scene } = JSON.parse(model.get("state"));
+    const { question, verdict, scene } = JSON.parse(model.get("state"));
     const task = new Task({ text: "", goals: [], hints: [], solution: "" });
+    const record = new Record(model, "challenge", question);
+    const right = verdict.passed || Boolean(record.read()?.right);
+    record.write({ said: null, right, reached: verdict.goals });
     task.judge(verdict);
     el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;

@@ -6,9 +6,10 @@ class Explore {
   constructor(model, el) {
     this.model = model;
     const state = JSON.parse(model.get("state"));
+    const { task, controls } = state;
     this.view = new View();
     const reach = (name) => this.pictures.expect(this.near(name));
-    this.controls = new Controls(state.controls, (name, rest) => this.turn(name, rest), reach);
+    this.controls = new Controls(controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;
     this.running = 0;
     this.pictures = new Pictures(model, this);
@@ -22,7 +23,7 @@ class Explore {
       button("reset", "Back to the start", () => this.reset()),
       ...(state.alone ? [] : [code, this.runButton]), // alone there is nobody to ask
     );
-    if (state.task) this.task = new Task(state.task);
+    if (task) this.task = new Task(task);
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
     const above = [this.task?.node, this.controls.node, this.error, this.formula?.node];
     el.append(...above.filter(Boolean), ...this.view.nodes, this.panel);
@@ -40,9 +41,34 @@ class Explore {
       stopped: this.heard(note, true),
       real: this.heard((answer) => this.showReal(answer), true),
     });
+    if (state.alone || !controls.length) return;
+    const begins = controls.map((one) => `${one.label} ${settingOf(one, one.value)}`).join(", ");
+    this.record = new Record(model, task ? "challenge" : "view", task?.text ?? begins);
+    this.recall(this.record.read());
+  }
+
+  // The controls go to where they were together with the picture of that, and not before it.
+  recall(record) {
+    if (!record) return;
+    this.passed = record.right;
+    const step = (one) => stepOf(one, record.said[one.name]) ?? one.value;
+    const values = Object.fromEntries(this.controls.specs.map((one) => [one.name, step(one)]));
+    if (this.pictures.keyOf(values) === this.pictures.keyOf(this.start)) return;
+    this.recalled = values;
+    this.pictures.want(values, true);
+  }
+
+  keep() {
+    const { specs, values } = this.controls;
+    const setting = (one) => [one.name, settingOf(one, values[one.name])];
+    const said = Object.fromEntries(specs.map(setting));
+    const judged = this.task && { right: Boolean(this.passed), reached: this.reached };
+    this.record?.write({ said, ...judged });
   }
 
   turn(name, rest) {
+    this.recalled = null;
+    if (rest) this.keep();
     this.view.real = null;
     this.formula?.follow(this.view.timeline.bar);
     this.pictures.want(this.controls.values, rest, this.near(name));
@@ -60,8 +86,18 @@ class Explore {
 
   show(scene) {
     this.refuse("");
-    this.task?.judge(scene.verdict);
+    if (this.recalled) this.controls.set(this.recalled);
+    this.recalled = null;
+    if (this.task) this.judge(scene.verdict);
     this.view.draw(this.formula?.show(scene) ?? scene);
+  }
+
+  judge(verdict) {
+    this.task.judge(verdict);
+    const isNew = this.reached && JSON.stringify(verdict.goals) !== JSON.stringify(this.reached);
+    this.reached = verdict.goals;
+    this.passed ||= verdict.passed;
+    if (isNew) this.keep();
   }
 
   // The last good picture stays, and is not to be taken for that of the new values.
@@ -89,6 +125,7 @@ class Explore {
     this.panel.replaceChildren();
     this.controls.set(this.start);
     this.pictures.want(this.start, true);
+    this.keep();
   }
 
   ask = (what, more) => this.tell({ do: what, values: this.controls.values, ...more });
@@ -150,4 +187,17 @@ class Explore {
     const close = button("close", "Close the programs", () => this.panel.replaceChildren());
     this.panel.replaceChildren(close, ...blocks);
   }
+}
+
+// What a control is set to, as its reader sees it: a text, or those of the cards in their order.
+const settingOf = ({ texts }, value) => {
+  return Array.isArray(value) ? value.map((card) => texts[card]) : texts[value];
+};
+
+// The value of such a setting; none if the control does not have it, or has it no longer.
+function stepOf({ texts }, said) {
+  const steps = [said].flat().map((text) => texts.indexOf(text));
+  if (steps.includes(-1)) return undefined;
+  if (!Array.isArray(said)) return steps[0];
+  return new Set(steps).size === texts.length ? steps : undefined;
 }

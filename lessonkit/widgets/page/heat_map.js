@@ -26,7 +26,11 @@ class HeatMap {
     const walk = button("watch the tuner", "Let the tuner walk over the map", watch);
     const map = div("lk-map", html("table", given, ...rows.reverse(), last));
     el.append(div("lk-card-of", map, this.said, div("lk-tools", walk)));
-    this.keep = keeping(model, (steps) => steps.forEach((step) => this.light(step)));
+    this.save = keeping(model, (steps) => steps.forEach((step) => this.light(step)));
+    this.record = new Record(model, "heat map", `${across.label}, ${down.label}`);
+    const { said = [] } = (!model.get("kept") && this.record.read()) || {};
+    this.before = said.length; // which are lit again one by one
+    for (const square of said) ask({ do: "light", square });
   }
 
   key(event) {
@@ -42,7 +46,9 @@ class HeatMap {
 
   walk([step, ...rest]) {
     this.light(step);
-    this.keep([...this.lit.values()]);
+    const steps = [...this.lit.values()];
+    this.save(steps);
+    if (steps.length >= this.before) this.record.write({ said: steps.map(([at]) => at) });
     clearTimeout(this.walking);
     if (rest.length) this.walking = setTimeout(() => this.walk(rest), STRIDE);
   }

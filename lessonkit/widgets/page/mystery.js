@@ -6,20 +6,26 @@ class Mystery {
     const cards = told.map((numbers, loader) => this.card(model, state, numbers, loader));
     el.append(...cards.map(({ node }) => node));
     const restore = (kept) => cards.forEach((card, loader) => card.restore(kept[loader]));
-    this.keep = keeping(model, restore);
-    this.kept = () => cards.map(({ kept }) => kept);
+    const save = keeping(model, restore);
+    const record = new Record(model, "mystery", `Mystery loaders of number ${state.number}`);
+    this.keep = () => {
+      save(cards.map(({ kept }) => kept));
+      record.write({ said: cards.map(({ did }) => did) });
+    };
+    const { said = [] } = (!model.get("kept") && record.read()) || {};
+    cards.forEach((card, loader) => card.recall(said[loader]));
   }
 
   card(model, { number, measures, choices }, told, loader) {
     const name = `Loader ${loader + 1} of number ${number} `;
     const bought = html("div"), said = spoken("lk-verdict");
     // What was told, by the measurement that was bought; and the last verdict, with the answer.
-    const kept = {};
+    const kept = {}, did = { bought: [], answer: null, right: null };
     const restore = (answers) => Object.keys(kept).length || Object.values(answers).forEach(hear);
     const answered = ({ loader: of, ...answer }) => {
       if (of !== loader) return;
       hear({ ...answer, values: controls.values });
-      this.keep(this.kept());
+      this.keep();
     };
     const ask = asking(model, saying(said), { told: answered });
     const controls = new Controls(choices, () => {}), view = new View();
@@ -33,6 +39,8 @@ class Mystery {
       const { text, which, right, scene, pinned, values } = answer;
       kept[which ?? "verdict"] = answer;
       controls.set(values);
+      if (scene) Object.assign(did, { answer: values, right });
+      else if (!did.bought.includes(which)) did.bought.push(which);
       if (!scene) {
         [said.textContent, buys[which].disabled] = ["", true];
         return bought.append(html("p", {}, text));
@@ -43,6 +51,15 @@ class Mystery {
     };
     const tools = div("lk-tools", ...buys, html("span", { class: "lk-space" }), commit);
     const node = div("lk-card-of", question(name, told), bought, controls.node, tools, said);
-    return { node: attributes(node, { role: "group", "aria-label": name }), kept, restore };
+    attributes(node, { role: "group", "aria-label": name });
+    // Of a record what was bought is bought again, and what was answered answered.
+    const recall = (before) => {
+      Object.assign(did, before);
+      for (const which of did.bought) ask({ do: "measure", loader, which });
+      if (!did.answer) return;
+      controls.set(did.answer);
+      decide();
+    };
+    return { node, kept, did, restore, recall };
   }
 }

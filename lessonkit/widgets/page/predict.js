@@ -1,5 +1,10 @@
 // `predict`: a question that a run answers. Its type is told by what the kernel sends.
 
+function kindOf({ place, draw, choices }) {
+  if (place || draw) return place ? "placing" : "curve";
+  return choices.length ? "choice" : "number";
+}
+
 class Predict {
   constructor(model, el) {
     const state = JSON.parse(model.get("state")), group = unique("answer");
@@ -10,15 +15,20 @@ class Predict {
     const reveal = button("show me anyway", "Show the run without an answer", ask);
     this.tools = div("lk-tools", commit, reveal);
     this.said = spoken("lk-verdict");
-    this.tries = div("lk-tries");
+    this.list = div("lk-tries");
+    this.tried = []; // as the record has them
     this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
-    Object.assign(this, { model, el });
+    this.again = button("ask me again", "Ask me again, and forget my tries", () => this.forget());
+    Object.assign(this, { model, el, levels: state.sure });
     const asked = [question("Predict ", state.question), this.answer.node, this.sure.node];
-    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.tries);
+    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list);
     el.append(this.card);
     this.card.addEventListener("change", () => this.keep());
-    this.ask = asking(model, saying(this.said), { verdict: (verdict) => this.hear(verdict) });
+    const say = (text) => this.say(text);
+    this.ask = asking(model, say, { verdict: (verdict) => this.hear(verdict) });
+    this.record = new Record(model, kindOf(state), state.question);
     this.save = keeping(model, (kept) => this.restore(kept));
+    if (!model.get("kept")) this.recall(this.record.read());
     this.settle();
   }
 
@@ -39,17 +49,53 @@ class Predict {
     return around.lead();
   }
 
-  keep() {
-    this.save({ said: this.answer.get(), sure: this.sure.get(), verdict: this.verdict });
+  // What the kernel did not take for an answer is no try.
+  say(text) {
+    this.said.textContent = text;
+    if (text !== "…" && text !== SILENT) this.tried = this.tried.filter(({ words }) => words);
   }
 
-  restore({ said, sure, verdict }) {
-    if (this.card.dataset.answered !== undefined) return;
+  keep() {
+    const { tried: tries, shown, verdict } = this, sure = this.levels[this.sure.get()] ?? "";
+    const right = tries.some((one) => one.right);
+    const did = { said: this.answer.get(), sure, tries, right, shown };
+    this.record.write(did);
+    this.save({ ...did, verdict });
+  }
+
+  restore({ said, sure, tries = [], shown, verdict }) {
+    if (this.verdict?.scene) return;
     this.answer.set(said);
-    this.sure.set(sure);
+    this.sure.set(this.levels.indexOf(sure));
+    Object.assign(this, { tried: tries, shown });
     this.said.textContent = "This is how far you were. You have not committed yet.";
     if (verdict) this.conclude((this.verdict = verdict));
   }
+
+  // A widget that was made anew has no tries: the kernel judges those of the record again.
+  recall(record) {
+    if (!record) return;
+    const { tries, right, shown } = record;
+    this.restore({ ...record, tries: tries.map(({ words, right, ...one }) => one) });
+    if (right || shown) this.card.dataset.answered = ""; // nothing is covered meanwhile
+    tries.forEach(({ said, sure }, place) => {
+      const how = this.levels.indexOf(sure);
+      this.committed = JSON.stringify([said, how]);
+      this.ask({ do: "commit", said, sure: how, anew: !place });
+    });
+    if (shown) this.ask({ do: "reveal" });
+  }
+
+  forget() {
+    this.isOver = true; // another one hears the kernel from now on
+    this.record.forget();
+    this.model.set("kept", "");
+    this.model.save_changes();
+    this.el.replaceChildren();
+    new Predict(this.model, this.el).focus();
+  }
+
+  focus = () => this.card.querySelector("[tabindex], input").focus();
 
   radios(texts, name, title) {
     const inputs = texts.map((_, value) => html("input", { type: "radio", name, value, ...KEYS }));
@@ -79,11 +125,22 @@ class Predict {
     }
     const all = JSON.stringify([said, sure]), isNew = all !== this.committed;
     this.committed = all;
-    if (isNew) this.ask({ do: "commit", said, sure }); // the same again is not one more try
+    if (!isNew) return; // the same again is not one more try
+    const anew = !this.tried.length;
+    this.tried.push({ said, sure: this.levels[sure], when: new Date().toISOString() });
+    this.ask({ do: "commit", said, sure, anew });
   }
 
   hear(verdict) {
-    if (this.card.dataset.answered === undefined) this.verdict = verdict;
+    if (this.isOver) return;
+    const told = (one, place) => {
+      const [words, , right] = verdict.tries[place] ?? [one.words, "", one.right];
+      return { ...one, words, right };
+    };
+    // Another view of this question may have asked: its tries come with what it keeps.
+    if (verdict.tries.length <= this.tried.length) this.tried = this.tried.map(told);
+    if (!verdict.tries.length) this.shown = true;
+    if (!this.verdict?.scene) this.verdict = verdict;
     this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(verdict);
@@ -93,10 +150,10 @@ class Predict {
   conclude({ right, tries, text, scene, pinned, ...more }) {
     this.said.replaceChildren(verdict(right, text));
     const tried = tries.map(([said, sure, well]) => marked("span", well, `${said}, ${sure}`));
-    if (tried.length) this.tries.replaceChildren("Your tries: ", ...tried);
+    if (tried.length) this.list.replaceChildren("Your tries: ", ...tried);
     if (!scene) return;
     this.card.dataset.answered = "";
-    this.card.append(this.on);
+    this.card.append(div("lk-tools", this.on, this.again));
     this.settle();
     if (this.answer.correct) {
       this.answer.correct(more);

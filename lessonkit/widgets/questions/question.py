@@ -42,9 +42,11 @@ class Question(Page):
         self.tries: list[list[Any]] = []
         super().__init__("predict", {"question": question, "sure": SURE.texts} | spec)
 
-    def commit(self, said: Any, sure: Any) -> None:
-        """Judge an answer, and tell the page."""
+    def commit(self, said: Any, sure: Any, anew: bool = False) -> None:
+        """Judge an answer, the first one if the learner begins *anew*, and tell the page."""
         right, shown, answer = self.judge(said)
+        if anew:
+            self.tries.clear()
         self.tries.append([shown, SURE.value(sure), right])
         self.tell("verdict", answer, right=right, tries=self.tries)
 
