@@ -103,7 +103,14 @@ class Explore {
   // The last good picture stays, and is not to be taken for that of the new values.
   refuse(text) {
     this.error.textContent = text;
-    for (const node of this.view.nodes) node.classList.toggle("lk-stale", text !== "");
+    this.stale(text !== "");
+  }
+
+  late = () => this.stale(true);
+
+  stale(is) {
+    for (const node of this.view.nodes) node.classList.toggle("lk-stale", is);
+    if (is) this.formula?.unsure();
   }
 
   // Of a kernel that may be busy nothing is said yet; one that does not hear a cancel runs nothing

@@ -92,6 +92,12 @@ class Formula {
     return cost === undefined ? scene : stretched(scene, this.bars(name, scene), cost);
   }
 
+  // Its terms have other values than the run that is drawn: nothing is claimed of them.
+  unsure() {
+    this.value.textContent = "…";
+    this.said.textContent = "";
+  }
+
   bars(name, { rows, bars } = this.view.scene) {
     const row = rows.findIndex(([stage]) => stage.toLowerCase() === spaced(name));
     return bars.row.map((_, bar) => bar).filter((bar) => bars.row[bar] === row && !bars.kind[bar]);

@@ -5,19 +5,22 @@ const PICTURES = { explore: Explore, "heat map": HeatMap, chart: Chart, runs: Ru
 const ROLES = { ...QUESTIONS, ...PICTURES, installation: Installation };
 
 // A widget whose cell has not run since Python started would not answer: it says so, and takes no
-// hand. All managers of widgets mark it by this class.
+// hand. Managers of widgets mark a new view by this class; of a change they tell the model.
 const GONE = "jupyter-widgets-disconnected";
 const WAITS = "This answers as soon as its cell has run.";
 
-function mark(el, live) {
+function mark(model, el, live) {
   const note = html("p", { class: "lk-waits", role: "status" });
-  const look = () => {
-    live.inert = el.classList.contains(GONE);
-    note.textContent = live.inert ? WAITS : "";
+  const look = (gone) => {
+    live.inert = gone;
+    note.textContent = gone ? WAITS : "";
   };
   el.prepend(note);
-  new MutationObserver(look).observe(el, { attributeFilter: ["class"] });
-  look();
+  look(el.classList.contains(GONE));
+  // Here `this` is the view, by which anywidget takes its listeners away in the end.
+  model.on("comm_live_update", function () {
+    look(this?.model?.comm_live === false);
+  });
 }
 
 export default {
@@ -29,7 +32,7 @@ export default {
     el.addEventListener("keydown", giveBack, true);
     el.addEventListener("keydown", moveOn, true);
     const live = el.appendChild(div("lk-live"));
-    mark(el, live);
+    mark(model, el, live);
     new ROLES[model.get("role")](model, live);
     Teaching.offer(el);
   },

@@ -6,11 +6,13 @@ const SLOW = 150; // ms; simulations that take longer wait until the control com
 const QUICK = 60; // ms; of pictures that take longer only the next two are fetched ahead,
 const SLOWEST = 1500; // ms; and none of those that take longer: a hand would wait for them
 const KEPT = 300; // pictures
+const LATE = 400; // ms; a picture that is seen for longer than that is said to be another one's
 const REST = 250; // ms
 const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead: a key is quicker
 
 class Pictures {
-  // *view* has `show` for a picture, and `refuse` for what went wrong.
+  // *view* has `show` for a picture, `late` for one that takes its time, and `refuse` for what went
+  // wrong.
   constructor(model, view) {
     Object.assign(this, { model, view, took: 0, last: 0 });
     this.rank = 0; // whose timeline is wanted, where there are several
@@ -65,7 +67,9 @@ class Pictures {
   // Said only where a picture is missed: what was fetched ahead of need may take its time.
   wait() {
     clearTimeout(this.patience);
+    clearTimeout(this.late);
     const missed = () => this.wanted || [...this.asked.values()].some(({ ahead }) => !ahead);
+    this.late = setTimeout(() => missed() && this.view.late(), LATE);
     this.patience = setTimeout(() => missed() && this.view.refuse(SILENT), PATIENCE);
   }
 
@@ -92,6 +96,7 @@ class Pictures {
     const { key, ahead } = asked;
     this.asked.delete(message.id);
     clearTimeout(this.patience);
+    clearTimeout(this.late);
     if (this.asked.size) this.wait();
     const answer = unpack(buffers);
     this.took = Math.min(message.took, this.last); // one that was slow by chance holds up no hand
