@@ -18,7 +18,7 @@ from lessonkit.analysis import probe
 BATCHES = 22  # that one pass of `probe` needs
 RIGHT = 95  # %; of the verdicts, at least
 MS = 0.001  # s
-BURSTS = "bursts or contention"
+BURSTS = "cannot tell"
 
 
 def nap(ms: float) -> float:
@@ -121,13 +121,13 @@ def to_disk(ms: float) -> float:
 
 
 CASES = [
-    Case("a generator that waits", lambda: each(nap, 10), 6, "no overlap"),
-    Case("a generator that computes", lambda: each(compute, 8), 8, "no overlap"),
+    Case("a generator that waits", lambda: each(nap, 10), 6, "they take turns"),
+    Case("a generator that computes", lambda: each(compute, 8), 8, "they take turns"),
     Case(
         "one of ours, without prefetch",
         lambda: Dataset.range(99).map(lambda x: nap(8)),
         12,
-        "no overlap",
+        "they take turns",
     ),
     Case("a slow thread ahead", lambda: ahead(each(nap, 15), 2), 8, "data-bound"),
     Case("four threads, and still slow", lambda: threads(nap, 60, 4), 6, "data-bound"),

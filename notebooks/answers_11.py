@@ -45,6 +45,7 @@ def probed(job: Any, **changes: Any) -> Verdict:
         step,
         both.duration / both.count,
         job.batch_size,
+        can_recommend=True,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path, limits
 from lessonkit.engine import check
-from lessonkit.loops.probe import ADVICE, Verdict
+from lessonkit.loops.probe import VERDICTS, Verdict
 from lessonkit.widgets.controls import chosen
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.sandbox import RefusedError
@@ -18,9 +18,9 @@ COUNT = 5  # loaders
 # Times the best: a change that takes less is as good; none takes between the two
 AS_GOOD, CLEAR = 1.02, 1.05
 CULPRITS = {  # by what the model calls them
-    "no overlap": "loading and training take turns",
+    "they take turns": "loading and training take turns",
     "step-bound": "training itself",
-    "bursts or contention": "a slow sample now and then",
+    "cannot tell": "a slow sample now and then",
     "Open": "opening the files",
     "Read": "reading the samples",
     "Decode": "decoding, with too few parallel calls",
@@ -43,7 +43,7 @@ TYPICAL |= {
     "speed": 1,
 }
 MADE: dict[str, dict[str, Any]] = {
-    "no overlap": {
+    "they take turns": {
         "open": (3, 8),
         "read": (3, 5),
         "train": (10, 14),
@@ -51,7 +51,7 @@ MADE: dict[str, dict[str, Any]] = {
         "places": 0,
     },
     "step-bound": {"train": (12, 28)},
-    "bursts or contention": {
+    "cannot tell": {
         "slow": (60, 90),
         "read": (1, 2),
         "decode": (1, 2),
@@ -163,7 +163,8 @@ class MysteryLoader:
             self.probe.kind,
             "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}",
         )
-        text = f"{begin}: it is {CULPRITS[self.culprit]}. {kind.capitalize()}: {ADVICE[kind]}. "
+        text = f"{begin}: it is {CULPRITS[self.culprit]}. "
+        text += f"`probe` says {kind}: {VERDICTS[kind]}. "
         text += f"With your change a sample takes {after} instead of {before}. "
         if self.worse(change) <= AS_GOOD:
             return f"{text}No other change on the list is better."

@@ -1,6 +1,6 @@
 """A measured job foretells what was measured: a model, of which all is known."""
 
-from itertools import count, pairwise
+from itertools import chain, count, pairwise, repeat
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import pytest
 import lessonkit
 from lessonkit import Dataset, Handling, Machine, benchmark, work
 from lessonkit.job import numbers
-from lessonkit.job.job import Job, measure_subject
+from lessonkit.job.job import Job, correct, measure_subject
 from lessonkit.job.watching import OnDevice, Watch, WatchedBatch
 
 
@@ -51,14 +51,18 @@ class Modelled:
         factor: int,
         stay: bool = False,
         epochs: int = 1,
+        size: int = 1,
     ) -> Any:
         kind = "native" if self.computes else "wait"
         lost = self.shared if workers and step else Shared()
         slower_step, slower_batch = (
             factors[workers > 1] for factors in (lost.steps, lost.batches)
         )
-        batches = Dataset.range(len(self.batches)).map(cost=self.wait, stage="Wait")
-        batches = batches.map(cost=self.fetch * slower_batch, kind="native", stage="Fetch")
+        batches = Dataset.range(len(self.batches) // size)
+        batches = batches.map(cost=size * self.wait, stage="Wait")
+        fetch = size * self.fetch * slower_batch
+        batches = batches.map(cost=fetch, kind="native", stage="Fetch")
+        grown = 1 + (STEP_OF_TWO - 1) * (size - 1)
         more: dict[str, Any] = {"handling": self.handling}
         if workers:
             more |= {
@@ -71,10 +75,12 @@ class Modelled:
         loader = lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more)
         options: dict[str, Any] = {"machine": Machine(2, self.shared.step_cores)}
         options["step"] = lambda number: (
-            work(self.step * slower_step, kind=kind) if step else None
+            work(self.step * (1 if self.device else grown) * slower_step, kind=kind)
+            if step
+            else None
         )
         if self.device and step:
-            options |= {"train": self.device.train, "queue": self.device.queue}
+            options |= {"train": self.device.train * grown, "queue": self.device.queue}
         return benchmark(loader, epochs, **options)
 
     def go(
@@ -84,8 +90,9 @@ class Modelled:
         *,
         step: bool = False,
         factor: int = 2,
+        size: int = 1,
     ) -> Watch:
-        trace = self.trace(workers, step=step, factor=factor)
+        trace = self.trace(workers, step=step, factor=factor, size=size)
         arrivals = trace.epochs[0].arrivals
         stage = "Launch" if self.device and step else "Train"
         stepped = {span.sample: span.end for span in trace.work if span.stage == stage}
@@ -106,7 +113,9 @@ class Modelled:
                 max(span.end for span in spans),
             )
             core = sum(span.end - span.start for span in spans if span.kind == "native")
-            made.append(WatchedBatch(spans[0].lane, 4, began, done, done - began - core))
+            made.append(
+                WatchedBatch(spans[0].lane, 4 * size, began, done, done - began - core)
+            )
         starts = [span.start for span in trace.work if span.role == "start"]
         seen = Watch(workers, began=0.0, opened=max([0.0, *starts]) and starts[-1])
         if workers:
@@ -126,8 +135,6 @@ class Modelled:
             seen.batches.append(made[number]._replace(**times))
         else:
             seen.whole = True
-        if seen.whole and self.device and step:  # the loop waits until its queue is empty
-            seen.ended = max(span.end for span in trace.work if span.stage == "Train")
         seen.closed = trace.duration if seen.whole else seen.ended
         seen.core = len(seen.batches) * self.handling.take_core
         return seen
@@ -136,6 +143,9 @@ class Modelled:
         return measure_subject(self, 2)  # type: ignore[arg-type]
 
 
+STEP_OF_TWO = (
+    1.5  # times as long as a step on one batch is one on a batch of twice the size
+)
 FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)
 PAID = Handling(stop=0.01, stop_each=0.002, begin=0.003, take=0.003, take_core=0.001)
 NOTHING_LOST = Shared()
@@ -197,6 +207,41 @@ def test_a_job_is_foretold_as_the_thing_that_was_measured(
                 )
 
 
+@pytest.mark.parametrize("workers", [0, 1, 2, 4])
+def test_batches_of_twice_the_size_take_what_doubling_them_took(workers: int) -> None:
+    model = Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False)
+    truth = model.trace(workers, step=True, factor=2, size=2)
+    told = model.job().forecast(num_workers=workers, batch_size=8)
+    assert told[0] == pytest.approx(truth.duration, rel=0.02)
+
+
+def test_a_loader_that_does_not_say_how_large_its_batches_are_has_no_other_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Modelled.loader, "batch_size", None)
+    job = Modelled(0.020, 0.010, FREE, NOTHING_LOST).job()
+    with pytest.raises(ValueError, match="batch_size"):
+        job.forecast(batch_size=8)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "factor"), [(1.5, 1.5, 1.5), (1.5, 1 / 1.5, 1.0), (1.2, 1.5, 1.3)]
+)
+def test_a_correction_is_trusted_as_far_as_repeated_runs_agree(
+    monkeypatch: pytest.MonkeyPatch, first: float, second: float, factor: float
+) -> None:
+    job = Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False).job()
+    took = chain(repeat(first, 3), repeat(second, 3))
+    monkeypatch.setattr(Job, "compared", lambda self, run, **more: (next(took), 1.0, 1))
+    correct(job, 1, [Watch(workers) for workers in (1, 2, 4, 1, 2, 4)])
+    step = job.numbers.threads[1]
+    for workers in (1, 2, 4):
+        assert step.unexplained[workers] == pytest.approx(factor, rel=0.03)
+    missed = (abs(first / factor - 1) + abs(second / factor - 1)) / 2
+    for workers in (1, 2, 3, 4, 5):
+        assert job.uncertainty(num_workers=workers) == pytest.approx(missed, abs=0.02)
+
+
 WAITS = Modelled(0.001, 0.0005, FREE, NOTHING_LOST, wait=0.200, computes=False)
 
 
@@ -242,8 +287,9 @@ class Disturbed(Modelled):
         *,
         step: bool = False,
         factor: int = 2,
+        size: int = 1,
     ) -> Watch:
-        seen = super().go(workers, limit, step=step, factor=factor)
+        seen = super().go(workers, limit, step=step, factor=factor, size=size)
         if workers and step:
             self.seen += 1
             if self.seen == 2:

@@ -51,7 +51,7 @@ def test_a_number_stands_for_the_same_loaders_everywhere() -> None:
     ]
 
 
-SEVEN = ["bursts or contention", "step-bound", "Open", "no overlap", "Read"]
+SEVEN = ["cannot tell", "step-bound", "Open", "they take turns", "Read"]
 
 
 def test_another_computer_draws_the_same() -> None:
@@ -121,7 +121,7 @@ def test_the_page_knows_three_numbers_of_each_and_nothing_else() -> None:
 
 
 def test_the_three_numbers_are_those_of_the_runs() -> None:
-    loader = drawn("no overlap", Random(1))
+    loader = drawn("they take turns", Random(1))
     alone, step, both, *_ = loader.probe
     assert alone + step == pytest.approx(both)
     assert (step, both) == (loader.costs["train"], loader.trace.per_sample)

@@ -72,10 +72,10 @@ def verdict(
 
 def test_a_loader_and_a_step_that_take_turns_do_not_overlap() -> None:
     said = verdict([0.025], 0.010)
-    assert said.kind == "no overlap"
+    assert said.kind == "they take turns"
     assert [round(seconds, 6) for seconds in said[:3]] == [0.025, 0.010, 0.035]
     assert said.sentence.startswith(
-        "no overlap (25 and 10 ms a batch alone, 35 together): "
+        "they take turns (25 and 10 ms per batch alone, 35 together): "
     )
 
 
@@ -89,7 +89,7 @@ def test_a_loader_that_keeps_up_is_compute_bound() -> None:
 
 
 def test_bursts_behind_a_shallow_buffer_are_told_from_both_bounds() -> None:
-    assert verdict([0.080, 0, 0, 0], 0.020, depth=1).kind == "bursts or contention"
+    assert verdict([0.080, 0, 0, 0], 0.020, depth=1).kind == "cannot tell"
     assert verdict([0.080, 0, 0, 0], 0.020, depth=8).kind in (
         "data-bound",
         "step-bound",
@@ -163,10 +163,10 @@ def test_ready_batches_of_our_own_loader_are_measured() -> None:
 @pytest.mark.parametrize("run", range(1, 7))
 def test_one_hiccup_of_the_machine_does_not_change_the_verdict(run: int) -> None:
     for times, step, depth, kind in [
-        ([0.025], 0.010, 0, "no overlap"),
+        ([0.025], 0.010, 0, "they take turns"),
         ([0.025], 0.010, 2, "data-bound"),
         ([0.010], 0.025, 2, "step-bound"),
-        ([0.080, 0.0, 0.0, 0.0], 0.020, 1, "bursts or contention"),
+        ([0.080, 0.0, 0.0, 0.0], 0.020, 1, "cannot tell"),
     ]:
         said, clean = (
             verdict(times, step, depth, hiccups={run: 0.5}),
@@ -237,7 +237,7 @@ def test_a_batch_is_as_many_samples_as_its_first_part(batch: Any, samples: int) 
 
 def test_the_table_is_for_people() -> None:
     assert str(verdict([0.025], 0.010)).splitlines()[:4] == [
-        "ms           a batch    a sample",
+        "ms         per batch  per sample",
         "loader        25.000      25.000",
         "step          10.000      10.000",
         "both          35.000      35.000",
@@ -316,14 +316,14 @@ def test_an_error_of_the_step_comes_through() -> None:
 @pytest.mark.parametrize(
     ("measured", "kind"),
     [
-        ((56.4, 16.8, 70.8, 16), "no overlap"),  # images, alone and with two workers
+        ((56.4, 16.8, 70.8, 16), "they take turns"),  # images, alone and with two workers
         ((29.6, 14.3, 67.0, 16, 3.39), "both want the same cores"),
         ((25.0, 22.6, 30.1, 8, 2.32), "data-bound"),  # lines of text, with two workers
-        ((0.368, 0.411, 0.846, 64), "no overlap"),  # tensors in memory
+        ((0.368, 0.411, 0.846, 64), "they take turns"),  # tensors in memory
         ((1.47, 0.408, 2.49, 64, 1.80), "the loop's own time"),
     ],
 )
 def test_real_jobs_get_the_verdict_that_their_settings_bear_out(
-    measured: tuple[float, ...], kind: str
+    measured: tuple[Any, ...], kind: str
 ) -> None:
     assert Verdict(*measured).kind == kind

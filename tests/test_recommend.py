@@ -16,8 +16,9 @@ from lessonkit.analysis import load_job, save_job
 from lessonkit.engine.machine import Handling
 from lessonkit.job import recommend as module
 from lessonkit.job.job import Job
-from lessonkit.job.recommend import EPOCHS, VERDICTS, combinations, recommend
+from lessonkit.job.recommend import EPOCHS, combinations, recommend
 from lessonkit.job.watching import OnDevice, restored
+from lessonkit.loops.probe import VERDICTS
 
 TAKES_LONG = Handling(take=0.012, take_core=0.011)
 MODELS = {
@@ -29,6 +30,14 @@ MODELS = {
     "taking": Modelled(0.020, 0.010, PAID, NOTHING_LOST, computes=False),
     "takes long": Modelled(0.003, 0.005, TAKES_LONG, NOTHING_LOST, computes=False),
     "shared cores": Modelled(0.030, 0.015, FREE, MUCH_LOST),
+    "slow for its device": Modelled(
+        0.014,
+        0.001,
+        FREE,
+        NOTHING_LOST,
+        computes=False,
+        device=OnDevice(0.001, 0.010, 3),
+    ),
     "device": Modelled(
         0.008,
         0.001,
@@ -153,13 +162,16 @@ def test_what_comes_first_is_as_good_as_the_best(
 @pytest.mark.parametrize(
     ("name", "num_workers", "verdict"),
     [
-        ("data-bound", 0, "data-bound"),
-        ("waits for files", 0, "data-bound"),
+        ("data-bound", 0, "they take turns"),
+        ("data-bound", 1, "data-bound"),
+        ("waits for files", 0, "they take turns"),
         ("waits for files", 2, "data-bound"),
+        ("device", 0, "step-bound"),
+        ("slow for its device", 0, "data-bound"),
         ("step-bound", 0, "step-bound"),
         ("step-bound", 2, "step-bound"),
         ("takes long", 2, "the loop's own time"),
-        ("shared cores", 0, "data-bound"),
+        ("shared cores", 0, "they take turns"),
         ("shared cores", 2, "both want the same cores"),
     ],
 )
@@ -173,7 +185,8 @@ def test_where_little_can_be_saved_it_says_stop_and_nothing_else(
     recommended: Any,
 ) -> None:
     found = recommended(MODELS["step-bound"], 0)
-    assert str(found).endswith("Stop here.")
+    assert str(found).startswith("Step-bound: the loader keeps up with the step. Stop here")
+    assert len(str(found).splitlines()) == 2
     assert found.changes == [] == found.rows()
 
 
@@ -197,8 +210,10 @@ def test_without_matplotlib_as_in_a_browser_the_page_has_no_picture(
 def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) -> None:
     found = recommended(MODELS["waits for files"], 0)
     text, page = str(found), found._repr_html_()
-    # The heads, and as it is
-    assert len(found.rows()) == len(list(combinations(found.job))) + 2
+    assert len(found.table) == len(list(combinations(found.job))) + 1
+    assert 5 < len(found.rows()) <= 11
+    named = [row[0] for row in found.rows()]
+    assert named[:4] == ["setting", "as it is", "num_workers=1", "num_workers=2"]
     for row in found.rows():
         assert all(cell in text for cell in row)
     for change in found.changes:
@@ -209,10 +224,22 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
     assert f'<img alt="{found.picture.words}" src="data:image/png' in page
     numbers = json.loads(json.dumps(found.numbers()))
     assert numbers["changes"][0]["settings"] == found.changes[0].settings
-    assert any(
-        re.search("prefetch_factor=4$", words) and later >= 0
-        for words, _, later in found.table
-    )
+    assert len(numbers["table"]) == len(found.table)
+    assert any("prefetch_factor" in row["settings"] for row in numbers["table"])
+
+
+def test_of_settings_that_are_alike_the_one_that_costs_the_least_comes_first(
+    recommended: Any,
+) -> None:
+    model = Modelled(0.009, 0.010, FREE, NOTHING_LOST, computes=False)
+    told_apart, alike = (recommended(model, 0, noise=noise) for noise in (0, 0.1))
+    assert "are alike" in str(alike)
+    workers = [change.settings["num_workers"] for change in alike.changes[: alike.alike]]
+    assert workers == sorted(workers)
+    first, best = alike.changes[0], max(alike.changes, key=lambda one: one.saves)
+    assert 1 - first.saves <= 1.03 * (1 - best.saves)
+    assert all(row.within == 0 for row in told_apart.table)
+    assert all(row.within == 0.1 for row in alike.table)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean, variance
 from time import perf_counter
 from typing import IO, Any
 
@@ -30,15 +30,18 @@ from .watching import (
     size_of_batch,
 )
 
-AGAIN = 12.0  # s; runs are repeated until then
+AGAIN = 13.0  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
 LEAST_ROUNDS = 2  # batches of each worker in a period, at least
-SIMULATED = 96  # batches of a run that is compared with one that was seen
+SIMULATED = 400  # batches of a run that is compared with one that was seen
 # Golden: its multiples, less whole numbers, are spread evenly from 0 to 1
 SPREAD = 0.618
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
-LEAST = {"num_workers": 0, "prefetch_factor": 1, "threads": 1}
+FOR_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
+# Of `Handling`; the rest is of an epoch, and measured as it is
+PER_BATCH = ("way", "take", "take_core")
+LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
 
 # Of a container: microseconds, in as many
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
@@ -69,8 +72,9 @@ class Job:
         for name in changes:
             check.one_of("setting", name, tuple(self.said))
         setting = self.said | changes
-        for name, least in LEAST.items():
-            check.integer(name, setting[name], least=least)
+        for name, value in setting.items():
+            if name in LEAST:
+                check.integer(name, value, least=LEAST[name])
         if setting["threads"] not in (timed := self.numbers.threads):
             allowed = f"must be one of {sorted(timed)}, as measured"
             raise ValueError(f"threads={setting['threads']}: {allowed}")
@@ -96,10 +100,10 @@ class Job:
 
     def count(self, setting: dict[str, Any], most: float = math.inf) -> list[int]:
         """Return how many batches each worker makes of an iterable, or all, at most *most*."""
-        each: list[float] = [self.batches]
+        size = setting.get("batch_size", self.batch_size)
+        each: list[float] = [self.batches * self.batch_size / size]
         if self.numbers.stream:
-            shares = self.shares(setting["num_workers"])
-            each = [share / self.batch_size for share in shares]
+            each = [share / size for share in self.shares(setting["num_workers"])]
         return [math.ceil(min(batches, most / len(each))) for batches in each]
 
     def period(self, setting: dict[str, Any]) -> int:
@@ -113,17 +117,26 @@ class Job:
     # ---- the model ----
 
     def unexplained(self, setting: dict[str, Any]) -> float:
-        """Return the factor by which a *setting* takes longer than the model explains.
-
-        It is interpolated between the numbers of workers that were measured, and constant
-        above them.
-        """
+        """Return the factor by which a *setting* takes longer than the model explains."""
         factors = self.numbers.threads[setting["threads"]].unexplained
-        workers: int = setting["num_workers"]
-        below = max(count for count in factors if count <= workers)
-        above = min((count for count in factors if count >= workers), default=below)
-        part = (workers - below) / max(1, above - below)
-        return factors[below] + part * (factors[above] - factors[below])
+        return between(factors, setting["num_workers"])
+
+    def uncertainty(self, **changes: Any) -> float:
+        """Return the share by which a forecast may be off, with the arguments of `forecast`.
+
+        It is what the model missed with the numbers of workers next to the setting's that
+        were really run, and no less than what the same run differed from itself.
+        """
+        setting = self.setting(**changes)
+        missed = self.numbers.threads[setting["threads"]].missed
+        return max(self.numbers.noise, between(missed, setting["num_workers"]))
+
+    def grown(self, setting: dict[str, Any], part: str) -> float:
+        """Return the factor by which a *part* takes longer for batches of the *setting*'s size."""
+        times = setting.get("batch_size", self.batch_size) / self.batch_size
+        of_two: float = self.numbers.growth.get(part, 2.0)
+        grown: float = 1 + (of_two - 1) * (times - 1)
+        return max(0.0, grown)
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
@@ -145,31 +158,34 @@ class Job:
         if len(each) > 1:
             batches = Dataset.from_generator(shared_out(each))
         workers: dict[str, Any] = {"handling": Handling(ask=known.loop_overhead * factor)}
-        fetch, cost = None, in_turn(known.alone, period, factor)
+        make = factor * self.grown(setting, "alone")
+        fetch, cost = None, in_turn(known.alone, period, make)
         if setting["num_workers"]:
-            cost = in_turn(known.works, period, factor, known.handover * factor)
+            make = factor * self.grown(setting, "make")
+            cost = in_turn(known.works, period, make, known.handover * factor)
             if any(known.waits):
-                wait = in_turn(known.waits, period, factor)
+                wait = in_turn(known.waits, period, make)
                 fetch, cost = waiting_and_working(wait, cost), lambda _: 0
-            slower = {name: each * factor for name, each in vars(known.handling).items()}
-            workers = setting | {
-                "in_order": known.in_order,
-                "start": tuple(seconds * factor for seconds in known.start),
-                "handling": Handling(**slower),
-            }
-            del workers["threads"]  # of the step
+            slower = vars(known.handling).copy()
+            for name in PER_BATCH:
+                slower[name] *= factor * self.grown(setting, "take")
+            workers = {name: setting[name] for name in FOR_WORKERS}
+            workers["in_order"] = known.in_order
+            workers["start"] = tuple(known.start)
+            workers["handling"] = Handling(**slower)
         batches = batches.map(
             fetch, cost=cost, kind="native", stage="Fetch", nbytes=known.nbytes
         )
         step, device = known.threads[setting["threads"]], known.device
-        seconds = in_turn(step.steps, period, factor)
+        longer = factor * self.grown(setting, "step")
+        seconds = in_turn(step.steps, period, factor if device else longer)
         kind = "native" if step.computes else "wait"
         options: dict[str, Any] = {
             "step": lambda number: work(seconds(number), kind=kind),
             "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
         }
         if device:
-            options |= {"train": device.train * factor, "queue": device.queue}
+            options |= {"train": device.train * longer, "queue": device.queue}
         return DataLoader(batches, batch_size=None, **workers), options
 
     def run(self, num_epochs: int = 2, most: float = math.inf, **changes: Any) -> Trace:
@@ -180,10 +196,10 @@ class Job:
     def forecast(self, **changes: Any) -> tuple[float, float]:
         """Return the seconds that the first and a later epoch would take.
 
-        *changes* are `num_workers`, `prefetch_factor`, `persistent_workers` and `threads`,
-        those of the step, one of the numbers that were measured. An argument that is not given
-        stays as in the loader. Raises TypeError or ValueError for a setting that a loader does
-        not take.
+        *changes* are `num_workers`, `prefetch_factor`, `persistent_workers`, `batch_size`, and
+        `threads`, those of the step, one of the numbers that were measured. An argument that is
+        not given stays as in the loader. Raises TypeError or ValueError for a setting that a
+        loader does not take.
         """
         setting = self.setting(**changes)
         total, period = sum(self.count(setting)), self.period(setting)
@@ -216,6 +232,17 @@ class Job:
             foretold[count] - foretold[first],
             count - first,
         )
+
+
+def between(numbers: dict[int, float], workers: int) -> float:
+    """Return the number for as many *workers*, from *numbers* by the workers of real runs.
+
+    It is interpolated between them, and constant above them.
+    """
+    below = max(count for count in numbers if count <= workers)
+    above = min((count for count in numbers if count >= workers), default=below)
+    part = (workers - below) / max(1, above - below)
+    return numbers[below] + part * (numbers[above] - numbers[below])
 
 
 def in_turn(
@@ -354,15 +381,36 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
         "prefetch_factor": subject.loader.prefetch_factor or 2,
         "threads": torch.get_num_threads() if torch else 1,
     }
+    if numbers.growth:
+        said["batch_size"] = size
     job = Job(numbers, said, samples, batches, size, whole, subject)
     for threads, runs in by_threads.items():
-        off: dict[int, list[float]] = defaultdict(list)
-        for run in runs:
-            took, foretold, _ = job.compared(run, threads=threads)
-            off[run.workers].append(took / foretold)
-        medians = {workers: median(factors) for workers, factors in off.items()}
-        numbers.threads[threads].unexplained |= medians
+        correct(job, threads, runs)
     return job
+
+
+def correct(job: Job, threads: int, runs: list[Watch]) -> None:
+    """Set what the model leaves unexplained of a step with as many *threads*, from real *runs*.
+
+    The factors are trusted as far as runs with as many workers agree. If such runs differ
+    from each other as much as they differ from the model, it is better without factors.
+    """
+    logarithms = defaultdict[int, list[float]](list)
+    for run in runs:
+        took, foretold, _ = job.compared(run, threads=threads)
+        logarithms[run.workers].append(math.log(took / foretold))
+    means = {workers: fmean(each) for workers, each in logarithms.items()}
+    effect = fmean(mean**2 for mean in means.values())
+    repeated = [each for each in logarithms.values() if len(each) > 1]
+    noise = job.numbers.noise**2
+    if repeated:
+        noise = fmean(variance(each) / len(each) for each in repeated)
+    trust = max(0.0, 1 - noise / (effect or 1))
+    step = job.numbers.threads[threads]
+    for workers, mean in means.items():
+        step.unexplained[workers] = math.exp(trust * mean)
+        left = [abs(math.expm1(each - trust * mean)) for each in logarithms[workers]]
+        step.missed[workers] = fmean(left)
 
 
 # ---- in a file ----

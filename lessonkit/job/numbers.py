@@ -11,7 +11,7 @@ from lessonkit.engine.machine import Handling
 
 from .watching import OnDevice, Subject, Watch, WatchedBatch, on_device
 
-RUN = 1.25  # s; how long a run of a job goes on at most
+RUN = 1.0  # s; how long a run of a job goes on at most
 # Of the time of making; batches that wait less do not wait
 WAITS_ABOVE = 0.06
 HICCUP = 3  # times the median; a longer time counts as this
@@ -29,13 +29,14 @@ READY_FOR = 0.002
 class StepNumbers:
     """The times of a step with one number of threads, and how many *cores* it holds.
 
-    *unexplained* has the factor by which real runs took longer than the model, by the number
-    of workers beside the step.
+    By the number of workers beside the step, *unexplained* has the factor by which real runs
+    took longer than the model, and *missed* the share by which they still differ from it.
     """
 
     steps: list[float]
     cores: float
     unexplained: dict[int, float] = field(default_factory=lambda: {0: 1.0})
+    missed: dict[int, float] = field(default_factory=lambda: {0: 0.0})
 
     @property
     def computes(self) -> bool:
@@ -52,6 +53,8 @@ class JobNumbers:
     The *start* of a worker takes time in the loop, and from there until it works. *noise* is the
     share by which the same run differed from itself. *shares* are the samples of each worker
     of an iterable (a *stream*), by the number of workers. *nbytes* is the size of a batch.
+    *growth* has the factor by which each part takes longer for a batch of twice the size; it
+    is empty if the loader does not say how large its batches are.
     """
 
     cores: int
@@ -68,6 +71,7 @@ class JobNumbers:
     shares: dict[int, list[int]]
     nbytes: int
     device: OnDevice | None
+    growth: dict[str, float] = field(default_factory=dict)
     in_order: bool = True
 
 
@@ -98,6 +102,7 @@ def measure_numbers(
     alike = [run for run in (one, *together) if run.workers <= cores]
     first = median(batch.make for run in alike for batch in run.firsts())
     handling["first"] = max(0.0, first - fmean(waits) - fmean(works) - handover)
+    handling["resume"] = RESUME + handling["first"]  # all begin at the same time again
     numbers = JobNumbers(
         cores=cores,
         alone=costs("make", alone.batches),
@@ -115,6 +120,7 @@ def measure_numbers(
         noise=noise_of(alone, go(0, 0.4 * RUN, step=True)),
         nbytes=subject.nbytes,
         device=subject.device,
+        growth=growth(subject, alone, one),
         in_order=getattr(subject.loader, "in_order", True),
     )
     return numbers, alone, beside
@@ -129,9 +135,9 @@ def runs_beside_workers(
     """Return the step's numbers, and its runs beside workers, by the number of threads.
 
     The numbers of workers are 1, 2, 4 and so on up to *cores*, but up to 4 at least; one
-    above *cores* with which the loader fails is left out. The runs are repeated while there
-    is time: one may take half as long again as the next. The usual number of threads comes
-    last. Raises ValueError if the loader gives no batch with as many workers as cores.
+    above *cores* with which the loader fails is left out. The runs are made in rounds, two
+    at least if there is time. The usual number of threads comes last. Raises ValueError if
+    the loader gives no batch with as many workers as cores.
     """
     powers = range(max(3, cores.bit_length()))
     cores = max(2, cores)
@@ -139,10 +145,15 @@ def runs_beside_workers(
     usual = torch.get_num_threads() if torch else 1
     steps = {usual: step_numbers(subject, alone)}
     beside: dict[int, list[Watch]] = defaultdict(list)
-    numbers = sorted({1, usual}) if torch and steps[usual].computes else [usual]
-    began = now = perf_counter()
-    while not beside or 2 * now - began < subject.repeat_until:
-        began = now
+    numbers = [usual]
+    # A step on a device computes there, whatever threads it may have here
+    if torch and steps[usual].computes and not subject.synchronise:
+        numbers = sorted({1, usual})
+    rounds, began = 0, perf_counter()
+    now = began
+    while rounds < 2 or now + (now - began) / rounds < subject.repeat_until:
+        if rounds and now > subject.repeat_until:
+            break
         for threads in numbers:
             if torch:
                 torch.set_num_threads(threads)
@@ -150,7 +161,7 @@ def runs_beside_workers(
                 steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
             for workers in counts:
                 try:
-                    run = subject.go(workers, 0.8 * RUN, step=True)
+                    run = subject.go(workers, 0.6 * RUN, step=True)
                 except RuntimeError:
                     if workers <= cores:
                         raise
@@ -162,7 +173,7 @@ def runs_beside_workers(
                     raise ValueError(
                         f"with {cores} workers the loader gave no batch: {why}"
                     )
-        now = perf_counter()
+        rounds, now = rounds + 1, perf_counter()
     return steps, beside
 
 
@@ -172,8 +183,47 @@ def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
         return StepNumbers([subject.device.launch], 0.0)
     batches = alone.batches[1:] or alone.batches
     core = sum(batch.step_core for batch in batches)
-    took = sum(batch.step for batch in batches)
-    return StepNumbers(costs("step", batches), core / max(1e-9, took))
+    cores = core / max(1e-9, sum(batch.step for batch in batches))
+    # A step on a device launches from one thread; others only wait busily for what comes
+    return StepNumbers(
+        costs("step", batches), min(1.0, cores) if subject.synchronise else cores
+    )
+
+
+def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
+    """Return how many times as long each part takes for a batch of twice the size.
+
+    The parts are the step, making a batch *alone* in the loop's process or in a worker, as in
+    the run with *one*, and taking it from a worker.
+    """
+    if not subject.loader.batch_size:
+        return {}
+    larger, device = subject.go(0, 0.5 * RUN, step=True, size=2), subject.device
+    worker = subject.go(1, 0.5 * RUN, size=2)
+    if not (larger.batches and worker.batches):
+        return {}
+    step = doubled("step", larger, alone)
+    if device and subject.synchronise:
+        again = on_device(subject.step, subject.batch, subject.synchronise)
+        step = again.train / device.train if again else 1.0
+    usual = one.core / len(one.batches)
+    take = worker.core / len(worker.batches) / max(1e-6, usual)
+    return {
+        "alone": doubled("make", larger, alone),
+        "make": doubled("make", worker, one),
+        "step": step,
+        "take": max(1.0, take),
+    }
+
+
+def doubled(part: str, larger: Watch, usual: Watch) -> float:
+    """Return the factor by which *part* takes longer in a run whose batches are twice as large."""
+    pairs = zip(usual.batches[::2], usual.batches[1::2], strict=False)
+    factors = [1.0] * (len(usual.batches) < 2)
+    for batch, pair in zip(larger.batches, pairs, strict=False):
+        singly = fmean(getattr(one, part) for one in pair)
+        factors.append(getattr(batch, part) / max(1e-9, singly))
+    return float(median(factors))
 
 
 def shares_of_workers(
@@ -231,28 +281,39 @@ def between_batches(run: Watch) -> float:
 
 
 def starts_and_ends(
-    runs: list[Watch], many: int
+    runs: list[Watch], cores: int
 ) -> tuple[tuple[float, float], dict[str, float]]:
     """Return a worker's `start`, and what `Handling` has of starts and ends.
 
-    The start of one worker is told from that of all by *runs* with one worker and with *many*.
+    A worker works after a time that runs with as many workers as *cores* show.
     """
-    one, full = ([run for run in runs if run.workers == count] for count in (1, many))
-    alone, together = (
-        median(run.opened - run.began for run in group) for group in (one, full)
-    )
-    each = max(0.0, together - alone) / (many - 1)
+    begin, each = fixed_and_each([(run.workers, run.opened - run.began) for run in runs])
+    full = [run for run in runs if run.workers == cores]
     booting = median(
         median(batch.began for batch in run.firsts()) - run.opened for run in full
     )
-    ends = [run.closed - run.ended - run.workers * ENDED_EACH for run in runs if run.whole]
+    ends = [(run.workers, run.closed - run.ended) for run in runs if run.whole]
+    stop, stop_each = fixed_and_each(ends) if ends else (ENDED, ENDED_EACH)
     handling = {
-        "begin": max(0.0, alone - each),
-        "resume": RESUME,
-        "stop": max(0.0, min(ends or [ENDED])),
-        "stop_each": ENDED_EACH,
+        "begin": begin,
+        "stop": stop,
+        "stop_each": stop_each,
     }
-    return (each, max(0.0, booting + each * (many - 1) / 2)), handling
+    return (each, max(0.0, booting + each * (cores - 1) / 2)), handling
+
+
+def fixed_and_each(times: list[tuple[int, float]]) -> tuple[float, float]:
+    """Return what handling takes however many workers there are, and for each of them.
+
+    *times* are those of all workers, beside their number; fewest and most are compared.
+    """
+    by_workers = defaultdict[int, list[float]](list)
+    for workers, seconds in times:
+        by_workers[workers].append(seconds)
+    few, many = min(by_workers), max(by_workers)
+    fewest, most = median(by_workers[few]), median(by_workers[many])
+    each = max(0.0, most - fewest) / max(1, many - few)
+    return max(0.0, fewest - few * each), each
 
 
 def hand_over(one: Watch, beside: list[Watch]) -> dict[str, float]:

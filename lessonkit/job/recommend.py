@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from lessonkit.engine import check
+from lessonkit.loops.probe import VERDICTS
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.words import milliseconds, percent, samples, size
@@ -27,20 +28,9 @@ DRAWN = 12  # batches of a run
 MOSTLY = 0.5  # of what a step waits; a part that is more decides
 FULL = 0.85  # of what the cores can do; there is little left
 
-VERDICTS = {
-    "step-bound": "The loader keeps up with the step: a faster loader saves next to nothing.",
-    "data-bound": "The step waits for data.",
-    "the loop's own time": "The loop itself spends the time, on each batch that it takes from a "
-    "worker.",
-    "both want the same cores": "Step and workers compute on the same cores, and slow each other "
-    "down.",
-    "cannot tell": "The same run, repeated, differed by more than any change could save.",
-}
-LAST_WORDS = {  # verdicts after which nothing else is said
-    "step-bound": "Stop here.",
-    "cannot tell": "Run this again when nothing else runs on this machine.",
-}
-NUMBERS = ("verdict", "error", "most", "now", "table")  # of the page, for programs
+# Verdicts after which nothing else is said
+LAST_WORDS = ("step-bound", "cannot tell")
+NUMBERS = ("verdict", "error", "most", "now")  # of the page, for programs
 NOT_SEEN = (
     "other ranks, and what they share",
     "files that nobody has read yet",
@@ -73,18 +63,29 @@ class JobChange(NamedTuple):
         return f"{self.line}: saves {percent(self.saves)} {self.more}."
 
 
+class Row(NamedTuple):
+    """The forecast of a job with other *settings*; it may be off by the share *within*."""
+
+    settings: Settings
+    first: float
+    later: float
+    within: float
+
+
 @dataclass(repr=False)
 class Recommendation:
     """A page on a job: the verdict, the most that can be saved, changes, and all forecasts.
 
     *now* is the forecast of the job as it is. *table* has one for each setting in words,
-    and *failed* says which settings were tried and raised.
+    and *failed* says which settings were tried and raised. The first changes, as many as are
+    *alike*, save the same as far as these runs can tell; the one that costs the least is first.
     """
 
     job: Job
     now: Forecast
     changes: list[JobChange] = field(default_factory=list)
-    table: list[tuple[str, float, float]] = field(default_factory=list)
+    alike: int = 0
+    table: list[Row] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
     @property
@@ -106,8 +107,8 @@ class Recommendation:
             return "step-bound"
         if self.most < self.error:
             return "cannot tell"
-        if not said["num_workers"]:
-            return "data-bound"
+        if not said["num_workers"]:  # a device may work while the loop loads
+            return "data-bound" if known.device else "they take turns"
         batches, step = sum(self.job.count(said)), known.threads[said["threads"]]
         waited = self.now[1] - batches * self.job.pace(said["threads"])
         if batches * known.handling.take > MOSTLY * waited:
@@ -124,19 +125,23 @@ class Recommendation:
         epochs = f"An epoch takes {first}"
         if first != later:
             epochs = f"The first epoch takes {first}, others {later}"
-        verdict = f"{self.verdict.capitalize()}. {VERDICTS[self.verdict]}"
-        changes = [f"{place}. {change}" for place, change in enumerate(self.changes, 1)]
+        verdict = f"{self.verdict.capitalize()}: {VERDICTS[self.verdict]}."
+        changes = [f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)]
+        within = f"The same run, repeated, differed by {percent(self.error)}."
         found: dict[str, list[str]] = {
-            f"{verdict} Measured within {percent(self.error)}.": [],
-            f"{epochs}. No loader can save more than {percent(self.most)}.": [],
+            verdict: [],
+            f"{epochs}. No loader can save more than {percent(self.most)}. {within}": [],
         }
         if unlike := self.unlike():
             found["The number of workers decides how many samples an epoch has:"] = unlike
         if self.verdict in LAST_WORDS:
-            return found | {LAST_WORDS[self.verdict]: []}
-        found["Change this:" if changes else "No change of a setting is worth it."] = (
-            changes
-        )
+            return found
+        head = "Change this:" if changes else "No change of a setting is worth it."
+        if self.alike > 1:
+            head = (
+                f"Change this (the first {self.alike} are alike; number 1 costs the least):"
+            )
+        found[head] = changes
         if self.failed:
             found["Tried, and dropped because it failed:"] = self.failed
         return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
@@ -161,27 +166,49 @@ class Recommendation:
             runs["with the first change"] = self.job.run(1, DRAWN, **change.settings)
         return plot_timelines(runs)
 
+    def asked(self) -> list[Row]:
+        """Return the forecasts that somebody would ask for, at most ten.
+
+        They are the job as it is, with other numbers of workers, with the changes, at its best,
+        and with more of what saves nothing.
+        """
+        table = {as_arguments(row.settings): row for row in self.table}
+        most = max(self.table, key=lambda row: costs(self.job, row.settings))
+        asked: list[Settings] = [{}]
+        asked += [{"num_workers": workers} for workers in (1, 2, 4, 8)]
+        asked += [change.settings for change in self.changes]
+        asked += [self.table[1].settings, {"prefetch_factor": 4}, most.settings]
+        words = dict.fromkeys(map(as_arguments, asked))
+        return [table[name] for name in words if name in table][:10]
+
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the table of forecasts in words, below its heads, with what each setting saves."""
-        head = ("setting", "first epoch", "later epoch", "saves")
-        rows: list[tuple[str, ...]] = [head] * bool(self.table)
-        for words, first, later in self.table:
-            saves = f"{100 - 100 * later / self.now[1]:+.1f} %"
-            rows.append((words, f"{first:.3f} s", f"{later:.3f} s", saves))
+        """Return these forecasts in words, below their heads, with what each setting saves."""
+        if not self.table:
+            return []
+        rows: list[tuple[str, ...]] = [
+            ("setting", "first epoch", "later epoch", "within", "saves")
+        ]
+        for settings, first, later, within in self.asked():
+            saves = 100 - 100 * mean_epoch((first, later)) / mean_epoch(self.now)
+            words = as_arguments(settings) or "as it is"
+            times = f"{first:.3f} s", f"{later:.3f} s", percent(within)
+            rows.append((words, *times, f"{saves:+.1f} %"))
         return rows
 
     def numbers(self) -> dict[str, Any]:
         """Return the page for programs."""
         page = {name: getattr(self, name) for name in NUMBERS}
-        return page | {"changes": [change._asdict() for change in self.changes]}
+        page["changes"] = [change._asdict() for change in self.changes]
+        page["table"] = [row._asdict() for row in self.table]
+        return page
 
     def __str__(self) -> str:
         lines = list[str]()
         for text, under in self.sections.items():
             lines += [text, *(f"    {line}" for line in under)]
         lines += [
-            f"{words:72}{one:>13}{two:>13}{saves:>13}"
-            for words, one, two, saves in self.rows()
+            f"{row[0]:64}{''.join(f'{cell:>13}' for cell in row[1:])}"
+            for row in self.rows()
         ]
         return "\n".join(lines)
 
@@ -236,16 +263,20 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     told.sort(key=lambda one: sort_key(job, one[0], one[1], best))
     if run:
         print(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
-    changes = sorted(
-        worthwhile(found, told, run),
-        key=lambda one: (-round(one.saves / AS_GOOD), len(one.settings)),
-    )
-    for one in changes:  # what adds to a better one gives no more
+    changes = sorted(worthwhile(found, told, run), key=lambda one: -one.saves)
+    # Epochs that differ by less than the same run from itself are alike, but no others
+    near = 1 + min(0.03, max(AS_GOOD, found.error))
+    alike = [one for one in changes if 1 - one.saves <= near * (1 - changes[0].saves)]
+    alike.sort(key=lambda one: costs(job, one.settings))
+    for one in alike + changes[len(alike) :]:  # what adds to a better one gives no more
         better = [other.settings.items() for other in found.changes]
         if not any(items <= one.settings.items() for items in better):
             found.changes.append(one)
-    rows = [(as_arguments(setting), *forecast) for setting, forecast in told]
-    found.table = [("as it is", *found.now), *rows]
+    found.alike = sum(one in found.changes for one in alike)
+    told.insert(0, ({}, found.now))
+    for setting, forecast in told:
+        within = job.uncertainty(**setting)
+        found.table.append(Row(setting, forecast[0], forecast[1], within))
     return found
 
 
@@ -278,10 +309,16 @@ def mean_epoch(told: Forecast) -> float:
 
 def sort_key(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
     """Return a key that sorts settings near the best first, and of these the smallest."""
-    full, seconds = job.setting(**setting), mean_epoch(told)
-    is_good = seconds <= best * (1 + AS_GOOD)
-    workers, factor = full["num_workers"], full["prefetch_factor"]
-    return not is_good, workers if is_good else seconds, len(setting), factor
+    seconds = mean_epoch(told)
+    if seconds > best * (1 + AS_GOOD):
+        return True, seconds
+    return False, costs(job, setting)
+
+
+def costs(job: Job, setting: Settings) -> tuple[int, int, int]:
+    """Return what sorts settings by what they cost: processes, how much changes, memory."""
+    full = job.setting(**setting)
+    return full["num_workers"], len(setting), full["prefetch_factor"]
 
 
 def worthwhile(
@@ -346,15 +383,15 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
         }
     lines = [f"DataLoader(..., {as_arguments(given)})"] * bool(given)
     lines += [f"torch.set_num_threads({threads})"] * (threads is not None)
-    costs, alters = "no process", "it alters no sample"
+    price, alters = "no process", "it alters no sample"
     if workers:
         processes = f"{workers} process{'es' if workers > 1 else ''}"
         nbytes = workers * full["prefetch_factor"] * job.numbers.nbytes
-        costs = f"{processes} and {size(nbytes)} for batches"
+        price = f"{processes} and {size(nbytes)} for batches"
     if job.numbers.stream and workers > 1:
         alters = "the order of the samples changes"
     elif "num_workers" in settings:
         alters = "workers draw other random numbers"
     sure = "confirmed by a real run" if tried else "predicted, not tried"
-    more = f"({sure}). It costs {costs}; {alters}"
+    more = f"({sure}). It costs {price}; {alters}"
     return JobChange(settings, "; ".join(lines), saves, more)

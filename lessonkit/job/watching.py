@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import inf
 from statistics import median
 from time import perf_counter, process_time
@@ -70,9 +70,9 @@ class WatchedBatch(NamedTuple):
 class Watch:
     """What a short run with a number of *workers* showed, at the times of one clock.
 
-    It *began*, its iterator was *opened*, its last step *ended*, and its workers were
-    *closed*. The loop's process computed for *core* seconds, not counting the steps. A run
-    is *whole* if it came to the end of the loader.
+    It *began*, its iterator was *opened*, and its last step *ended*. The loop's process
+    computed for *core* seconds, not counting the steps. A run is *whole* if it came to the
+    end of the loader; its workers were *closed* then.
     """
 
     workers: int
@@ -307,10 +307,12 @@ class Subject:
         *,
         step: bool = False,
         factor: int = 2,
+        size: int = 1,
     ) -> Watch:
         """Return what a run with *workers* showed, which ended after *limit* seconds or before.
 
-        The run calls the *step* if that is asked for, and has a prefetch *factor*.
+        The run calls the *step* if that is asked for, has a prefetch *factor*, and batches
+        that are *size* times as large.
         """
         said = self.loader
         options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
@@ -321,11 +323,13 @@ class Subject:
                 options["timeout"] = NEVER + workers * self.start_of_one
                 options["multiprocessing_context"] = said.multiprocessing_context
         if self.stream:
-            options |= {"batch_size": said.batch_size, "drop_last": said.drop_last}
+            batch_size = said.batch_size and size * said.batch_size
+            options |= {"batch_size": batch_size, "drop_last": said.drop_last}
         elif said.batch_sampler is None:
             options |= {"batch_size": None, "sampler": self.batches}
         else:
-            options["batch_sampler"] = self.batches
+            groups = zip(*[iter(self.batches)] * size, strict=False)
+            options["batch_sampler"] = [[*chain.from_iterable(group)] for group in groups]
         loader = self.kind(self.dataset, **options)
         return self.watch(loader, workers, limit, self.step if step else None)
 
@@ -363,12 +367,11 @@ class Subject:
                 if seen.ended - seen.batches[0].got >= limit:
                     break
             else:
-                seen.whole = True
+                seen.whole, seen.closed = True, perf_counter()
             steps = sum(batch.step_core for batch in seen.batches)
             seen.core = process_time() - core - steps
             if self.synchronise:
                 self.synchronise()
-                seen.ended = perf_counter()
         except Exception as error:
             why = f"{at_work} raised after {len(seen.batches)} batches: {error!r}"
             raise RuntimeError(why) from error
@@ -377,7 +380,6 @@ class Subject:
             for name in ("_shutdown_workers", "close"):
                 getattr(source, name, lambda: None)()
             source = None
-        seen.closed = perf_counter()
         if seen.batches:  # what workers take to start is no fault of the batches
             started = seen.batches[0].got - seen.began
             self.deadline += started

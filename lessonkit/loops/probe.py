@@ -10,18 +10,21 @@ from typing import Any, NamedTuple
 
 from lessonkit.engine import check
 
-ADVICE = {
-    "no overlap": "loader and step take turns. Load in the background; if threads already do, "
-    "try processes",
-    "data-bound": "the step waits for the loader. Make its slowest part cheaper, or run several "
-    "at once",
-    "step-bound": "the loader keeps up with the step. Stop here: a faster loader saves nothing",
-    "bursts or contention": "they overlap only in part. Deepen the buffer; if that does not help, "
-    "both want the same cores, disk or lock",
+# What decides how long an epoch takes: what each word means, and what to do. `recommend` says
+# the same of a job of which it knows more.
+VERDICTS = {
+    "step-bound": "the loader keeps up with the step. Stop here: a faster loader saves next to "
+    "nothing",
+    "data-bound": "the step waits for the loader. Make its slowest part cheaper, or load with "
+    "more workers",
+    "they take turns": "the step waits while the loader loads, and the loader waits while the "
+    "step runs. Load in the background; if threads already do, try processes",
     "the loop's own time": "the loop spends time on each batch that it takes from a worker, even "
     "on a ready one. Hand over fewer, larger batches, or load without workers",
-    "both want the same cores": "together they take longer than in turns. Give the step fewer "
-    "threads, or the loader fewer workers; or it is a disk or a lock that they share",
+    "both want the same cores": "step and loader slow each other down. Give the step fewer "
+    "threads, or the loader fewer workers; they may also share a disk or a lock",
+    "cannot tell": "the runs overlap only in part, or differ too much from each other. Deepen "
+    "the buffer, and run this again when nothing else runs on this machine",
 }
 
 
@@ -29,6 +32,7 @@ class Verdict(NamedTuple):
     """The seconds per batch of each of the three runs, and how many *samples* a batch has.
 
     *ready* is what the loop needs to take a ready batch from a worker; 0 without workers.
+    *can_recommend* says whether `recommend` takes the loader.
     """
 
     loader: float
@@ -36,10 +40,11 @@ class Verdict(NamedTuple):
     both: float
     samples: float
     ready: float = 0
+    can_recommend: bool = False
 
     @property
     def kind(self) -> str:
-        """What decides: one of the keys of ADVICE."""
+        """What decides: one of the keys of VERDICTS."""
         shorter, longer = sorted((self.loader, self.step))
         apart = shorter + longer
         # Whether a run as short as a tenth is hidden does not matter.
@@ -49,19 +54,22 @@ class Verdict(NamedTuple):
         if self.both > 1.25 * apart:  # loader and step slow each other down
             return "both want the same cores"
         if hidden < 0.75:  # if more is hidden, all counts as hidden
-            return "no overlap" if hidden < 0.25 else "bursts or contention"
+            return "they take turns" if hidden < 0.25 else "cannot tell"
         return "data-bound" if self.loader > self.step else "step-bound"
 
     @property
     def sentence(self) -> str:
         """The verdict, and what to do about it; in lines that no notebook breaks within a word."""
-        loader, step, both, _, ready = (f"{seconds * 1e3:.3g}" for seconds in self)
-        measured = f"{loader} and {step} ms a batch alone, {both} together"
+        loader, step, both, _, ready = (f"{seconds * 1e3:.3g}" for seconds in self[:5])
+        measured = f"{loader} and {step} ms per batch alone, {both} together"
         measured += f"; {ready} to take one that is ready" if self.ready else ""
-        return fill(f"{self.kind} ({measured}): {ADVICE[self.kind]}", 90)
+        text = f"{self.kind} ({measured}): {VERDICTS[self.kind]}."
+        if self.can_recommend and self.kind != "step-bound":
+            text += " recommend(loader, step) says which setting helps, and by how much."
+        return fill(text, 90)
 
     def __str__(self) -> str:
-        rows = [f"{'ms':<8}{'a batch':>12}{'a sample':>12}"]
+        rows = [f"{'ms':<8}{'per batch':>12}{'per sample':>12}"]
         for name, seconds in zip(self._fields, self[:3], strict=False):
             each = f"{seconds * 1e3:>12.3f}{seconds * 1e3 / self.samples:>12.3f}"
             rows.append(f"{name:<8}{each}")
@@ -116,6 +124,7 @@ def probe(
         both, _ = run(_batches(loader, needed), step)
         rounds.append(Verdict(loading, stepping, both, max(1, _samples(batch))))
     verdict = Verdict(*map(median, zip(*rounds, strict=True)))
+    verdict = verdict._replace(can_recommend=hasattr(loader, "num_workers"))
     if not getattr(loader, "num_workers", 0):
         return verdict
     times = []
