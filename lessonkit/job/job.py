@@ -38,7 +38,7 @@ SIMULATED = 400  # batches of a run that is compared with one that was seen
 SPREAD = 0.618
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
-FOR_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
+OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
 # Of `Handling`; the rest is of an epoch, and measured as it is
 PER_BATCH = ("way", "take", "take_core")
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
@@ -169,7 +169,7 @@ class Job:
             slower = vars(known.handling).copy()
             for name in PER_BATCH:
                 slower[name] *= factor * self.grown(setting, "take")
-            workers = {name: setting[name] for name in FOR_WORKERS}
+            workers = {name: setting[name] for name in OF_WORKERS}
             workers["in_order"] = known.in_order
             workers["start"] = tuple(known.start)
             workers["handling"] = Handling(**slower)
