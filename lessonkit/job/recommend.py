@@ -63,7 +63,7 @@ class JobChange(NamedTuple):
         return f"{self.line}: saves {percent(self.saves)} {self.more}."
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """The forecast of a job with other *settings*; it may be off by the share *within*."""
 
     settings: Settings
@@ -85,7 +85,7 @@ class Recommendation:
     now: Forecast
     changes: list[JobChange] = field(default_factory=list)
     alike: int = 0
-    table: list[Row] = field(default_factory=list)
+    table: list[TableRow] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
     @property
@@ -166,14 +166,14 @@ class Recommendation:
             runs["with the first change"] = self.job.run(1, DRAWN, **change.settings)
         return plot_timelines(runs)
 
-    def asked(self) -> list[Row]:
+    def asked(self) -> list[TableRow]:
         """Return the forecasts that somebody would ask for, at most ten.
 
         They are the job as it is, with other numbers of workers, with the changes, at its best,
         and with more of what saves nothing.
         """
         table = {as_arguments(row.settings): row for row in self.table}
-        most = max(self.table, key=lambda row: costs(self.job, row.settings))
+        most = max(self.table, key=lambda row: price_of(self.job, row.settings))
         asked: list[Settings] = [{}]
         asked += [{"num_workers": workers} for workers in (1, 2, 4, 8)]
         asked += [change.settings for change in self.changes]
@@ -267,7 +267,7 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     # Epochs that differ by less than the same run from itself are alike, but no others
     near = 1 + min(0.03, max(AS_GOOD, found.error))
     alike = [one for one in changes if 1 - one.saves <= near * (1 - changes[0].saves)]
-    alike.sort(key=lambda one: costs(job, one.settings))
+    alike.sort(key=lambda one: price_of(job, one.settings))
     for one in alike + changes[len(alike) :]:  # what adds to a better one gives no more
         better = [other.settings.items() for other in found.changes]
         if not any(items <= one.settings.items() for items in better):
@@ -276,7 +276,7 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     told.insert(0, ({}, found.now))
     for setting, forecast in told:
         within = job.uncertainty(**setting)
-        found.table.append(Row(setting, forecast[0], forecast[1], within))
+        found.table.append(TableRow(setting, forecast[0], forecast[1], within))
     return found
 
 
@@ -312,10 +312,10 @@ def sort_key(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[
     seconds = mean_epoch(told)
     if seconds > best * (1 + AS_GOOD):
         return True, seconds
-    return False, costs(job, setting)
+    return False, price_of(job, setting)
 
 
-def costs(job: Job, setting: Settings) -> tuple[int, int, int]:
+def price_of(job: Job, setting: Settings) -> tuple[int, int, int]:
     """Return what sorts settings by what they cost: processes, how much changes, memory."""
     full = job.setting(**setting)
     return full["num_workers"], len(setting), full["prefetch_factor"]
