@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -48,6 +49,20 @@ def test_load_is_a_stage_of_its_own_before_each_step() -> None:
     assert trace.stages == ["Open", "Read", "Load", "Train"]
     assert bars(trace, "Load") == [(45, 50), (75, 80)]
     assert bars(trace, "Train") == [(50, 60), (80, 90)]
+
+
+def test_a_map_that_only_costs_time_leaves_the_trace_of_one_that_calls_a_function() -> None:
+    def run(function: Callable[[int], int] | None) -> Trace:
+        file = ArtificialDataset(4, open=0.010, read=lambda number: 0.002 * (number + 1))
+        cheap = file.map(function, cost=0.003)
+        costly = cheap.map(
+            function, cost=lambda number: 0.001 * number, kind="python", stage="B"
+        )
+        return benchmark(costly.batch(2).prefetch(1), 2, 0.004)
+
+    waits, calls = run(None), run(lambda number: number)
+    assert waits.spans == calls.spans
+    assert waits.events == calls.events
 
 
 def test_a_wait_says_who_waited_for_what() -> None:

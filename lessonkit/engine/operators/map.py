@@ -5,13 +5,24 @@ from collections import deque
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.machine import price
+from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL
 
-from .base import Stream, attempt, operator
+from .base import Scope, Stream, attempt, operator
+from .sources import SlowFile
 
 
 @operator("map")
+def open_map(scope: Scope, node: Node) -> Stream:
+    """Open *node*; if it only costs time, as one more step of the file that it reads."""
+    stream = SequentialMap(scope, node)
+    if stream.calls or not isinstance(stream.input, SlowFile):
+        return stream
+    stream.input.steps.append((stream.price, stream.stage, stream.kind))
+    return stream.input
+
+
 class SequentialMap(Stream):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 

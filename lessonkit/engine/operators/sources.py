@@ -125,10 +125,11 @@ class SlowFile(Source):
 
     def prepare(self) -> None:
         super().prepare()
-        self.price_of_open = price(self.node.arguments["open"], "open")
-        self.price_of_read = price(self.node.arguments["read"], "read")
-        self.open_stage = self.scope.name("Open", OPEN)
-        self.read_stage = self.scope.name("Read", READ)
+        costs, name = self.node.arguments, self.scope.name
+        self.open_stage, self.read_stage = name("Open", OPEN), name("Read", READ)
+        self.price_of_open = price(costs["open"], "open")
+        # What each sample costs, one after another; maps that only cost time add theirs
+        self.steps = [(price(costs["read"], "read"), self.read_stage, "wait")]
 
     async def next(self) -> Element:
         if not self.begun:
@@ -143,5 +144,6 @@ class SlowFile(Source):
             self.close()
             return END
         element = self.give(self.begin(), self.given)
-        await self.run.spend(self.price_of_read, self.read_stage, element)
+        for cost, stage, kind in self.steps:
+            await self.run.spend(cost, stage, element, kind)
         return element
