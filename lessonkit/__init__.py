@@ -10,11 +10,10 @@ from lessonkit.engine.machine import (
     straggler,
     work,
 )
-from lessonkit.engine.operators.base import EndlessError
+from lessonkit.engine.run import StuckError
 from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
-from lessonkit.engine.virtual import StuckError
 
 from .dataset import ArtificialDataset, Dataset
 from .loader import DataLoader
@@ -24,7 +23,6 @@ __all__ = [
     "ArtificialDataset",
     "DataLoader",
     "Dataset",
-    "EndlessError",
     "Handling",
     "Iterator",
     "Machine",

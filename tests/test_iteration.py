@@ -16,7 +16,6 @@ import pytest
 from lessonkit import (
     ArtificialDataset,
     Dataset,
-    EndlessError,
     StuckError,
     benchmark,
     work,
@@ -218,22 +217,22 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     ),
     (
         Dataset.range(3).repeat().filter(lambda x: False).take(1),
-        EndlessError,
+        StuckError,
         "filter: refused",
     ),
     (
         Dataset.range(3).repeat().flat_map(lambda x: Dataset.range(0)).take(1),
-        EndlessError,
+        StuckError,
         "in a row gave nothing",
     ),
     (
         Dataset.range(3).repeat().map(lambda x: []).unbatch().take(1),
-        EndlessError,
+        StuckError,
         "unbatch",
     ),
     (
         Dataset.range(3).repeat().interleave(lambda x: Dataset.range(0), 2, 1, 2).take(1),
-        EndlessError,
+        StuckError,
         "in a row gave nothing",
     ),
 ]
@@ -273,7 +272,7 @@ def test_what_goes_wrong_in_a_run_is_said(
     message: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(EndlessError, "after", 1000)
+    monkeypatch.setattr(StuckError, "after", 1000)
     with pytest.raises(error) as raised:
         benchmark(dataset)
     assert message in str(raised.value)

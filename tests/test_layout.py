@@ -127,7 +127,7 @@ def test_what_waits_in_a_buffer_is_called_as_where_it_is_worked_on() -> None:
     ).prefetch(1)
     trace = benchmark(files, 1)
     names = layout(trace).names
-    called: dict[str, set[str]] = {buffer.name: set() for buffer in trace.buffers}
+    called: dict[str, set[str]] = {name: set() for name in trace.buffers}
     for event in trace.events:
         called[event.buffer].add(names[event.element])
     assert called["prefetch(2)"] == {"0", "1", "2"}

@@ -86,7 +86,7 @@ def passing_through(name: str, capacity: int) -> int:
 def buffers_hold_what_they_have_room_for(run: Run) -> None:
     held = memory(run.trace)
     assert sum(steps[-1][2] for steps in held.values() if steps) <= run.trace.max_bytes
-    for name, capacity in run.trace.buffers:
+    for name, capacity in run.trace.buffers.items():
         counts = [0, *(count for _, count, _ in held[name])]
         assert min(counts) == 0
         assert max(counts) <= (

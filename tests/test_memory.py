@@ -33,7 +33,7 @@ def test_no_buffer_holds_less_than_nothing_and_only_caches_hold_something_at_the
     None
 ):
     for seed, _, _, trace in runs():
-        for name, _ in trace.buffers:
+        for name in trace.buffers:
             steps = memory(trace)[name]
             assert all(count >= 0 for _, count, _ in steps), (seed, name)
             assert not steps or name.role == CACHE or steps[-1][1] == 0, (seed, name)
@@ -42,7 +42,7 @@ def test_no_buffer_holds_less_than_nothing_and_only_caches_hold_something_at_the
 def test_no_buffer_holds_more_than_there_is_room_for() -> None:
     """Parallel calls one more: the element that somebody waits for passes through."""
     for seed, _, _, trace in runs():
-        for name, room in trace.buffers:
+        for name, room in trace.buffers.items():
             most = max((count for _, count, _ in memory(trace)[name]), default=0)
             assert room is None or most <= room + ("calls" in name), (seed, name)
 

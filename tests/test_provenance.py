@@ -110,9 +110,8 @@ def test_what_a_function_makes_belongs_to_the_operator_that_calls_it() -> None:
     }
     assert inside == {("Open", 1), ("Read", 1), ("Map", 1)}
     assert [part.buffer for part in plumbing(trace)] == [-1, -1, 0, -1]
-    assert trace.buffers[0].name == "prefetch(1)"
-    assert trace.buffers[1].name == "prefetch(1) 2"
-    assert trace.buffers[1].name.position.inside
+    assert [*trace.buffers] == ["prefetch(1)", "prefetch(1) 2"]
+    assert [name.position.inside for name in trace.buffers] == [False, True]
 
 
 def test_a_trace_knows_its_pipeline_machine_and_options() -> None:

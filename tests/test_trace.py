@@ -165,7 +165,7 @@ def test_an_element_keeps_its_identity_through_every_operator() -> None:
 
 def test_buffers_say_what_comes_and_goes() -> None:
     trace = benchmark(ArtificialDataset(2, nbytes=100).prefetch(1), num_epochs=1)
-    assert [buffer.name for buffer in trace.buffers] == ["prefetch(1)"]
+    assert [*trace.buffers] == ["prefetch(1)"]
     events = [(event.time_ns / MS, event.change, event.nbytes) for event in trace.events]
     assert events == [(45, 1, 100), (45, -1, 100), (60, 1, 100), (60, -1, 100)]
 
@@ -281,7 +281,7 @@ def test_two_parts_of_a_pipeline_do_not_share_a_name() -> None:
     )
     trace = benchmark(dataset, num_epochs=1)
     assert trace.stages == ["Open", "Read", "Map", "Map 2", "Decode", "Train"]
-    assert [buffer.name for buffer in trace.buffers] == ["prefetch(1)", "prefetch(1) 2"]
+    assert [*trace.buffers] == ["prefetch(1)", "prefetch(1) 2"]
 
 
 def test_a_span_with_its_buffer_events_is_small() -> None:

@@ -5,9 +5,9 @@ import reprlib
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from reprlib import repr as short  # of what may be large, or cannot be printed
+from types import SimpleNamespace
 from typing import Any
 
 from . import check
@@ -248,16 +248,10 @@ def split(batch: Any) -> Iterator[Any]:
     return iter(batch)
 
 
-@dataclass(frozen=True)
-class TensorSpec:
-    """The shape and dtype of one value. TensorFlow's own class fits too, or any other with both."""
-
-    shape: Any
-    dtype: Any
-
-
 def signature(types: Any, shapes: Any, specs: Any) -> Any:
     """Return one structure of specifications, as *specs* has them; None if nothing is said.
+
+    A specification is anything with the *shape* and *dtype* of one value, as `tf.TensorSpec`.
 
     Raises TypeError if it is said twice, or if shapes are given without types.
     """
@@ -277,7 +271,7 @@ def signature(types: Any, shapes: Any, specs: Any) -> Any:
                 for name in names(types)
             ),
         )
-    return TensorSpec(shapes, types)
+    return SimpleNamespace(shape=shapes, dtype=types)
 
 
 def as_specified(value: Any, specs: Any) -> Any:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
@@ -46,17 +47,8 @@ class WorkLog(list[tuple[Any, str | None, str]]):
         self.append(piece)
 
 
-class NoWorkAllowed:
-    """Refuses the work of a function that only tells something: it spends no time."""
-
-    def work(self, *piece: Any) -> None:
-        """Raise ValueError."""
-        raise ValueError(
-            "a function of cost, nbytes or progress called work(): it can only return a number"
-        )
-
-
-NO_WORK = NoWorkAllowed()
+# The worker of a function that only tells something: it spends no time
+NO_WORK = object()
 
 
 class _Current(threading.local):
@@ -72,19 +64,10 @@ def number_in_hand() -> Any:
     return current.worker.element.number if current.worker is not None else 0
 
 
-class CurrentProcess:
-    """Knows the process that this is, so that the system is not asked for each element."""
-
-    pid = os.getpid()
-
-
-def begin_anew() -> None:
-    """Note that this process was forked: one that a function forks is outside the pipeline."""
-    current.worker, CurrentProcess.pid = None, os.getpid()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=begin_anew)
+if hasattr(
+    os, "register_at_fork"
+):  # a process that a function forks is outside the pipeline
+    os.register_at_fork(after_in_child=partial(setattr, current, "worker", None))
 
 
 def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
@@ -98,6 +81,10 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
     check.one_of("kind", kind, check.KINDS)
     if current.worker is None:
         time.sleep(duration / 1e9)
+    elif current.worker is NO_WORK:
+        raise ValueError(
+            "a function of cost, nbytes or progress called work(): it can only return a number"
+        )
     else:
         current.worker.work(duration, stage, kind)
 
@@ -170,14 +157,9 @@ def get_worker_info() -> WorkerInfo | None:
     return process.info if process is not None else None
 
 
-class StorageRead(NamedTuple):
-    """The price of *nbytes* from a *storage*: it depends on all other reads from it."""
-
-    storage: Any
-    nbytes: float
-
-
 Cost = float | Callable[[Any], float]
+# A storage and the bytes that are read from it: the time depends on all other reads
+StorageRead = tuple[Any, float]
 # Whole nanoseconds, a read, or a function of the element that gives one of them
 Price = int | StorageRead | Callable[[Element], int | StorageRead]
 

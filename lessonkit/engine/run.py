@@ -26,13 +26,22 @@ from .machine import (
     NodeStates,
     Price,
     Process,
-    StorageRead,
     WorkerInfo,
     WorkLog,
 )
 from .trace import Name, Position, Recorder, Site
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
+
+
+class StuckError(RuntimeError):
+    """Raised where a run would never end.
+
+    All tasks wait for each other, or an operator asks for more and more elements in vain, where
+    tf.data would hang.
+    """
+
+    after = 200_000  # elements in vain
 
 
 class Stopped(BaseException):
@@ -209,8 +218,9 @@ class Run(ABC):
     ) -> None:
         """Spend *cost* as `spend` does, once it holds what it needs."""
         price: Any = self.ask(cost, element) if callable(cost) else cost
-        if isinstance(price, StorageRead):
-            await self.streams_of(price.storage).read(self, price.nbytes, stage, element)
+        if isinstance(price, tuple):
+            storage, nbytes = price
+            await self.streams_of(storage).read(self, nbytes, stage, element)
             return
         check.duration(stage or "a pause", price / 1e9)
         if kind == "wait" or not price:

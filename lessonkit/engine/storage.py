@@ -209,7 +209,7 @@ class Read(Priced):
         return self.storage.first_byte + self.bytes_of(value) / self.storage.most
 
     def price(self, element: Element) -> StorageRead:
-        return StorageRead(self.storage, self.bytes_of(element.value))
+        return self.storage, self.bytes_of(element.value)
 
     def bytes_of(self, value: Any) -> float:
         """Return how many bytes are read for *value*."""

@@ -12,6 +12,7 @@ is asked for. After that its own clock is behind (its `lag`) and goes on from wh
 waits that it missed take no time.
 """
 
+import os
 import threading
 import time
 import types
@@ -22,7 +23,7 @@ from math import inf
 from typing import Any
 
 from .element import NOTHING, Element, call_parts, stack
-from .machine import CurrentProcess, Machine, NodeStates, Price, WorkLog, current
+from .machine import Machine, NodeStates, Price, WorkLog, current
 from .run import Run, Stopped, Task, Waits
 from .trace import Name, Recorder
 
@@ -150,7 +151,7 @@ class Threads(Run):
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
         self.threadless = Threadless(self)
-        self.pid = CurrentProcess.pid
+        self.pid = os.getpid()
 
     @property
     def now(self) -> int:
@@ -227,7 +228,7 @@ class Threads(Run):
                     return
             finally:
                 self.lock.acquire()
-            if CurrentProcess.pid != self.pid:
+            if os.getpid() != self.pid:
                 raise RuntimeError(
                     "this began before the fork, in whose process the helpers are: begin anew"
                 )

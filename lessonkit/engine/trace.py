@@ -63,13 +63,6 @@ class Identity(NamedTuple):
     sample: int
 
 
-class BufferInfo(NamedTuple):
-    """A buffer: its name, and how many elements it has room for; None for no limit."""
-
-    name: Name
-    capacity: int | None
-
-
 NOBODY = Identity(-1, -1, -1)
 
 
@@ -305,9 +298,9 @@ class Trace:
         return [*map(BufferEvent._make, self.recorded.files)]
 
     @property
-    def buffers(self) -> list[BufferInfo]:
-        """The buffers that the events speak of."""
-        return [BufferInfo(*room) for room in self.recorded.capacities.items()]
+    def buffers(self) -> dict[Name, int | None]:
+        """The slots of each buffer that the events speak of; None if it has any number."""
+        return self.recorded.capacities
 
     @cached_property
     def identities(self) -> list[Identity]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .element import NOTHING, Element, call_parts
 from .machine import Machine, NodeStates, Price, WorkLog, current
-from .run import Run, Task, Waits
+from .run import Run, StuckError, Task, Waits
 from .storage import SharedCores
 from .trace import Name, Recorder
 
@@ -22,10 +22,6 @@ ALL_RANKS, OTHERS_FIRST = -1, -2
 def others() -> Any:
     """Wait for all ranks."""
     yield ALL_RANKS
-
-
-class StuckError(RuntimeError):
-    """Every task waits for another one: nothing can ever go on."""
 
 
 class Virtual(Run):

@@ -14,7 +14,7 @@ def memory(trace: Trace) -> dict[str, list[Held]]:
     >>> memory(benchmark(ArtificialDataset(3, nbytes=100).cache().prefetch(2), 1))["cache"]
     [(0.045, 1, 100), (0.06, 2, 200), (0.075, 3, 300)]
     """
-    steps: dict[str, list[Held]] = {buffer.name: [] for buffer in trace.buffers}
+    steps: dict[str, list[Held]] = {name: [] for name in trace.buffers}
     elements, nbytes = Counter[str](), Counter[str]()
     for event in trace.events:
         name = event.buffer

@@ -39,13 +39,14 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
         stages[stage.operator].append(stage)
     own = [name for name in trace.recorded.names if not name.position.inside]
     buffers = {
-        buffer.name.operator: (number, buffer)
-        for number, buffer in enumerate(trace.buffers)
-        if not buffer.name.position.inside
+        name.operator: (number, name, slots)
+        for number, (name, slots) in enumerate(trace.buffers.items())
+        if not name.position.inside
     }
     parts: list[Part] = []
     for operator, node in enumerate(walk(trace.dataset.node)):
-        number, buffer = buffers.get(operator, (-1, None))
+        # A loader that never opened has no buffer
+        number, buffer, slots = buffers.get(operator, (-1, "", None))
         roles = {name.role: name for name in reversed(own) if name.operator == operator}
         if workers := node.arguments.get("num_workers"):
             # What its workers do is drawn as theirs
@@ -53,12 +54,10 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
             queue, fill = (
                 (roles[role],) if role in roles else () for role in (QUEUE, FILL)
             )
-            # A loader that never opened has no buffer
-            room = buffer.capacity if buffer else None
-            parts.append(Part("queues", queue, room or workers, -1))
+            parts.append(Part("queues", queue, slots or workers, -1))
             parts.append(Part(f"{workers} workers", fill, workers, number))
         else:
-            name = title(node, roles.get(CALL, ""), buffer.name if buffer else "")
+            name = title(node, roles.get(CALL, ""), buffer)
             at_once = most_calls(node, trace.machine.cores)
             parts.append(Part(name, tuple(stages[operator]), at_once, number))
     return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))

@@ -204,7 +204,7 @@ def cached(*, at_most: float) -> Goal:
 
     def most(tried: Attempt) -> float:
         steps = memory(tried.trace)
-        caches = [one.name for one in tried.trace.buffers if one.name.role == CACHE]
+        caches = [name for name in tried.trace.buffers if name.role == CACHE]
         return sum(max((nbytes for *_, nbytes in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
@@ -255,8 +255,7 @@ def job_of(trace: Trace) -> GivenJob:
 
 def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
     """Say one after another in what *trace* does not do the *job*."""
-    names = [buffer.name for buffer in trace.buffers]
-    if any(name.role == AHEAD and name.position.inside for name in names):
+    if any(name.role == AHEAD and name.position.inside for name in trace.buffers):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"
     options, elements, work = job_of(trace)
     given_options, given_elements, given_work = job

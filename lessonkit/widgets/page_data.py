@@ -100,13 +100,13 @@ def buffers(trace: Trace) -> list[list[Any]]:
     held = memory(trace)
     return [
         [name, slots, max((count for _, count, _ in held[name]), default=0)]
-        for name, slots in trace.buffers
+        for name, slots in trace.buffers.items()
     ]
 
 
 def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     """Turn what came into buffers, and left them, into columns; *names* are those of elements."""
-    numbers = {buffer.name: number for number, buffer in enumerate(trace.buffers)}
+    numbers = {name: number for number, name in enumerate(trace.buffers)}
     rows = []
     for event in trace.events:
         buffer = numbers[event.buffer]

@@ -17,12 +17,6 @@ FRAMES = 7  # that one operator takes on the stack, while it opens its input
 MOST_FRAMES, ROOM = 7_000, 500
 
 
-class EndlessError(RuntimeError):
-    """Raised where a pipeline asks for more and more elements in vain, and tf.data would hang."""
-
-    after = 200_000  # elements in vain
-
-
 Opener = TypeVar("Opener", bound=Callable[..., "Stream"])
 # By the method of `Dataset`, and whether calls are parallel
 OPERATORS: dict[tuple[str, bool], Any] = {}

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, BatchNumber, Element, settle, split
+from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import FILL
 
 from .base import (
-    EndlessError,
     Stream,
     attempt,
     joined,
@@ -61,7 +61,7 @@ class Unbatch(Stream):
     parts: Iterator[Element] = iter(())
 
     async def next(self) -> Element:
-        for _ in range(EndlessError.after):
+        for _ in range(StuckError.after):
             part = next(self.parts, END)
             if part is not END:
                 return part
@@ -69,7 +69,7 @@ class Unbatch(Stream):
             if batch is END:
                 return END
             self.parts = iter(self.taken_apart(batch))
-        raise EndlessError(f"unbatch: {EndlessError.after} batches in a row had no parts")
+        raise StuckError(f"unbatch: {StuckError.after} batches in a row had no parts")
 
     def taken_apart(self, batch: Element) -> list[Element]:
         """Return the parts of *batch*, with the names that they had before it was made."""

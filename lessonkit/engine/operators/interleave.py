@@ -10,11 +10,10 @@ from collections import deque
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Description
-from lessonkit.engine.run import Gate, Resource
+from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
 
 from .base import (
-    EndlessError,
     Stream,
     attempt,
     open_whole,
@@ -82,7 +81,7 @@ class SequentialInterleave(Interleave):
         self.slots: list[Stream | None] = [None] * self.cycle
 
     async def next(self) -> Element:
-        for _ in range(EndlessError.after):
+        for _ in range(StuckError.after):
             stream = self.slots[self.turn]
             if stream is not None:
                 element = await stream.next()
@@ -99,8 +98,8 @@ class SequentialInterleave(Interleave):
                 self.next_turn(self.cycle)
             else:
                 return END
-        raise EndlessError(
-            f"{self.node.method}: {EndlessError.after} data sets in a row gave nothing"
+        raise StuckError(
+            f"{self.node.method}: {StuckError.after} data sets in a row gave nothing"
         )
 
     def close(self) -> None:
@@ -154,13 +153,11 @@ class ParallelInterleave(Interleave):
     async def next(self) -> Element:
         if not self.helpers:
             await self.begin()
-        for _ in range(EndlessError.after):  # each wait in vain is for a file that ends
+        for _ in range(StuckError.after):  # each wait in vain is for a file that ends
             if result := await self.consume():
                 return settle(result)
             await self.run.until(self.news, self.has_news, "buffer empty")
-        raise EndlessError(
-            f"interleave: {EndlessError.after} data sets in a row gave nothing"
-        )
+        raise StuckError(f"interleave: {StuckError.after} data sets in a row gave nothing")
 
     async def begin(self) -> None:
         """Make the first files, then start the readers."""

@@ -50,12 +50,6 @@ class SequentialMap(Stream):
             element.nbytes = run.measure(element.value, self.nbytes, element.nbytes)
 
 
-class Slot:
-    """Room for one element in the window: empty until its call has ended."""
-
-    result: Element | None = None
-
-
 @operator("map", parallel=True)
 class ParallelMap(SequentialMap):
     """At most n calls at once, and at most n slots for elements that nobody has claimed yet.
@@ -64,6 +58,7 @@ class ParallelMap(SequentialMap):
     The element that a blocked `next` waits for counts as claimed.
     """
 
+    begun = 0  # calls
     reading = False
     ended = False
 
@@ -72,32 +67,35 @@ class ParallelMap(SequentialMap):
         calls = self.num_parallel_calls
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
         name = self.scope.name(f"{self.stage}: {self.most} calls", AHEAD)
-        self.window: deque[Slot] = deque()  # in the order of the inputs
+        # The numbers of the calls whose elements nobody has claimed, in the order of the inputs
+        self.window: deque[int] = deque()
+        self.results: dict[int, Element] = {}  # of calls that have ended
         self.open_buffer(name, self.most)
         self.room = Gate(self.run, name)  # for a call to begin
-        self.news = Gate(self.run, name)  # of a slot, or of what is in it
+        self.news = Gate(self.run, name)  # of a call, or of its result
 
     async def next(self) -> Element:
         if not self.helpers:
             self.hire(self.work(), self.stage)
         await self.run.until(self.news, self.has_news, "buffer empty")
-        slot = self.claimable()
-        if slot is None:
+        call = self.claimable()
+        if call is None:
             return END
-        self.window.remove(slot)
+        self.window.remove(call)
         self.room.changed()
         try:
-            await self.run.until(self.news, lambda: slot.result, "buffer empty")
+            await self.run.until(self.news, lambda: call in self.results, "buffer empty")
         finally:  # it has left the window: `close` finds nothing of it there
-            if slot.result is not None and slot.result is not END:
-                self.leave(slot.result)
-        assert slot.result is not None
-        return settle(slot.result)
+            element = self.results.pop(call, END)
+            if element is not END:
+                self.leave(element)
+        return settle(element)
 
-    def claimable(self) -> Slot | None:
-        """Return the first slot, or if no order is to be kept the first that has a result."""
+    def claimable(self) -> int | None:
+        """Return the first call, or if no order is to be kept the first that has a result."""
         return next(
-            (slot for slot in self.window if self.deterministic or slot.result), None
+            (call for call in self.window if self.deterministic or call in self.results),
+            None,
         )
 
     def has_news(self) -> bool:
@@ -110,17 +108,18 @@ class ParallelMap(SequentialMap):
         """Make one worker's calls, one after another."""
         while True:
             await self.run.until(self.room, self.can_begin, "buffer full")
-            slot = Slot()
-            self.window.append(slot)
+            call = self.begun
+            self.begun += 1
+            self.window.append(call)
             self.reading = True
             self.news.changed()
             element = await attempt(self.input)
             self.reading = False
             if element is END:
                 self.ended = True
-                slot.result = END
-                if slot in self.window:
-                    self.window.remove(slot)
+                self.results[call] = END
+                if call in self.window:
+                    self.window.remove(call)
                 self.news.changed()
                 return
             if len(self.helpers) < self.most and not self.room.waiting:
@@ -134,11 +133,11 @@ class ParallelMap(SequentialMap):
                         await self.run.spend(self.price, self.stage, element, self.kind)
                 except Exception as error:
                     element = Failure(error)
-            slot.result = element
+            self.results[call] = element
             self.enter(element)
             self.news.changed()
 
     def close(self) -> None:
-        self.leave(*(slot.result for slot in self.window if slot.result))
+        self.leave(*(self.results[call] for call in self.window if call in self.results))
         self.window.clear()
         super().close()

@@ -4,9 +4,10 @@ import math
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Node, cardinality
+from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import CALL
 
-from .base import EndlessError, Scope, Stream, operator
+from .base import Scope, Stream, operator
 from .sources import Listed
 
 
@@ -20,12 +21,12 @@ class Filter(Stream):
 
     async def next(self) -> Element:
         refused = 0
-        while refused < EndlessError.after or self.may_end:
+        while refused < StuckError.after or self.may_end:
             element = await self.input.next()
             if element is END or await self.run.apply(self.predicate, element, self.stage):
                 return element
             refused += 1
-        raise EndlessError(
+        raise StuckError(
             f"filter: refused {refused} elements in a row, of a source without a known end"
         )
 
