@@ -43,13 +43,8 @@ def integer(
     return number
 
 
-def duration(name: str | ArgumentOf, value: Any) -> float:
-    """Return *value* as a number of seconds, finite and not negative."""
-    return amount(name, value, "seconds")
-
-
 def amount(
-    name: str | ArgumentOf, value: Any, unit: str, least: str = "0 or more"
+    name: str | ArgumentOf, value: Any, unit: str = "seconds", least: str = "0 or more"
 ) -> float:
     """Return *value* as a finite number of a *unit*: 0 or more, or what else *least* says."""
     allowed = f"must be a number of {unit}, {least}{getattr(name, 'hint', '')}"
@@ -63,12 +58,12 @@ def amount(
 
 def nanoseconds(name: str | ArgumentOf, value: Any) -> int:
     """Return *value* seconds as the whole nanoseconds that the clocks count in."""
-    return round(duration(name, value) * 1e9)
+    return round(amount(name, value) * 1e9)
 
 
 def cost(name: str, value: Any) -> Any:
     """Return *value* as seconds, or as a function of the element that gives seconds."""
-    return value if callable(value) else duration(name, value)
+    return value if callable(value) else amount(name, value)
 
 
 def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
@@ -139,7 +134,8 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (optional(flag, True), "deterministic reshuffle_each_iteration"),
     (function, "flat_map.map_func generator interleave.map_func predicate"),
     (optional(function), "collate_fn map_func progress step worker_init_fn"),
-    (cost, "collate cost open read transfer"),
+    (cost, "collate cost load open read transfer"),
+    (optional(cost), "train"),
     (integer, "index skip.count start take.count"),
     (optional(integer), "DataLoader.generator count seed"),
     (any_number, "num_epochs num_samples num_workers queue"),

@@ -172,30 +172,24 @@ class Priced:
         raise NotImplementedError
 
 
-def price(cost: Cost, name: str, hint: str = "") -> Price:
-    """Return *cost* in nanoseconds: a number, or a function of the element, refused as *name*."""
+def price(cost: Cost, name: str, hint: str = "", *, of_bytes: bool = False) -> Price:
+    """Return *cost* in nanoseconds: a number, or a function of the element, refused as *name*.
+
+    With *of_bytes* it is a function of the bytes of an element, and not of its value.
+    """
     if isinstance(cost, Priced):
         return cost.price
-    if not callable(cost):
-        return check.nanoseconds(name, cost)
+    if not callable(cost):  # it was checked where it was given
+        return round(cost * 1e9)
 
     def checked(element: Element) -> int:
-        seconds = cost(element.value)
+        seconds = cost(element.nbytes if of_bytes else element.value)
         # Most are: the name of a wrong one takes long
         if type(seconds) is float and 0 <= seconds < inf:
             return round(seconds * 1e9)
         return check.nanoseconds(check.ArgumentOf(name, element.value, hint), seconds)
 
     return checked
-
-
-def price_of_bytes(cost: Cost, name: str) -> Price:
-    """Return *cost* in nanoseconds: a number, or a function of an element, for its bytes."""
-    if not callable(cost):
-        return check.nanoseconds(name, cost)
-    return lambda element: check.nanoseconds(
-        check.ArgumentOf(name, element.value), cost(element.nbytes)
-    )
 
 
 @dataclass(frozen=True)
@@ -210,8 +204,8 @@ class per_sample(Priced):  # noqa: N801 - used like a function, and its repr is 
     per_call: float = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
-        check.duration("seconds", self.seconds)
-        check.duration("per_call", self.per_call)
+        check.amount("seconds", self.seconds)
+        check.amount("per_call", self.per_call)
 
     def __call__(self, batch: Any) -> float:
         has_length = hasattr(batch, "__len__") and getattr(batch, "shape", None) != ()
@@ -237,9 +231,9 @@ class straggler(Priced):  # noqa: N801
     slow: float = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        check.duration("usual", self.usual)
+        check.amount("usual", self.usual)
         check.integer("every", self.every, least=1)
-        check.duration("slow", self.slow)
+        check.amount("slow", self.slow)
 
     def __call__(self, value: Any) -> float:
         return self.slow if as_int(value) % self.every == self.every - 1 else self.usual
@@ -278,4 +272,4 @@ class Handling:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            check.duration(name, value)
+            check.amount(name, value)

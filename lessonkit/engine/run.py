@@ -222,7 +222,7 @@ class Run(ABC):
             storage, nbytes = price
             await self.streams_of(storage).read(self, nbytes, stage, element)
             return
-        check.duration(stage or "a pause", price / 1e9)
+        check.amount(stage or "a pause", price / 1e9)
         if kind == "wait" or not price:
             await self.spend(round(price), stage, element)
             return

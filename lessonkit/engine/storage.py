@@ -166,7 +166,7 @@ class Storage:
             value = getattr(self, name)
             if name == "bandwidth" or value is not None:
                 check.amount(name, value, "bytes a second", "more than 0")
-        check.duration("first_byte", self.first_byte)
+        check.amount("first_byte", self.first_byte)
         if self.streams is not None:
             check.integer("streams", self.streams, least=1)
 

@@ -31,7 +31,12 @@ USUAL = 0.010  # s; what a step takes if nothing is said
 
 
 class LoopStep:
-    """A part of the training loop: it has a cost for each element, or a *function* to call."""
+    """A part of the training loop: `take` spends on an element its cost, or calls a *function*.
+
+    A copy that takes no time has no *stage*, and is not taken: it leaves its name to others.
+    """
+
+    take: Callable[[Element], Awaitable[Any]]
 
     def __init__(
         self,
@@ -42,19 +47,18 @@ class LoopStep:
         function: Callable[[Any], Any] | None = None,
     ) -> None:
         self.run = run
-        self.function = function
-        self.price = price(cost, name.lower(), "; a function to call is step=")
-        self.free = self.price == 0 and not function
-        # A copy that takes no time leaves its name to others
+        self.function: Any = function
+        cost_of = price(cost, name.lower(), "; a function to call is step=")
+        self.free = cost_of == 0 and not function
         if not self.free or name != "Load":
             self.stage = run.name(name, LOOP, role)
+            self.take = self.call if function else partial(run.spend, cost_of, self.stage)
 
-    def take(self, element: Element) -> Awaitable[Any]:
-        """Spend on *element* what this part costs, or the time of its function."""
-        if (function := self.function) is None:
-            return self.run.spend(self.price, self.stage, element)
-        # The element as one argument, where `apply` would take a tuple apart.
-        return self.run.apply(lambda *parts: function(element.value), element, self.stage)
+    def call(self, element: Element) -> Awaitable[Any]:
+        """Call the function with *element* as one argument, where `apply` takes a tuple apart."""
+        return self.run.apply(
+            lambda *parts: self.function(element.value), element, self.stage
+        )
 
 
 class Background:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
-from lessonkit.engine.machine import NodeStates, WorkerInfo, price_of_bytes
+from lessonkit.engine.machine import NodeStates, WorkerInfo, price
 from lessonkit.engine.node import Node, one_call, swap
 from lessonkit.engine.operators.base import joined, operator
 from lessonkit.engine.operators.sources import Listed
@@ -95,7 +95,7 @@ class BatchMaker:
         loader, scope = self.loader, self.loader.scope
         self.exhausted = False
         self.collating = scope.name("Collate", CALL)
-        self.price = price_of_bytes(loader.collate, "collate")
+        self.price = price(loader.collate, "collate", of_bytes=True)
         self.one_call = one_call(loader.node)
         pipeline, base = loader.node.inputs[0], loader.base
         if base is None:
@@ -207,7 +207,7 @@ class Worker(BatchMaker):
         self.on_the_way = deque[tuple[Any, Request, Element | None]]()  # each to its loader
         self.last_arrival = 0  # when the last of these reaches the main process
         self.first_delay = loader.handling.first
-        self.transfer = price_of_bytes(loader.transfer, "transfer")
+        self.transfer = price(loader.transfer, "transfer", of_bytes=True)
         states = self.run.states
         base = states.base + 1 + loader.epoch * loader.num_workers + number
         own = NodeStates(fixed_seed=states.fixed_seed, base=base)
