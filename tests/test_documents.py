@@ -198,6 +198,7 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
     assert {path.name for path in changed} == {
         "pyproject.toml",
         "classroom.md",
+        "hub.md",
         "README.md",
     }
     assert (
@@ -244,3 +245,17 @@ def test_the_votes_of_the_run_sheets_are_those_of_the_teacher_s_table() -> None:
     votes = re.findall(r"\| (\d\d), \[Recap\].*Vote\. ([A-D]) is right", SHEETS)
     assert len(votes) == 8
     assert all(right[lesson] == letter for lesson, letter in votes)
+
+
+def anchors(path: Path) -> set[str]:
+    """The names by which GitHub links to the headings of a document."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+@each
+def test_a_link_to_a_section_of_a_document_leads_to_its_heading(path: Path) -> None:
+    links = re.findall(r"\]\(([\w./]*?)#([^)\s]+)\)", path.read_text(encoding="utf-8"))
+    for name, anchor in links:
+        if not name or name.endswith(".md"):
+            assert anchor in anchors(path.parent / name if name else path), (name, anchor)

@@ -1,6 +1,6 @@
 """A Hub for a class of thirty on two cores: `jupyterhub --config share/hub/jupyterhub_config.py`.
 
-docs/classroom.md leads through it. Started by root, it gives each learner an account on
+docs/hub.md leads through it. Started by root, it gives each learner an account on
 this machine, made at the first login. Started by anybody else, or with LESSONS_ACCOUNTS=no,
 it is for trying out: all learners are then the same user.
 """
