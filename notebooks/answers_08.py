@@ -27,8 +27,8 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
         ),
         (
             everything,
-            "That is what all tools save together. But without the prefetch, the lanes, the parallel "
-            "maps and the cache are still there.",
+            "That is what all tools save together. But without the prefetch, the interleave, the "
+            "parallel maps and the cache are still there.",
         ),
     ]
     why = "The parallel maps already work ahead of training, so nothing is left for the last tool to save."
