@@ -11,11 +11,6 @@ from typing import Any
 from . import check
 
 METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
-FUNCTIONS = (
-    "map_func",
-    "generator",
-    "predicate",
-)  # what arguments that are one are called
 SCALARS = (bool, int, float, complex, str, bytes)
 
 
@@ -46,13 +41,6 @@ class Description:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-
-
-def name_of_function(node: Node) -> str:
-    """Return the name of the argument that is a learner's function, or an empty one."""
-    # The generator of a loader is a seed
-    names = () if node.method == "DataLoader" else FUNCTIONS
-    return next((name for name in names if name in node.arguments), "")
 
 
 def loaders_in(root: Node) -> list[Node]:

@@ -29,7 +29,7 @@ from lessonkit.engine.machine import (
     number_in_hand,
     work,
 )
-from lessonkit.engine.node import Node, name_of_function, rebuilt, walk
+from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.words import milliseconds
 
 # With these arguments nothing goes on at once, and no time is spent that is known already.
@@ -110,7 +110,8 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
     places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
     def changed(before: Node, node: Node) -> Node:
-        changes, place = change(before, places[before]), places[before]
+        place = places[before]
+        changes = change(before, place)
         if node.method in ("flat_map", "interleave"):
             map_func = changes.get("map_func", node.arguments["map_func"])
 
@@ -129,7 +130,10 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
 
 def function_in(node: Node) -> str:
     """Return the name of the argument of *node* that is a learner's function, or an empty one."""
-    return "collate_fn" if node.method == "DataLoader" else name_of_function(node)
+    names = ["map_func", "generator", "predicate"]
+    if node.method == "DataLoader":  # whose generator is a seed
+        names = ["collate_fn"]
+    return next((name for name in names if name in node.arguments), "")
 
 
 class Remembered:
@@ -152,12 +156,12 @@ class Remembered:
             self.room -= len(kept)
             self.kept[place][number] = kept
 
-    def standing_in(self, place: Any, fn: Any, random: bool) -> Callable[..., Any]:
-        """Return a stand-in for *fn* on the virtual clock; if *random*, its calls may differ."""
-        return update_wrapper(partial(self.call, place, random, fn), fn)
-
     def call(self, place: Any, random: bool, fn: Callable[..., Any], *args: Any) -> Any:
-        """Return the result of *fn* for this element, or of another one if it was not measured."""
+        """Stand in for *fn* on the virtual clock: return its result for this element.
+
+        For an element that was not measured, and for every one if *fn* is *random*, it returns the
+        result of another one.
+        """
         kept = self.kept.get(place)
         if not kept or place in self.saying or not isinstance(current.worker, WorkLog):
             return fn(*args)
@@ -223,9 +227,8 @@ class Notes:
         """Yield the values of a generator, and note each."""
         read, first = list[bytes](), number_in_hand()
 
-        def begun() -> Iterator[
-            Any
-        ]:  # a function that returns a list works before its first element
+        def begun() -> Iterator[Any]:
+            # A function that returns a list works before its first element.
             yield from fn(*args)
 
         elements = begun()
@@ -255,8 +258,8 @@ class Notes:
         if not is_worth(took):
             return {}
         name, arguments = function_in(node), node.arguments
-        random = bool(arguments.get("random"))
-        function = self.memory.standing_in(place, arguments[name], random)
+        fn, random = arguments[name], bool(arguments.get("random"))
+        function = update_wrapper(partial(self.memory.call, place, random, fn), fn)
         if name == "collate_fn":
             mean = fmean(call.seconds for call in took)
             return {"collate": round(mean, 6), name: function}
