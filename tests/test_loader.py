@@ -270,7 +270,7 @@ def test_everything_explains_a_loader() -> None:
     assert "runtime" not in path.shares
     assert limits(trace).bound <= trace.duration
     assert trace.max_held <= 4
-    assert [part.name for part in plumbing(trace)] == [
+    assert [name for name, *_ in plumbing(trace)] == [
         "queues",
         "2 workers",
         "accelerator",

@@ -1,38 +1,31 @@
 """The pipeline as a row of parts that work, hold or pass on, in the order in which data flows."""
 
 from collections import defaultdict
-from typing import NamedTuple
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.engine.trace import CALL, FILL, QUEUE, Trace
 
-
-class Part(NamedTuple):
-    """An operator: the *stages* that worked in it, and the number of its *buffer*, -1 for none."""
-
-    name: str
-    stages: tuple[str, ...]
-    calls: int  # that may be under way at once
-    buffer: int
+# What stands on it, the stages that worked in it, how many calls may be under way at once, and the
+# number of its buffer, -1 for none
+Part = tuple[str, tuple[str, ...], int, int]
 
 
 def plumbing(trace: Trace) -> tuple[Part, ...]:
-    """List the parts of the pipeline that *trace* ran, the accelerator last.
+    r"""List the parts of the pipeline that *trace* ran, the accelerator last.
 
     What a function makes on the way, such as the files of an interleave, works in the part
     that calls it.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> dataset = ArtificialDataset().map(cost=0.01, num_parallel_calls=2).batch(3).prefetch(1)
-    >>> for part in plumbing(benchmark(dataset)):
-    ...     print(part.name, part.stages, part.calls, part.buffer)
-    file ('Open', 'Read') 1 -1
-    Map ('Map',) 2 0
-    batch(3) () 1 -1
-    prefetch(1) () 1 1
-    accelerator ('Train',) 1 -1
+    >>> print(*plumbing(benchmark(dataset)), sep="\n")
+    ('file', ('Open', 'Read'), 1, -1)
+    ('Map', ('Map',), 2, 0)
+    ('batch(3)', (), 1, -1)
+    ('prefetch(1)', (), 1, 1)
+    ('accelerator', ('Train',), 1, -1)
     """
     stages: dict[int, list[str]] = defaultdict(list)
     for stage in trace.stages:
@@ -54,13 +47,13 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
             queue, fill = (
                 (roles[role],) if role in roles else () for role in (QUEUE, FILL)
             )
-            parts.append(Part("queues", queue, slots or workers, -1))
-            parts.append(Part(f"{workers} workers", fill, workers, number))
+            parts.append(("queues", queue, slots or workers, -1))
+            parts.append((f"{workers} workers", fill, workers, number))
         else:
             name = title(node, roles.get(CALL, ""), buffer)
             at_once = most_calls(node, trace.machine.cores)
-            parts.append(Part(name, tuple(stages[operator]), at_once, number))
-    return (*parts, Part("accelerator", tuple(stages[-1]) or ("Train",), 1, -1))
+            parts.append((name, tuple(stages[operator]), at_once, number))
+    return *parts, ("accelerator", tuple(stages[-1]) or ("Train",), 1, -1)
 
 
 def title(node: Node, stage: str, buffer: str) -> str:

@@ -23,17 +23,6 @@ class Rule(NamedTuple):
     change: Callable[[Node], Node | None]
 
 
-class Applied(NamedTuple):
-    """A *rule* that changed something: its name, and the code *before* and *after* it."""
-
-    rule: str
-    before: str
-    after: str
-
-    def __str__(self) -> str:
-        return f"{self.rule}\n  {self.before}\n  {self.after}"
-
-
 def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
     """Apply some of the RULES, by name, to *dataset*: the same elements come from other operators.
 
@@ -46,8 +35,10 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
     >>> mapped = Dataset.range(6).skip(0).map(abs)
     >>> rewrite(mapped).dataset
     Dataset.range(6).map(abs, num_parallel_calls=AUTOTUNE)
-    >>> [applied.rule for applied in rewrite(mapped, ["noop_elimination"]).steps]
-    ['noop_elimination']
+    >>> print(*rewrite(mapped, ["noop_elimination"]).steps)
+    noop_elimination
+      Dataset.range(6).skip(0)
+      Dataset.range(6)
     """
     check.instance("dataset", dataset, Dataset)
     if isinstance(rules, str) or not (rules is None or isinstance(rules, Iterable)):
@@ -56,7 +47,7 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
         rules = [rule.name for rule in RULES.values() if rule.by_default]
     names = {check.one_of("rules", name, tuple(RULES)) for name in rules}
     chosen = [rule for rule in RULES.values() if rule.name in names]
-    applied: list[Applied] = []
+    applied: list[str] = []  # the name of a rule, and what it changed to what
     done: dict[Node, Node] = {}
     loaders = loaders_in(dataset.node)
     kept = {node for loader in loaders for node in walk(loader.inputs[0])}
@@ -65,9 +56,7 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
         for rule in () if before in kept else chosen:
             changed = rule.change(node)
             if changed is not None:
-                applied.append(
-                    Applied(rule.name, *(repr(Dataset(one)) for one in (node, changed)))
-                )
+                applied.append(f"{rule.name}\n  {Dataset(node)}\n  {Dataset(changed)}")
                 # Other rules, or this one, may find more
                 return rebuilt(changed, change, done)
         done[node] = node

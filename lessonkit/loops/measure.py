@@ -323,32 +323,29 @@ class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the 
         return round(self(element.number) * 1e9)
 
 
-@dataclass(frozen=True)
-class costing:  # noqa: N801
-    """A function that says its measured cost; a generator also says that of *open*."""
+def costing(
+    fn: Callable[..., Any], cost: Cost, kind: str, opening: float | None = None
+) -> Callable[..., Any]:
+    """Return *fn* as one that says its measured *cost*; a generator also says its *opening*."""
 
-    fn: Callable[..., Any]
-    cost: Cost
-    kind: str
-    open: float | None = None
+    def say(more: float = 0) -> None:
+        seconds = cost(number_in_hand()) if callable(cost) else cost
+        work(seconds + more, kind=kind)
 
-    def __call__(self, *args: Any) -> Any:
-        if self.open is not None:
-            return self.read(self.open, *args)
-        self.say_cost()
-        return self.fn(*args)
+    @wraps(fn)
+    def call(*args: Any) -> Any:
+        say()
+        return fn(*args)
 
-    def read(self, opening: float, *args: Any) -> Iterator[Any]:
-        """Yield each element after its cost; the first element costs *opening* too."""
-        for value in self.fn(*args):
-            self.say_cost(opening)
+    @wraps(fn)
+    def read(*args: Any) -> Iterator[Any]:
+        more = opening or 0
+        for value in fn(*args):
+            say(more)
             yield value
-            opening = 0
+            more = 0
 
-    def say_cost(self, more: float = 0) -> None:
-        """Say the cost of the element that this is called with, and *more* seconds."""
-        cost = self.cost(number_in_hand()) if callable(self.cost) else self.cost
-        work(cost + more, kind=self.kind)
+    return call if opening is None else read
 
 
 def fit(calls: list[tuple[Any, float]]) -> Cost:
