@@ -77,7 +77,7 @@ def served(
     *first_byte* seconds. Raises TypeError or ValueError for a bandwidth that is not above
     0, for *first_byte* that is no time, and for a missing folder.
     """
-    check.duration("first_byte", first_byte)
+    check.amount("first_byte", first_byte)
     if bandwidth != inf:
         check.amount("bandwidth", bandwidth, "bytes a second", "above 0")
     if not Path(folder).is_dir():

@@ -1,6 +1,7 @@
 """The page that says how far to trust which number says what the measurements give."""
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 
@@ -11,7 +12,7 @@ import test_tfdata_timing
 import test_torch_timing
 
 PAGE = (Path(__file__).parent.parent / "docs" / "trust.md").read_text(encoding="utf-8")
-ERRORS = {
+ERRORS: dict[str, Callable[[], Iterable[float]]] = {
     "the time of an epoch in tf.data": lambda: [
         error
         for name in test_tfdata_timing.FILES
