@@ -150,7 +150,7 @@ class Storage:
     """A storage that all readers of a run share, on any lane, in any worker and rank.
 
     Streams share the *bandwidth*, in bytes a second, evenly, and each has at most *cap*.
-    Only so many *streams* go on at once, others queue; None is no limit. A stream waits
+    Only so many *streams* go on at once, others queue; None allows any number. A stream waits
     *first_byte* seconds, and takes no bandwidth then. Two that are equal are one: a
     function of the rank may make it. Raises TypeError or ValueError for what is no such
     number.
