@@ -35,7 +35,10 @@ PHONE = 390
 # S, for all that is done with a page and for each part: this Python is slow
 MOST, PATIENT = 900, 300
 READY = "Python is ready. Your work is kept in this browser."
-SECOND = "This lesson is open in another tab, and only that one is kept: what you do here is lost."
+SECOND = (
+    "This lesson is open in another tab, and only that tab keeps your work. "
+    "Your work in this tab will be lost."
+)
 LAST_KEPT = "async () => Boolean(await caches.match(new URL('../files/text_11.json', location.href).href))"
 DRAWN = "() => window.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 9"
 SAID = "This cell computes with NumPy"
@@ -446,7 +449,7 @@ def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(
     page.evaluate(EDIT, [code, "mine = 1"])
     page.evaluate(FORGET, f"{lesson}.ipynb")
     page.reload()
-    page.get_by_role("button", name="Open the new version, and keep mine beside it").click()
+    page.get_by_role("button", name="Open the new version, and keep my copy").click()
     expect(page.get_by_role("link", name="My earlier copy")).to_be_visible(
         timeout=PATIENT * 1e3
     )
@@ -466,7 +469,7 @@ def test_a_browser_without_webassembly_shows_text_and_stored_pictures(
     site: Site, browser: Browser
 ) -> None:
     said = "This browser cannot run Python, because it is too old or has no WebAssembly. "
-    said += "Text and stored pictures are here."
+    said += "You can read the text and see stored pictures."
     with browser.started_with(NO_WEBASSEMBLY), browser.visit(MOST) as visit:
         page = visit.page
         site.open(page, LESSONS[0], said)
@@ -511,7 +514,7 @@ def test_a_browser_that_keeps_nothing_runs_a_lesson_and_gives_it_away(
     page = learner.page
     page.add_init_script(KEEP_NOTHING)
     page.goto(f"{site.address}/index.html")
-    said = "This browser keeps nothing here: download your work before you leave"
+    said = "This browser keeps no work. Download your work before you leave"
     expect(page.get_by_role("status")).to_have_text(f"{said} a lesson.")
     site.open(page, LESSONS[0], f"Python is ready. {said}.")
     assert page.locator("rect.lk-bar").count() > 0

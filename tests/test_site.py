@@ -82,7 +82,7 @@ def test_every_part_has_one_version_and_its_sum() -> None:
     [
         (
             "THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE",
-            "its sum is another one",
+            "has another checksum than expected",
         ),
         (
             "NewConnectionError: Failed to establish a new connection",
@@ -109,7 +109,7 @@ def test_half_a_wheel_is_fetched_again(tmp_path: Path, pip: dict[str, Any]) -> N
 @pytest.mark.parametrize(
     ("sends", "sentence"),
     [
-        (b"half of it", "its sum is another one. It was not kept"),
+        (b"half of it", "has another checksum than expected, and was not kept"),
         (urllib.error.URLError("no route"), "npm's registry cannot be reached"),
         (TimeoutError(), "npm's registry cannot be reached"),
         (urllib.error.HTTPError("", 503, "", None, None), "npm's registry answers 503"),  # type: ignore[arg-type]
@@ -295,22 +295,22 @@ def test_of_a_pyodide_that_is_not_full_the_runtime_is_taken(
     [
         (
             lambda full: (full / "numpy-2.whl").write_bytes(b"half"),
-            "numpy-2.whl is not what was asked for",
+            "numpy-2.whl has another checksum than expected",
         ),
         (
             lambda full: (full / "six-1.whl").unlink(),
-            "is not a full Pyodide, for it lacks six-1.whl",
+            "is not a full Pyodide, because it lacks six-1.whl",
         ),
-        (lambda full: (full / python.LOCK).unlink(), f"for it lacks {python.LOCK}"),
+        (lambda full: (full / python.LOCK).unlink(), f"because it lacks {python.LOCK}"),
         (
             lambda full: (full / python.LOCK).write_text('{"info": {"python": "3.12.7"}}'),
-            "has Python 3.12.7, and the site is made for Python 3.14",
+            "has Python 3.12.7, but the site is made for Python 3.14",
         ),
         (
             lambda full: (full / python.LOCK).write_text(
                 '{"info": {"python": "3.14.2"}, "packages": {}}'
             ),
-            "for it lacks matplotlib",
+            "because it lacks matplotlib",
         ),
     ],
 )

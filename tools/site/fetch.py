@@ -29,8 +29,8 @@ FOR_BROWSER = (
     "--abi=none",
 )
 NPM = "https://registry.npmjs.org/"  # where nobody has said anything else
-OFFLINE = "{} cannot be reached, and not everything is in the cache. Is there a network? Then try again."
-WRONG = "{} is not what was asked for: its sum is another one. It was not kept. Is a proxy in between?"
+OFFLINE = "{} cannot be reached, and the cache does not have everything. Try again when there is a network."
+WRONG = "{} has another checksum than expected, and was not kept. Is there a proxy that changes it?"
 
 
 def wheels(cache: Path) -> dict[str, Path]:

@@ -7,7 +7,7 @@ from typing import Any
 from nbconvert.filters import markdown2html
 
 LESSON = "index.html?path="
-LAST = "The question comes here, with Python, when the lesson has loaded."
+LAST = "A question appears here when the lesson has loaded."
 
 
 def opening(notebook: dict[str, Any]) -> str:

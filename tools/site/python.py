@@ -46,14 +46,12 @@ TERMINAL = re.compile(
 )  # of IPython: a quarter of all packages
 DATE = (2026, 1, 1, 0, 0, 0)  # the same archive from the same files
 NODE = (
-    "There is no Node here that can run Pyodide: the site works without, and starts some seconds later. "
-    "With Node 20 or newer on PATH, Python's modules are compiled beforehand."
+    "There is no Node here that can run Pyodide. The site works without it, but starts some seconds later. "
+    "If Node 20 or newer is on PATH, Python's modules are compiled beforehand."
 )
-LACKS = (
-    "{} is not a full Pyodide, for it lacks {}. Unpack the release {}, or name its archive."
-)
-NEITHER = "{} is neither a folder nor an archive: name a Pyodide that is there."
-OTHER = "{} has Python {}, and the site is made for Python {}: take the release {}."
+LACKS = "{} is not a full Pyodide, because it lacks {}. Unpack the release {}, or name its archive."
+NEITHER = "{} is neither a folder nor an archive. Name a Pyodide that exists."
+OTHER = "{} has Python {}, but the site is made for Python {}. Take the release {}."
 
 
 def pack(

@@ -31,7 +31,7 @@ follow();
 
 const said = document.getElementById("lessons-said");
 const files = await saved();
-const NOTHING = "This browser keeps nothing here: download your work before you leave a lesson.";
+const NOTHING = "This browser keeps no work. Download your work before you leave a lesson.";
 if (!files) said.textContent = NOTHING;
 for (const card of document.querySelectorAll("ol > li")) {
   const copy = files?.get(new URL(card.querySelector("a").href).searchParams.get("path"));
@@ -68,5 +68,5 @@ function reached({ cells, metadata }) {
 document.getElementById("lessons-download").onclick = async () => {
   const work = await allWork();
   if (work.length) zip(work, "my-lessons.zip");
-  else said.textContent = "There is nothing yet.";
+  else said.textContent = "Nothing is saved yet.";
 };

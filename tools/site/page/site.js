@@ -95,9 +95,9 @@ const mine = path.replace(/(\.\w+)$/, " (mine)$1");
 const key = `lessons ${here.pathname}${path}`;
 let lesson = null, older = false, keeps = true;
 let second = ""; // what a second tab of a lesson says, again after each try to save
-const OPEN = "This lesson is open in another tab, and only that one is kept: "
-  + "what you do here is lost.";
-const CLOSED = "The other tab is closed. Load this page again to go on from what it kept.";
+const OPEN = "This lesson is open in another tab, and only that tab keeps your work. "
+  + "Your work in this tab will be lost.";
+const CLOSED = "The other tab is closed. Load this page again to go on with the work that it kept.";
 
 // Before the page opens the lesson: a saved copy without changes gives way to a newer version.
 async function choose() {
@@ -113,7 +113,7 @@ async function choose() {
   }
   if (!older) recall(key, now);
   if (older) {
-    button("Open the new version, and keep mine beside it", async () => {
+    button("Open the new version, and keep my copy", async () => {
       await panel()?.context.save();
       const current = (await saved()).get(path);
       await keep([[mine, { ...current, name: mine, path: mine }], [path, null]]);
@@ -177,8 +177,8 @@ async function watch() {
   return undefined;
 }
 
-const OFFLINE = "There is no network, and not all of this lesson is kept here: "
-  + "open it once while there is one.";
+const OFFLINE = "There is no network, and this browser has not kept all of this lesson. "
+  + "Open it once while there is a network.";
 
 async function keptCaches() {
   try {
@@ -226,10 +226,10 @@ const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 async function start() {
   if (!ABLE) {
     const why = "because it is too old or has no WebAssembly";
-    return say(`This browser cannot run Python, ${why}. Text and stored pictures are here.`, true);
+    return say(`This browser cannot run Python, ${why}. You can read the text and see stored pictures.`, true);
   }
   if ((await asked)?.status === 404 && !(await saved())?.has(path)) {
-    return say("There is no lesson of this name: choose one from the list of all lessons.", true);
+    return say("There is no lesson of this name. Choose one from the list of all lessons.", true);
   }
   heard = performance.now();
   fetchPython().catch((error) => console.warn(error));
@@ -251,12 +251,12 @@ async function start() {
   kernel.statusChanged.connect((_, status) => {
     const isStarting = words.textContent.startsWith("Python starts");
     if (status === "restarting") say("Python starts again …");
-    else if (status === "idle" && isStarting) say("Python is ready again: run the cells.");
+    else if (status === "idle" && isStarting) say("Python is ready again. Run the cells again, too.");
   });
   await runFirst().catch(() => 0); // the learner has run them already
   started = "done";
   recall(TRIED, "");
-  const nothing = "This browser keeps nothing here: download your work before you leave.";
+  const nothing = "This browser keeps no work. Download your work before you leave.";
   const ready = `Python is ready. ${keeps ? "Your work is kept in this browser." : nothing}`;
   const now = older ? "This is your copy of an earlier version of this lesson." : ready;
   return say(second || now, true);
@@ -346,7 +346,7 @@ button("Download all my work", async () => {
   if (context.model.dirty) await context.save();
   const files = await allWork({ path, content: context.model.toJSON() });
   if (files.length) zip(files, "my-lessons.zip");
-  else say("There is nothing yet: run or change a cell first.");
+  else say("Nothing is saved yet. Run or change a cell first.");
 });
 
 // What came before the worker was there it keeps afterwards: on a slow line it would be in Python's
