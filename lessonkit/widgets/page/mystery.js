@@ -13,7 +13,7 @@ class Mystery {
       record.write({ said: cards.map(({ did }) => did) });
     };
     const { said = [] } = (!model.get("kept") && record.read()) || {};
-    cards.forEach((card, loader) => card.recall(said[loader]));
+    said.forEach((before, loader) => cards[loader].recall(before));
   }
 
   card(model, { number, measures, choices }, told, loader) {
