@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import Browser, open_notebook, run_all
+from alone import Alone
+from browser import Browser, Visit, open_notebook, run_all
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from servers import Server
 from test_browser_questions import BEGIN, DRAW, FOLDED, PLACE, bar, place, text
@@ -52,8 +53,9 @@ RECORDS = """() => Object.entries(localStorage).filter(([name]) => name.includes
     .map(([, text]) => JSON.parse(text))"""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(browser: Browser, lab: Server) -> Iterator[Any]:
+    """One page for all tests: each leaves it as it was, or goes on from what is there."""
     made = new_notebook(cells=CELLS, metadata={"kernelspec": PYTHON})
     path = lab.folder / "notebooks" / "record.ipynb"
     path.write_text(json.dumps(made))
@@ -66,8 +68,8 @@ def page(browser: Browser, lab: Server) -> Iterator[Any]:
     assert not visit.errors
 
 
-def engine(**values: Any) -> Any:
-    """What the engine shows for these values."""
+def one_view() -> Explore:
+    """The view of the notebook, in this process."""
 
     def one_file(samples: int = 3, read: int = 15) -> Any:
         options = {"num_epochs": 1, "train": 0.01}
@@ -75,7 +77,12 @@ def engine(**values: Any) -> Any:
 
     formula = "0.03 + samples * (read / 1000 + 0.01)"
     shown: Explore = explore(one_file, formula=formula, samples=(1, 9), read=(5, 25, 5))
-    return shown.picture({"samples": 3, "read": 15} | values)[1]
+    return shown
+
+
+def engine(**values: Any) -> Any:
+    """What the engine shows for these values."""
+    return one_view().picture({"samples": 3, "read": 15} | values)[1]
 
 
 def assert_shows(view: Any, **values: Any) -> None:
@@ -118,6 +125,41 @@ def work(page: Any) -> None:
     for _ in range(2):
         task.locator("[data-name=read]").press("ArrowLeft")
     task.get_by_text("Passed: every goal is met.").wait_for()
+
+
+def test_a_formula_claims_nothing_of_values_that_no_run_has_answered(visit: Visit) -> None:
+    view = Alone(visit, one_view()).page.locator(".lk")
+    assert_shows(view, samples=3, read=15)
+    view.locator("[data-name=samples]").press("ArrowRight")  # and no kernel answers
+    view.locator(".lk-figures.lk-stale").wait_for()
+    assert "✓" not in view.locator(".lk-formula").inner_text()
+
+
+def test_who_asks_for_it_is_asked_again_and_begins_anew(page: Any) -> None:
+    question = asked(page, 0)
+    question.get_by_role("button", name="Show the run without an answer").click()
+    question.get_by_role("button", name="Ask me again, and forget my tries").click()
+    assert not text(page, "It takes 105 ms.").is_visible()
+    assert not [one for one in page.evaluate(RECORDS) if one["question"] == "How long?"]
+    question.get_by_label("a guess").check()
+    question.get_by_label("Your answer in ms").fill("200")
+    question.get_by_role("button", name="Commit to this answer").click()
+    question.get_by_text("That is two epochs.").wait_for()
+    (record,) = (one for one in page.evaluate(RECORDS) if one["question"] == "How long?")
+    assert record.pop("when")
+    assert record["tries"][0].pop("when")
+    assert record == {
+        "schema": 1,
+        "lesson": "record",
+        "kind": "number",
+        "question": "How long?",
+        "said": 200,
+        "sure": "a guess",
+        "tries": [{"said": 200, "words": "200 ms", "sure": "a guess", "right": False}],
+        "right": False,
+    }
+    question.get_by_role("button", name="Show the run without an answer").click()
+    question.get_by_role("button", name="Ask me again, and forget my tries").click()
 
 
 def test_after_restart_and_run_all_everything_is_there_and_every_number_is_true(
@@ -168,42 +210,9 @@ def test_a_widget_whose_kernel_is_gone_says_so_and_takes_no_hand(page: Any) -> N
         "() => [...document.querySelectorAll('.lk-live')].every(({ inert }) => inert)"
     )
     slider = page.locator(".lk:has(.lk-formula) [data-name=samples]")
+    before = slider.get_attribute("aria-valuetext")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    assert slider.get_attribute("aria-valuetext") == "3"
+    assert slider.get_attribute("aria-valuetext") == before
     run_all(page)
     page.wait_for_function("() => !document.querySelector('.lk-live[inert]')")
-
-
-def test_a_formula_claims_nothing_of_values_that_no_run_has_answered(page: Any) -> None:
-    view = page.locator(".lk:has(.lk-formula)")
-    assert_shows(view, samples=3, read=15)
-    page.evaluate(f"() => {SESSION}.shutdown()")
-    view.locator("[data-name=samples]").press("ArrowRight")
-    view.locator(".lk-figures.lk-stale").wait_for()
-    assert "✓" not in view.locator(".lk-formula").inner_text()
-
-
-def test_who_asks_for_it_is_asked_again_and_begins_anew(page: Any) -> None:
-    question = asked(page, 0)
-    question.get_by_role("button", name="Show the run without an answer").click()
-    question.get_by_role("button", name="Ask me again, and forget my tries").click()
-    assert not text(page, "It takes 105 ms.").is_visible()
-    assert not [one for one in page.evaluate(RECORDS) if one["question"] == "How long?"]
-    question.get_by_label("a guess").check()
-    question.get_by_label("Your answer in ms").fill("200")
-    question.get_by_role("button", name="Commit to this answer").click()
-    question.get_by_text("That is two epochs.").wait_for()
-    (record,) = (one for one in page.evaluate(RECORDS) if one["question"] == "How long?")
-    assert record.pop("when")
-    assert record["tries"][0].pop("when")
-    assert record == {
-        "schema": 1,
-        "lesson": "record",
-        "kind": "number",
-        "question": "How long?",
-        "said": 200,
-        "sure": "a guess",
-        "tries": [{"said": 200, "words": "200 ms", "sure": "a guess", "right": False}],
-        "right": False,
-    }
