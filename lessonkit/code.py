@@ -174,7 +174,7 @@ class TensorFlow(Program):
         return super().call(node)
 
     def generator(self, node: Node, function: str) -> str:
-        """Write a data set of what *function* yields; its signature only a user can know."""
+        """Write a dataset of what *function* yields; its signature only a user can know."""
         signature = self.name("signature", node)
         return f"{self.begin}from_generator({function}, output_signature={signature})"
 
@@ -188,7 +188,7 @@ class TensorFlow(Program):
 
 
 class PyTorch(Program):
-    """Writes each loader over a data set that is to be defined, and says what comes after it."""
+    """Writes each loader over a dataset that is to be defined, and says what comes after it."""
 
     left_out = (*OF_THE_MODEL, "generator")  # a seed, which has another form there
 

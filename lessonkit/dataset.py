@@ -1,4 +1,4 @@
-"""What a pipeline is: an immutable, printable chain of descriptions.
+"""A pipeline: an immutable, printable chain of steps.
 
 Names and arguments are those of tf.data. Nothing runs, opens or starts before the
 first element is asked for.
@@ -96,7 +96,7 @@ class Dataset(Description):
         """
         numbers = tuple(check.integer("range", value) for value in args)
         try:
-            # Raises what is wrong with their number, or with a step of 0
+            # Raises an error for a wrong number of them, or a step of 0
             values = range(*numbers)
             len(values)
         except OverflowError:
@@ -126,8 +126,8 @@ class Dataset(Description):
         """Give what `generator(*args)` yields; it is called anew for each pass.
 
         TensorFlow has to be told types and shapes, here they may be left out. If types are
-        given, by *output_signature* or by *output_types*, what is a list or tuple where
-        they say one tensor becomes one array. An element with other parts, another shape, or
+        given, by *output_signature* or by *output_types*, a list or tuple becomes
+        one array where they say one tensor. An element with other parts, another shape, or
         not of its type is an error in its place.
 
         >>> def count(stop):
@@ -148,21 +148,21 @@ class Dataset(Description):
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None) -> Dataset:
-        """Give tuples of one element of each data set, as long as each has one.
+        """Give tuples of one element of each dataset, as long as each has one.
 
-        The data sets are arguments or one tuple, which may hold further tuples. A function
+        The datasets are arguments or one tuple, which may hold further tuples. A function
         after it takes the parts as arguments.
 
         >>> list(Dataset.zip(Dataset.range(3), Dataset.range(10, 12)))
         [(0, 10), (1, 11)]
         """
         if args and datasets is not None:
-            raise TypeError("datasets: must not be given beside data sets as arguments")
+            raise TypeError("datasets: must not be given beside datasets as arguments")
         parts = args[0] if len(args) == 1 else args or datasets
         if isinstance(parts, Dataset):
             return parts
         if not parts or not isinstance(parts, (tuple, list)):
-            raise TypeError(f"datasets={parts!r}: must be data sets")
+            raise TypeError(f"datasets={parts!r}: must be datasets")
         return Dataset(Node("zip", tuple(Dataset.zip(part).node for part in parts), {}))
 
     # ---- a function for each element ----
@@ -182,7 +182,7 @@ class Dataset(Description):
     ) -> Dataset:
         """Call *map_func* with each element; without one only spend the cost.
 
-        With *num_parallel_calls* so many calls are under way at once, ahead of need. Their
+        *num_parallel_calls* calls are under way at once, ahead of need. Their
         results keep the order of the elements unless *deterministic* is False.
 
         *cost* is in seconds, or a function of the element that gives seconds. *kind* says
@@ -210,7 +210,7 @@ class Dataset(Description):
         return self._then("filter", locals())
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
-        """Give the elements of one data set after another; *map_func* makes one of each element.
+        """Give the elements of one dataset after another; *map_func* makes one of each element.
 
         >>> list(Dataset.range(3).flat_map(Dataset.range))
         [0, 0, 1]
@@ -225,10 +225,10 @@ class Dataset(Description):
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
     ) -> Dataset:
-        """Give the elements of several data sets by turns; *map_func* makes one of each element.
+        """Give the elements of several datasets by turns; *map_func* makes one of each element.
 
         *cycle_length* of them take turns, and each gives *block_length* elements at a time.
-        With *num_parallel_calls* so many are read at once, ahead of need; the order stays
+        *num_parallel_calls* of them are read at once, ahead of need; the order stays
         unless *deterministic* is False. Raises ValueError if there are more calls than turns.
 
         >>> twice = lambda x: Dataset.from_list([x, x])
@@ -286,7 +286,7 @@ class Dataset(Description):
         """Make one element of *batch_size*: a list that computes like a tensor, or an array.
 
         Tuples and dicts stay what they are, and have a batch for each part. A last batch with
-        fewer elements is left out with *drop_remainder*. With *num_parallel_calls* so many
+        fewer elements is left out with *drop_remainder*. *num_parallel_calls*
         batches are made ahead of need. *deterministic* is taken, as by tf.data, but batches
         keep their order here: copying elements into them takes no time.
 

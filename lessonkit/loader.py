@@ -49,7 +49,7 @@ class DataLoader(Dataset):
 
     What a model needs beside, all 0 or False if nothing is said:
 
-    - *getitems* calls the maps once for a batch, as a data set with `__getitems__` does.
+    - *getitems* calls the maps once for a batch, as a dataset with `__getitems__` does.
     - *start* is a pair of seconds per worker: in `iter`, one worker after another, and from
       then until it is ready. Each may be a function of the epoch and of the worker's number.
     - *collate* and *transfer* to the main process are seconds per batch, or functions of its

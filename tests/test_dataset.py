@@ -147,20 +147,20 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         ValueError,
         "index=3: must be 0 to 2, as num_shards is 3",
     ),
-    (lambda: Dataset.zip(), TypeError, "datasets=None: must be data sets"),
+    (lambda: Dataset.zip(), TypeError, "datasets=None: must be datasets"),
     (
         lambda: Dataset.zip(NUMBERS, datasets=NUMBERS),
         TypeError,
         "datasets: must not be given beside",
     ),
-    (lambda: Dataset.zip(datasets=3), TypeError, "datasets=3: must be data sets"),
+    (lambda: Dataset.zip(datasets=3), TypeError, "datasets=3: must be datasets"),
     (
         lambda: NUMBERS.batch(2, num_parallel_calls=0),
         ValueError,
         "num_parallel_calls=0: must be 1 or more",
     ),
     (lambda: Dataset.from_list({1}), TypeError, "values={1}: must be a list"),
-    (lambda: Dataset.zip(NUMBERS, 3), TypeError, "datasets=3: must be data sets"),
+    (lambda: Dataset.zip(NUMBERS, 3), TypeError, "datasets=3: must be datasets"),
     (lambda: Dataset.range(), TypeError, "range expected at least 1 argument"),
     (
         lambda: Dataset.range(1.5),  # type: ignore[arg-type]

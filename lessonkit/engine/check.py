@@ -1,4 +1,4 @@
-"""Checks of arguments: a wrong one is refused with its name, its value and what is allowed."""
+"""Checks of arguments: an error has the name, the value, and the values that are allowed."""
 
 import math
 import operator
@@ -14,11 +14,11 @@ AUTOTUNE = -1  # as in tf.data: a number to be found by the system
 
 
 class ArgumentOf(NamedTuple):
-    """The name of what a function said of an element, which may be long: made only if refused."""
+    """Names a value that a function returned for an element: a text that only an error needs."""
 
     name: str
     element: Any
-    hint: str = ""  # on what is meant, if it is refused
+    hint: str = ""  # added to the error: what to write instead
 
     def __str__(self) -> str:
         return f"{self.name} of {self.element!r}"

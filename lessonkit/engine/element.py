@@ -6,7 +6,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
-from reprlib import repr as short  # of what may be large, or cannot be printed
+from reprlib import repr as short  # for values that may be large
 from types import SimpleNamespace
 from typing import Any
 
@@ -111,7 +111,7 @@ def as_int(number: Any) -> int:
     return number if type(number) is int else zlib.crc32(repr(number).encode())
 
 
-NOTHING = Element(None)  # for what is done for no element
+NOTHING = Element(None)  # for work that is done for no element
 END = Element("the end")  # what `next` gives when there is nothing more
 
 
@@ -224,7 +224,7 @@ def stack(values: Sequence[Any]) -> Any:
         return like(
             first, (stack([value[name] for value in values]) for name in names(first))
         )
-    numpy = sys.modules.get("numpy")  # who has an array has imported it
+    numpy = sys.modules.get("numpy")  # an array has its module imported
     if numpy is not None and isinstance(first, (numpy.ndarray, numpy.generic)):
         return numpy.stack(values)
     return Batch(values)
@@ -275,10 +275,10 @@ def signature(types: Any, shapes: Any, specs: Any) -> Any:
 
 
 def as_specified(value: Any, specs: Any) -> Any:
-    """Return *value* with what is one tensor by its *specs* made one array, or Python's own number.
+    """Return *value* with each part that is one tensor by *specs* made an array, or a plain number.
 
-    Raises TypeError for other parts or another shape, and what NumPy raises for what has no
-    such type. None, also as a length in a shape, allows any.
+    None allows any shape, or any length in a shape. Raises TypeError for other parts or another
+    shape, and the error of NumPy for a value that cannot have the type.
     """
     if isinstance(specs, (tuple, dict)):
         if not fits(value, specs):

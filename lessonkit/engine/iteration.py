@@ -17,7 +17,7 @@ from .trace import LOOP, TRAIN
 
 
 class Iterator:
-    """One pass over a data set. It ends its helpers when it ends, is closed or is let go.
+    """One pass over a dataset. It ends its helpers when it ends, is closed or is let go.
 
     An error in a learner's function comes out of `next` in the place of its element,
     and iteration can go on after it. In a process that is forked, which has none of the
@@ -32,7 +32,7 @@ class Iterator:
 
     def __next__(self) -> Any:
         current_pass = self._pass
-        del self  # who keeps an error keeps its frames, but must not keep helpers at work
+        del self  # an error keeps the frames, and they must not keep helpers at work
         return current_pass.next()
 
     def close(self) -> None:

@@ -96,7 +96,7 @@ class NodeStates:
     """Keeps by node what outlives an iteration: the elements of a cache, the passes of a shuffle.
 
     A state is held weakly: it goes when its description goes. Each benchmark has states of its
-    own; all loops over data sets share theirs.
+    own; all loops over datasets share theirs.
     """
 
     def __init__(self, *, fixed_seed: bool, base: int = 0) -> None:
@@ -247,7 +247,7 @@ class straggler(Priced):  # noqa: N801
 
 @dataclass(frozen=True)
 class Handling:
-    """What it takes to handle processes, in seconds: nothing, unless one says so.
+    """The seconds that it takes to handle processes: each number is 0 unless it is given.
 
     *begin* is spent in `iter`, *send* per request, *ask* in each `next`. A message is on its
     way for *hop*; the first result of a worker comes later by *first*. *resume* is spent when

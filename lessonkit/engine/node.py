@@ -1,4 +1,4 @@
-"""What a description is made of, and what it tells before anything runs."""
+"""The nodes of a description, and all that they tell before anything runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Node:
 
 
 class Description:
-    """What has a node to run: the part of a `Dataset` that the engine knows."""
+    """Has a node to run: the part of a `Dataset` that the engine knows."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -88,8 +88,8 @@ def rebuilt(
 ) -> Node:
     """Change each node of a description, from its sources on, and return what becomes of *root*.
 
-    *change* gets a node as it was, and as it is with the inputs that it has now. What is
-    used twice stays one node, and its cache with it; what is not changed stays the same one.
+    *change* gets a node as it was, and as it is with the inputs that it has now. A
+    node that is used twice stays one, with one cache, and an unchanged node stays the same object.
     """
     for node in walk(root, done):
         inputs = tuple(done[part] for part in node.inputs)
@@ -152,7 +152,7 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
 
 
 def batches(samples: int, size: int | None, drop_last: bool) -> int:
-    """Count the batches of *size* of so many *samples*; without a size each sample is one."""
+    """Count the batches of *size* in a number of *samples*; without a size each sample is one."""
     return samples // (size or 1) if drop_last else -(-samples // (size or 1))
 
 

@@ -43,7 +43,7 @@ class JointStep(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Ranks:
-    """What several ranks did: the *steps* that they took together, and an ordinary trace of each.
+    """The *steps* that several ranks took together, and an ordinary trace of each.
 
     *times* has the times of each step, by ranks. *uneven* is a sentence if they ran out at
     different steps; the run stops there.

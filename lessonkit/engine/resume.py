@@ -126,7 +126,7 @@ def parts_of(value: Any) -> Iterable[Any]:
 
 
 def global_name(value: Any) -> str:
-    """Return the name of a module, or of what an installed one has; else an empty string."""
+    """Return the name of a module, or of a member of an installed one; else an empty string."""
     if isinstance(value, ModuleType):
         return value.__name__
     name, module = getattr(value, "__qualname__", ""), getattr(value, "__module__", "")

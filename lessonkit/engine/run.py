@@ -5,8 +5,8 @@ workers (`engine/workers/`); and what the two clocks do differently.
 
 Operators are coroutines. They wait for a condition (`Run.until`), spend time
 (`Run.spend`), call a learner's function (`Run.apply`) and start helpers
-(`Run.start`). What comes out of a coroutine tells the clock what it waits for:
-a number, sleep until that time; None, sleep until another task wakes you. Between
+(`Run.start`). A coroutine tells the clock by a value how long it waits:
+a number, until that time; None, until another task wakes it. Between
 two waits operator code runs alone. When its run is over, a coroutine is closed where
 it waits, or a function that it called raises `Stopped`.
 """

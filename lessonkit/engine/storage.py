@@ -21,8 +21,8 @@ from .machine import Priced, StorageRead
 from .run import Resource
 from .trace import TRAIN, Name
 
-NOTHING_LEFT = 0.01  # of an amount; so little is none, but an error of rounding
-SAME_TIME = 2  # ns; an alarm that rings so near to what is due need not be set again
+NOTHING_LEFT = 0.01  # of an amount; less than this is an error of rounding
+SAME_TIME = 2  # ns; an alarm that rings this close to the due time is not set again
 
 
 class Fluid(ABC):
@@ -149,14 +149,14 @@ LOOK_AGAIN = 2_000_000
 class Storage:
     """A storage that all readers of a run share, on any lane, in any worker and rank.
 
-    Streams share the *bandwidth*, in bytes a second, evenly, and each has at most *cap*.
-    Only so many *streams* go on at once, others queue; None allows any number. A stream waits
-    *first_byte* seconds, and takes no bandwidth then. Two that are equal are one: a
-    function of the rank may make it. Raises TypeError or ValueError for what is no such
-    number.
+    Streams share the *bandwidth*, in bytes per second, evenly, and each has at most *cap*. At
+    most *streams* of them go on at once, and others queue; None allows any number. A stream
+    waits *first_byte* seconds, and takes no bandwidth in this time. Two storages that are equal
+    are one, so a function of the rank may make it. Raises TypeError or ValueError for a value
+    that is no such number.
     """
 
-    bandwidth: float = None  # type: ignore[assignment]  # refused as what is no number
+    bandwidth: float = None  # type: ignore[assignment]  # which is refused
     first_byte: float = 0
     streams: int | None = None
     cap: float | None = None

@@ -6,9 +6,9 @@ reckoning, so that the small delays of a real machine do not add up. Functions s
 context variables of the code that asks.
 
 Where no thread can be started, as in a browser, helpers run on the thread that asks for elements.
-Waits go on side by side there too: each helper goes on when it is due, in the virtual clock's
-order. What functions compute does not. A helper stands still while a function computes, or nothing
-is asked for. After that its own clock is behind (its `lag`) and goes on from where it stood, so the
+Their waits still overlap: each helper goes on when it is due, in the virtual clock's order. Their
+computing does not overlap. While a function computes, or while nothing is asked for, a helper
+stands still. After that its own clock is behind (its `lag`) and goes on from where it stood, so the
 waits that it missed take no time.
 """
 
@@ -45,7 +45,7 @@ class Threadless:
         heappush(self.sleeping, (due, self.count, helper))
 
     def catch_up(self, asker: Any) -> None:
-        """Let helpers catch up with what they have missed, now that *asker* asks again."""
+        """Let helpers catch up with the time that they have missed, now that *asker* asks again."""
         asked = self.since = asker.due
         while self.run.real - asked < HASTE and self.give(asker, asked):
             pass
@@ -117,7 +117,7 @@ class ThreadTask(Task):
         self.element = Element(None)
         # Since it was called, or came back from its last work()
         self.call_began = self.call_took = 0
-        self.call_worked = False  # it has said what it costs
+        self.call_worked = False  # it has said its cost
 
     def work(self, duration: int, stage: str | None, kind: str) -> None:
         """Spend *duration* here and now: a learner's function says `work(...)`."""
@@ -230,7 +230,7 @@ class Threads(Run):
                 self.lock.acquire()
             if os.getpid() != self.pid:
                 raise RuntimeError(
-                    "this began before the fork, in whose process the helpers are: begin anew"
+                    "this iterator began before the fork, in the other process: make a new one"
                 )
 
     @types.coroutine

@@ -12,7 +12,7 @@ from . import check
 from .machine import Machine
 from .resume import State, state_of
 
-# What a stage does for its operator:
+# The roles of stages:
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
 # Of worker processes: how one starts, a task in its queue, and a batch that is ready.
 START, QUEUE, READY = "start", "queue", "ready"
@@ -20,7 +20,7 @@ TAKE = "take"  # the loop's own time for each batch
 MEET = "meet"  # to wait for other ranks
 COPY = "copy"  # to the accelerator, while it trains on something else
 ACCELERATOR = (LOAD, TRAIN)
-# What a buffer is for: elements made ahead by helpers, a shuffle's choice, or a cache.
+# The roles of buffers: elements made ahead by helpers, a shuffle's choice, or a cache.
 AHEAD, CHOICE, CACHE = "ahead", "choice", "cache"
 
 Site = tuple[int, ...]  # the way from the end of a pipeline up to an operator
@@ -29,8 +29,8 @@ Site = tuple[int, ...]  # the way from the end of a pipeline up to an operator
 class Position(NamedTuple):
     """Where in a pipeline something is.
 
-    *operator* counts the steps of the description as `walk` does; the training loop is -1. What an
-    operator's function makes on the way belongs to that operator, and is *inside* it.
+    *operator* counts the steps of the description as `walk` does; the training loop is -1. Steps
+    that an operator's function makes belong to that operator, and are *inside* it.
     """
 
     site: Site = ()
@@ -83,7 +83,7 @@ class Recorder:
         ] = []  # each as a buffer event, of the stage that reads
         # Of each element, by its key: the fields of an `Identity`
         self.identities: list[tuple[int, int, int]] = [NOBODY]
-        self.members: dict[int, tuple[int, ...]] = {}  # of batches: who is in them
+        self.members: dict[int, tuple[int, ...]] = {}  # of batches: the samples in them
         self.names: list[Name] = []  # of stages and buffers, as they were opened
         # Of the buffers: how many elements there is room for
         self.capacities: dict[Name, int | None] = {}
@@ -234,7 +234,7 @@ class Epoch:
     """One pass of the training loop; times in seconds from its first request.
 
     *elements* are the values that arrived: numbers and short text as they are, and
-    batches of them; of anything larger only what it is, unless the run kept it. *keys* has
+    batches of them; of anything larger only a description, unless the run kept it. *keys* has
     their keys in the trace. All three are empty if the run was not recorded.
     """
 
@@ -371,7 +371,7 @@ class Trace:
         return _peak(self.recorded.events[2::5])
 
     def state(self, *, after: int) -> State:
-        """Tell where the run stood *after* so many elements, for `benchmark(..., resume=state)`.
+        """Return the point *after* this number of elements, for `benchmark(..., resume=state)`.
 
         Raises ValueError if there were fewer, or if what follows cannot be made again.
 

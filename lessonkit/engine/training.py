@@ -203,7 +203,7 @@ class Loop:
         return self.trace()
 
     def trace(self, *, cancelled: bool = False) -> Trace:
-        """Return the trace of what happened so far."""
+        """Return the trace of the run up to now."""
         time = self.run.time / 1e9
         what = self.run.recorder, self.epochs, time, self.clock, cancelled
         return Trace(*what, self.pipeline, self.machine, self.options)
@@ -273,7 +273,7 @@ class Loop:
 
 
 def _described(value: Any, room: int = MOST_PARTS) -> Any:
-    """Return *value* if it is small and plain; else say what it is, so that a trace keeps no data.
+    """Return *value* if it is small and plain, else a description: a trace keeps no data.
 
     Lists and tuples in it share the *room* for parts.
     """

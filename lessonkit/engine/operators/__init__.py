@@ -1,4 +1,4 @@
-"""What each operator does, one family a file, written once for both clocks."""
+"""The operators, one family per file, each written once for both clocks."""
 
 # ruff: noqa: F401, A004 - each module says by itself which methods of `Dataset` it implements
 from . import (

@@ -13,7 +13,7 @@ from lessonkit.engine.run import Run, Task
 from lessonkit.engine.trace import LOOP, Name, Position
 
 FRAMES = 7  # that one operator takes on the stack, while it opens its input
-# More might not fit on a thread's stack; and those of who calls
+# More might not fit on a thread's stack; ROOM is for the frames of the caller
 MOST_FRAMES, ROOM = 7_000, 500
 
 

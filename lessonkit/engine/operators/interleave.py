@@ -1,4 +1,4 @@
-"""`interleave` and `flat_map`: elements of many data sets, a few of them at a time.
+"""`interleave` and `flat_map`: elements of many datasets, a few of them at a time.
 
 Sequential and parallel interleave give the same order, if an order is kept, but by quite
 different ways: the parallel one reads ahead. How far is a rule of tf.data.
@@ -22,7 +22,7 @@ from .base import (
 
 
 class Interleave(Stream):
-    """What the two have in common: the turns, and the way from an element to a data set."""
+    """The common part of both kinds: the turns, and the way from an element to a dataset."""
 
     turn = 0  # the slot of the cycle that gives the next element
     block = 0  # how many elements it has given in this turn
@@ -34,7 +34,7 @@ class Interleave(Stream):
         )
 
     async def open_next(self) -> Stream | None:
-        """Open the next data set; None if the input has ended."""
+        """Open the next dataset; None if the input has ended."""
         element = await self.input.next()
         if element is END:
             return None
@@ -66,7 +66,7 @@ def cycle_length(given: int | None, calls: int | None, cores: int) -> int:
 @operator("flat_map")
 @operator("interleave")
 class SequentialInterleave(Interleave):
-    """Opens a data set when its turn comes, and reads nothing ahead.
+    """Opens a dataset when its turn comes, and reads nothing ahead.
 
     A slot found exhausted gives up its turn and is filled again on its next one.
     An error keeps its turn: the same slot is asked again. `flat_map` has one slot.
@@ -99,7 +99,7 @@ class SequentialInterleave(Interleave):
             else:
                 return END
         raise StuckError(
-            f"{self.node.method}: {StuckError.after} data sets in a row gave nothing"
+            f"{self.node.method}: {StuckError.after} datasets in a row gave nothing"
         )
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ class SequentialInterleave(Interleave):
 
 
 class File:
-    """One of the data sets: its stream, and what has been read from it and not yet given."""
+    """One of the datasets: its stream, and what has been read from it and not yet given."""
 
     active = False  # somebody is reading from it
     slot: int | None = None  # its number in the cycle; None while it is a future file
@@ -121,7 +121,7 @@ class File:
 
 @operator("interleave", parallel=True)
 class ParallelInterleave(Interleave):
-    """Reads several data sets at once, each into a buffer of its own, ahead of need.
+    """Reads several datasets at once, each into a buffer of its own, ahead of need.
 
     A reader stays with one file until its buffer is full or the file ends. Beside the
     cycle, *future* files are opened and filled ahead of need, by readers of their own;
@@ -157,7 +157,7 @@ class ParallelInterleave(Interleave):
             if result := await self.consume():
                 return settle(result)
             await self.run.until(self.news, self.has_news, "buffer empty")
-        raise StuckError(f"interleave: {StuckError.after} data sets in a row gave nothing")
+        raise StuckError(f"interleave: {StuckError.after} datasets in a row gave nothing")
 
     async def begin(self) -> None:
         """Make the first files, then start the readers."""

@@ -128,7 +128,7 @@ class SlowFile(Source):
         costs, name = self.node.arguments, self.scope.name
         self.open_stage, self.read_stage = name("Open", OPEN), name("Read", READ)
         self.price_of_open = price(costs["open"], "open")
-        # What each sample costs, one after another; maps that only cost time add theirs
+        # The costs of each sample, in order; maps that only cost time add theirs
         self.steps = [(price(costs["read"], "read"), self.read_stage, "wait")]
 
     async def next(self) -> Element:

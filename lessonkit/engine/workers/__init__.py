@@ -1,1 +1,1 @@
-"""What a `DataLoader` does: in the main process, and in workers that are modelled or real."""
+"""The work of a `DataLoader`: in the main process, and in workers, modelled or real."""

@@ -31,7 +31,7 @@ class ChildProcess:
         context: Any = multiprocessing.get_context("fork")
         self.lock = threading.Lock()
         recorder = worker.run.recorder or Recorder()
-        # What the process calls its sources, its elements and its spans, is here:
+        # Our numbers of the process's sources, elements and spans
         self.sources = [*range(len(recorder.positions))]
         self.keys = [*range(len(recorder.identities))]
         self.spans: list[int] = []
@@ -207,7 +207,7 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
 
 
 def hear(pipe: Any) -> Any:
-    """Return what is asked for through *pipe*; without a parent there is nothing more to do."""
+    """Return the next question from *pipe*; STOP if the parent is gone."""
     while not pipe.poll(1):  # s; the parent may be gone meanwhile
         if os.getppid() != multiprocessing.parent_process().pid:  # type: ignore[union-attr]
             return STOP

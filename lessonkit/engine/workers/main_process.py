@@ -21,7 +21,7 @@ from .worker import BatchMaker, Indices, Request, Worker, is_batch
 
 
 class LoaderState:
-    """What outlives an epoch of a loader: the number of epochs, and workers that stay."""
+    """Keeps the number of epochs and the workers that stay, from one epoch to the next."""
 
     def __init__(self) -> None:
         self.epochs = 0
@@ -51,7 +51,7 @@ class Loader(Stream):
         self.epoch = self.state.epochs
         self.state.epochs += 1
         self.run.sized |= any(map(callable, (self.transfer, self.collate)))
-        scale = 0 if self.run.is_real else 1e9  # what is real takes its time
+        scale = 0 if self.run.is_real else 1e9  # real processes take their own time
         times = {name: round(time * scale) for name, time in vars(self.handling).items()}
         self.handling = SimpleNamespace(**times)
 
@@ -70,7 +70,7 @@ class Loader(Stream):
         return element
 
     async def begin(self) -> None:
-        """Open the data set."""
+        """Open the dataset."""
         self.batches = iter(())  # for good, if anything raises
         await self.run.spend(self.handling.begin)
         await self.fill_cache()

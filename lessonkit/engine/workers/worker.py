@@ -122,7 +122,7 @@ class BatchMaker:
                 error, self.failed = self.failed, None
                 raise error
             if not self.stream:
-                raise UnboundLocalError("the data set was never opened")
+                raise UnboundLocalError("the dataset was never opened")
             return await self.batch(indices)
         except SystemExit:
             return None
@@ -214,7 +214,7 @@ class Worker(BatchMaker):
         info = WorkerInfo(number, loader.num_workers)
         self.process = self.run.new_process(own, info, loader.epoch)
 
-    # ---- what the main process does with it ----
+    # ---- for the main process ----
 
     async def launch(self) -> int:
         """Spend the part of its start that holds up the loop; return how long the rest takes."""
@@ -242,10 +242,10 @@ class Worker(BatchMaker):
             self.run.cancel(self.task)
             self.close()
 
-    # ---- what it does itself ----
+    # ---- its own work ----
 
     async def work(self, start: int) -> None:
-        """Do what is requested, until it is told to end."""
+        """Fulfil requests, until one tells it to end."""
         run, requests = self.run, self.requests
         await run.spend(start, self.loader.start_stage)
         await self.prepare()
