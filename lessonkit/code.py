@@ -126,10 +126,8 @@ class Program(Expression):
 
     def function(self, name: str, function: Any) -> str:
         own = super().function(name, function)
-        if own in vars(builtins):
-            if vars(builtins)[own] is function:
-                return own
-            own = f"my_{own}"
+        if vars(builtins).get(own) is function:
+            return own
         return self.name(identifier(own, name or "function"), function)
 
     def value(self, name: str, value: Any) -> str:

@@ -94,6 +94,6 @@ def digest(notebook: Path, names: Collection[str]) -> str:
 def read_object(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file, and {} if the file is missing or holds anything else."""
     with suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text("utf-8"))
         return found if isinstance(found, dict) else {}
     return {}

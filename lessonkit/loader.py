@@ -2,11 +2,10 @@
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from inspect import signature
 from math import inf
 from typing import Any
 
-from lessonkit.engine.machine import Cost, Handling, Priced
+from lessonkit.engine.machine import Cost, Handling
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.main_process import indices_of
 
@@ -93,9 +92,10 @@ class DataLoader(Dataset):
         handling: Handling = FREE,
     ) -> None:
         check.instance("dataset", dataset, Dataset)
-        super().__init__(
-            Node("DataLoader", (dataset.node,), checked(dataset.node, locals()))
-        )
+        check.instance("handling", handling, Handling)
+        options = check.arguments("DataLoader", locals())
+        refuse_together(dataset.node, options)
+        super().__init__(Node("DataLoader", (dataset.node,), options))
 
     @property
     def num_workers(self) -> int:
@@ -124,15 +124,8 @@ class DataLoader(Dataset):
         return int(many)
 
 
-def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the checked arguments of a loader over *node*.
-
-    Raises ValueError if PyTorch does not allow them together.
-    """
-    given = {
-        name: given[name] for name in signature(DataLoader).parameters if name != "dataset"
-    }
-    options = given | check.arguments("DataLoader", given)
+def refuse_together(node: Node, options: dict[str, Any]) -> None:
+    """Raise ValueError if PyTorch does not allow these *options* of a loader over *node* together."""
     alone, apart = not options["num_workers"], base_of(node) is None
     shuffle, size, last = (
         options["shuffle"],
@@ -156,14 +149,6 @@ def checked(node: Node, given: dict[str, Any]) -> dict[str, Any]:
     }
     if reasons := [reason for reason, is_so in refused.items() if is_so]:
         raise ValueError(reasons[0])
-    for name in ("collate", "transfer", "start"):
-        costs = options["start"] if name == "start" else (options[name],)
-        if any(isinstance(cost, Priced) for cost in costs):
-            of = "an epoch and a worker" if name == "start" else "the bytes of a batch"
-            what = f"must be a number of seconds, or a function of {of}"
-            raise TypeError(f"{name}={options[name]!r}: {what}")
-    check.instance("handling", options["handling"], Handling)
-    return options
 
 
 METHODS["DataLoader"] = DataLoader

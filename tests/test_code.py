@@ -147,7 +147,7 @@ def test_a_name_that_python_or_the_program_needs_is_not_taken() -> None:
 
     nameless.__name__ = "class"
     dataset = X.map(Dataset).map(tf).map(len).map(nameless)
-    assert missing(dataset.code()) == ["Dataset_2", "tf_2", "my_len", "map_func"]
+    assert missing(dataset.code()) == ["Dataset_2", "tf_2", "len", "map_func"]
 
 
 # ---- for tf.data ----

@@ -218,6 +218,8 @@ def test_a_cost_of_bytes_is_no_cost_of_samples(name: str) -> None:
             match=f"{name}=.*must be a number of seconds, or a function of the bytes",
         ):
             DataLoader(SAMPLES, **{name: cost})  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"start=.*must be two times"):
+            DataLoader(SAMPLES, num_workers=1, start=(0, cost))  # type: ignore[arg-type]
 
 
 def test_pictures_have_a_lane_for_each_worker_and_a_bar_for_each_batch() -> None:

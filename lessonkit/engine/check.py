@@ -66,6 +66,14 @@ def cost(name: str, value: Any) -> Any:
     return value if callable(value) else amount(name, value)
 
 
+def cost_of_bytes(name: str, value: Any) -> Any:
+    """Return *value* as seconds, or as a function of the bytes of a batch that gives seconds."""
+    if hasattr(value, "price"):  # a cost of elements
+        allowed = "must be a number of seconds, or a function of the bytes of a batch"
+        raise TypeError(f"{name}={value!r}: {allowed}")
+    return cost(name, value)
+
+
 def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
     """Return *value*, which must be an instance of *kind*."""
     if not isinstance(value, kind):
@@ -97,7 +105,11 @@ values = must_be(
 event = must_be("a threading.Event", lambda value: hasattr(value, "is_set"))
 two_times = must_be(
     "two times, in iter() and from then until it is ready",
-    lambda value: isinstance(value, tuple) and len(value) == 2,
+    lambda value: (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and not any(hasattr(time, "price") for time in value)  # a cost of elements
+    ),
 )
 name_of_stage = must_be("a name", lambda value: isinstance(value, str) and value != "")
 
@@ -134,7 +146,8 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (optional(flag, True), "deterministic reshuffle_each_iteration"),
     (function, "flat_map.map_func generator interleave.map_func predicate"),
     (optional(function), "collate_fn map_func progress step worker_init_fn"),
-    (cost, "collate cost load open read transfer"),
+    (cost, "cost load open read"),
+    (cost_of_bytes, "collate transfer"),
     (optional(cost), "train"),
     (integer, "index skip.count start take.count"),
     (optional(integer), "DataLoader.generator count seed"),
@@ -151,6 +164,7 @@ BY_CHECK = (  # a name alone, or one that means something else in this method
     (optional(bytes_of), "nbytes"),
     (name_of_stage, "stage"),
     (two_times, "DataLoader.start"),
+    (lambda name, value: value, "sampler batch_sampler handling"),
 )
 ARGUMENTS: dict[str, Check] = {
     name: check for check, names in BY_CHECK for name in names.split()

@@ -13,9 +13,7 @@ class Kitchen:
     """
 
     def __init__(self, *parts: str) -> None:
-        self.drawing = (
-            files(__package__).joinpath("kitchen.svg").read_text(encoding="utf-8")
-        )
+        self.drawing = files(__package__).joinpath("kitchen.svg").read_text("utf-8")
         known = tuple(re.findall(r'<g id="(\w+)"', self.drawing))
         self.parts = [check.one_of("part", part, known) for part in parts or known]
         for part in {*known} - {*self.parts}:

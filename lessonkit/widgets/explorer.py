@@ -100,7 +100,7 @@ class Explore(Page):
         the file says so, as this view does. An address such as `workers.html#workers=4` opens
         it there. Raise ValueError for cards, and for more than 500 settings.
         """
-        Path(path).write_text(page_by_itself(self), encoding="utf-8")
+        Path(path).write_text(page_by_itself(self), "utf-8")
 
     # ---- what the page asks ----
 
@@ -266,7 +266,7 @@ def page_by_itself(explore: Explore, most: int = 500) -> str:
             answers[key] = {"error": text}
     values = {one.name: [str(value) for value in one.values] for one in controls}
     content = packed({"state": state, "values": values, "answers": answers}).encode()
-    page = Template((HERE / "by_itself.html").read_text(encoding="utf-8"))
+    page = Template((HERE / "by_itself.html").read_text("utf-8"))
     title = getattr(explore.pipeline, "__name__", "A run").replace("_", " ")
     scripts = explore._esm.replace("export default", "const lessonkit =", 1)
     return page.substitute(
@@ -274,5 +274,5 @@ def page_by_itself(explore: Explore, most: int = 500) -> str:
         STYLE=explore._css,
         WORDS=html.escape(repr(explore)),
         ANSWERS=base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),
-        SCRIPT=scripts + (HERE / "by_itself.js").read_text(encoding="utf-8"),
+        SCRIPT=scripts + (HERE / "by_itself.js").read_text("utf-8"),
     )

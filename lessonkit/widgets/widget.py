@@ -33,10 +33,8 @@ class Page(anywidget.AnyWidget):
     from the page is trusted: what does not fit is refused, and the widget stays as it is.
     """
 
-    _esm = "\n".join(
-        (HERE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS.split()
-    )
-    _css = (HERE / "style.css").read_text(encoding="utf-8")
+    _esm = "\n".join((HERE / f"{name}.js").read_text("utf-8") for name in SCRIPTS.split())
+    _css = (HERE / "style.css").read_text("utf-8")
     role = traitlets.Unicode().tag(sync=True)
     state = traitlets.Unicode("{}").tag(sync=True)
     kept = traitlets.Unicode("").tag(sync=True)  # the page's own: how far the learner is
