@@ -7,7 +7,7 @@ first element is asked for.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import Bytes, signature
 from lessonkit.engine.iteration import Iterator
-from lessonkit.engine.machine import Cost
+from lessonkit.engine.machine import Cost, Function
 from lessonkit.engine.node import (
     METHODS,
     Description,
@@ -115,7 +115,7 @@ class Dataset(Description):
 
     @staticmethod
     def from_generator(
-        generator: Callable[..., Any],
+        generator: Function,
         output_types: Any = None,
         output_shapes: Any = None,
         args: Sequence[Any] | None = None,
@@ -169,7 +169,7 @@ class Dataset(Description):
 
     def map(
         self,
-        map_func: Callable[..., Any] | None = None,
+        map_func: Function | None = None,
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
         *,
@@ -201,7 +201,7 @@ class Dataset(Description):
         first = {"map_func": map_func, "cost": cost, "kind": kind}
         return self._then("map", first | locals())
 
-    def filter(self, predicate: Callable[..., Any]) -> Dataset:
+    def filter(self, predicate: Function) -> Dataset:
         """Keep the elements for which *predicate* is true.
 
         >>> list(Dataset.range(6).filter(lambda number: number % 2))
@@ -209,7 +209,7 @@ class Dataset(Description):
         """
         return self._then("filter", locals())
 
-    def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
+    def flat_map(self, map_func: Function) -> Dataset:
         """Give the elements of one dataset after another; *map_func* makes one of each element.
 
         >>> list(Dataset.range(3).flat_map(Dataset.range))
@@ -219,7 +219,7 @@ class Dataset(Description):
 
     def interleave(
         self,
-        map_func: Callable[..., Any],
+        map_func: Function,
         cycle_length: int | None = None,
         block_length: int | None = None,
         num_parallel_calls: int | None = None,

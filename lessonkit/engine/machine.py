@@ -157,6 +157,7 @@ def get_worker_info() -> WorkerInfo | None:
     return process.info if process is not None else None
 
 
+Function = Callable[..., Any]  # a learner's
 Cost = float | Callable[[Any], float]
 # A storage and the bytes that are read from it: the time depends on all other reads
 StorageRead = tuple[Any, float]

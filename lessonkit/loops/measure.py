@@ -23,6 +23,7 @@ from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, as_int
 from lessonkit.engine.machine import (
     Cost,
+    Function,
     Priced,
     WorkLog,
     current,
@@ -156,7 +157,7 @@ class Remembered:
             self.room -= len(kept)
             self.kept[place][number] = kept
 
-    def call(self, place: Any, random: bool, fn: Callable[..., Any], *args: Any) -> Any:
+    def call(self, place: Any, random: bool, fn: Function, *args: Any) -> Any:
         """Stand in for *fn* on the virtual clock: return its result for this element.
 
         For an element that was not measured, and for every one if *fn* is *random*, it returns the
@@ -215,7 +216,7 @@ class Notes:
         watch = self.read if node.method == "from_generator" else self.call
         return changes | {name: partial(watch, place, function)}
 
-    def call(self, place: Route, fn: Callable[..., Any], *args: Any) -> Any:
+    def call(self, place: Route, fn: Function, *args: Any) -> Any:
         """Call a function, and note it."""
         number = number_in_hand()
         value, call = self.timed(place, fn, *args)
@@ -223,7 +224,7 @@ class Notes:
         self.calls[place].append(call._replace(number=number))
         return value
 
-    def read(self, place: Route, fn: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    def read(self, place: Route, fn: Function, *args: Any) -> Iterator[Any]:
         """Yield the values of a generator, and note each."""
         read, first = list[bytes](), number_in_hand()
 
@@ -240,7 +241,7 @@ class Notes:
         if all(read):
             self.memory.keep(place, first, [*map(pickle.loads, read)])
 
-    def timed(self, place: Route, fn: Callable[..., Any], *args: Any) -> tuple[Any, Call]:
+    def timed(self, place: Route, fn: Function, *args: Any) -> tuple[Any, Call]:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""
         outside, current.worker = current.worker, WorkLog()
         try:
@@ -323,9 +324,7 @@ class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the 
         return round(self(element.number) * 1e9)
 
 
-def costing(
-    fn: Callable[..., Any], cost: Cost, kind: str, opening: float | None = None
-) -> Callable[..., Any]:
+def costing(fn: Function, cost: Cost, kind: str, opening: float | None = None) -> Function:
     """Return *fn* as one that says its measured *cost*; a generator also says its *opening*."""
 
     def say(more: float = 0) -> None:
