@@ -125,7 +125,7 @@ class DataLoader(Dataset):
 
 
 def refuse_together(node: Node, options: dict[str, Any]) -> None:
-    """Raise ValueError if PyTorch does not allow these *options* of a loader over *node* together."""
+    """Raise ValueError if PyTorch refuses these *options* of a loader over *node* together."""
     alone, apart = not options["num_workers"], base_of(node) is None
     shuffle, size, last = (
         options["shuffle"],

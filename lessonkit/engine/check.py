@@ -108,7 +108,8 @@ two_times = must_be(
     lambda value: (
         isinstance(value, tuple)
         and len(value) == 2
-        and not any(hasattr(time, "price") for time in value)  # a cost of elements
+        and not hasattr(value[0], "price")  # a cost of elements
+        and not hasattr(value[1], "price")
     ),
 )
 name_of_stage = must_be("a name", lambda value: isinstance(value, str) and value != "")
