@@ -101,7 +101,7 @@ class _Pass:
             if self.is_open:
                 task.due = run.real
                 if run.lacks_threads:
-                    run.threadless.catch_up(task)
+                    run.catch_up(task)
                 element = run.step(task, self.stream.next())
         except Exception:
             element = Element(None)  # iteration may go on after it

@@ -30,55 +30,6 @@ from .trace import Name, Recorder
 HASTE = 3_000_000  # ns; so long helpers may catch up before an element is given
 
 
-class Threadless:
-    """The helpers of a run that have no thread, in the order in which they are due."""
-
-    def __init__(self, run: Any) -> None:
-        self.run = run
-        self.sleeping: list[tuple[int, int, Any]] = []  # a heap by due time
-        self.count = 0  # among equal times the first to come goes first
-        self.since = 0  # the end of the last time in which all stood still
-
-    def join(self, helper: Any, due: int) -> None:
-        """Let *helper* go on when it is *due*."""
-        self.count += 1
-        heappush(self.sleeping, (due, self.count, helper))
-
-    def catch_up(self, asker: Any) -> None:
-        """Let helpers catch up with the time that they have missed, now that *asker* asks again."""
-        asked = self.since = asker.due
-        while self.run.real - asked < HASTE and self.give(asker, asked):
-            pass
-        if self.run.must_stop(asker):
-            raise Stopped
-
-    def give(self, asker: Any, until: float) -> bool:
-        """Let the first helper go on that is due by *until*; False if there is none.
-
-        That may be later: *asker* sleeps until then, unless it is woken before.
-        """
-        if not self.sleeping or self.sleeping[0][0] > until or self.run.must_stop(asker):
-            return False
-        if self.run.sleep(asker, self.sleeping[0][0]):
-            due, _, helper = heappop(self.sleeping)
-            if not helper.done:
-                helper.due, helper.lag = due, max(0, self.since - due)
-                self.send(helper)
-            self.run.current = asker
-        return True
-
-    def send(self, helper: Any) -> None:
-        """Run *helper* until it waits again."""
-        self.run.current = helper
-        try:
-            due = helper.context.run(helper.coro.send, None)
-        except BaseException as error:
-            self.run.ended(helper, error)
-        else:
-            if due is not None:
-                self.join(helper, due)
-
-
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
 VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
@@ -150,7 +101,13 @@ class Threads(Run):
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
-        self.threadless = Threadless(self)
+        self.sleeping: list[
+            tuple[int, int, ThreadTask]
+        ] = []  # a heap of helpers without a thread
+        self.slept = (
+            0  # sleeps so far: among equal times, the first to fall asleep wakes first
+        )
+        self.stood_still = 0  # the end of the last time in which these helpers stood still
         self.pid = os.getpid()
 
     @property
@@ -191,7 +148,7 @@ class Threads(Run):
             if due is None:
                 self._wait(task)
             else:
-                while task.asks and self.real < due and self.threadless.give(task, due):
+                while task.asks and self.real < due and self.run_one(task, due):
                     pass
                 self.sleep(task, due)
                 task.due = due
@@ -219,7 +176,7 @@ class Threads(Run):
 
     def _wait(self, task: ThreadTask) -> None:
         while not (task.alarm.acquire(blocking=False) or self.must_stop(task)):
-            if task.asks and self.threadless.give(task, inf):
+            if task.asks and self.run_one(task, inf):
                 continue
             self.lock.release()
             try:
@@ -261,7 +218,7 @@ class Threads(Run):
         finally:
             began, took = task.call_began - self.origin, task.call_took
             if took > LATE:  # too long to be behind still
-                self.threadless.since = began + took
+                self.stood_still = began + took
                 task.due, task.lag = task.due + task.lag, 0
             task.due += took
             if took >= VISIBLE and not (task.call_worked or log):
@@ -319,9 +276,50 @@ class Threads(Run):
             task.has_thread = not self.lacks_threads and start_thread(self._help, task)
             if not task.has_thread:
                 self.lacks_threads = True
-                self.threadless.join(task, task.due)
+                self.schedule(task, task.due)
 
     def cancel(self, task: ThreadTask) -> None:
         super().cancel(task)
         if task.alarm.locked():
             task.alarm.release()  # its thread ends now, not at the next look
+
+    # ---- helpers without a thread ----
+
+    def schedule(self, helper: ThreadTask, due: int) -> None:
+        """Let *helper*, which has no thread, go on when it is *due*."""
+        self.slept += 1
+        heappush(self.sleeping, (due, self.slept, helper))
+
+    def catch_up(self, asker: ThreadTask) -> None:
+        """Let helpers catch up with the time that they have missed, now that *asker* asks again."""
+        asked = self.stood_still = asker.due
+        while self.real - asked < HASTE and self.run_one(asker, asked):
+            pass
+        if self.must_stop(asker):
+            raise Stopped
+
+    def run_one(self, asker: ThreadTask, until: float) -> bool:
+        """Let the first helper go on that is due by *until*; False if there is none.
+
+        That may be later: *asker* sleeps until then, unless it is woken before.
+        """
+        if not self.sleeping or self.sleeping[0][0] > until or self.must_stop(asker):
+            return False
+        if self.sleep(asker, self.sleeping[0][0]):
+            due, _, helper = heappop(self.sleeping)
+            if not helper.done:
+                helper.due, helper.lag = due, max(0, self.stood_still - due)
+                self.run_helper(helper)
+            self.current = asker
+        return True
+
+    def run_helper(self, helper: ThreadTask) -> None:
+        """Run *helper* until it waits again."""
+        self.current = helper
+        try:
+            due = helper.context.run(helper.coro.send, None)
+        except BaseException as error:
+            self.ended(helper, error)
+        else:
+            if due is not None:
+                self.schedule(helper, due)

@@ -18,7 +18,7 @@ MOST_FRAMES, ROOM = 7_000, 500
 
 
 Opener = TypeVar("Opener", bound=Callable[..., "Stream"])
-# By the method of `Dataset`, and whether calls are parallel
+# By the method of `Dataset`, and whether calls are parallel or workers make batches
 OPERATORS: dict[tuple[str, bool], Any] = {}
 
 
@@ -45,7 +45,10 @@ class Scope(NamedTuple):
         position = Position(
             site, sites.get(site, self.position.operator), site not in sites
         )
-        parallel = node.arguments.get("num_parallel_calls") is not None
+        given = node.arguments
+        parallel = (
+            bool(given.get("num_workers")) or given.get("num_parallel_calls") is not None
+        )
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
         scope = Scope(self.run, position, origin or self.origin)
         return opener(scope, node)  # type: ignore[no-any-return]

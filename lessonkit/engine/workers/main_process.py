@@ -11,7 +11,7 @@ from typing import Any
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.machine import shared
 from lessonkit.engine.node import Node, base_of, cardinality
-from lessonkit.engine.operators.base import Scope, Stream, operator
+from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, READY, START, TAKE
@@ -32,13 +32,8 @@ class LoaderState:
 
 
 @operator("DataLoader")
-def open_loader(scope: Scope, node: Node) -> Stream:
-    """Open *node* with or without workers: without, nothing is made ahead or comes out of order."""
-    return (LoaderWithWorkers if node.arguments["num_workers"] else Loader)(scope, node)
-
-
 class Loader(Stream):
-    """Makes each batch in the loop's own process, when it is asked for."""
+    """Makes each batch in the loop's own process, when it is asked for: nothing is made ahead."""
 
     opens_inputs = False  # but in each process
     batches: Any = None  # the samples of each batch, once this has begun
@@ -124,6 +119,7 @@ def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterato
             yield group
 
 
+@operator("DataLoader", parallel=True)
 class LoaderWithWorkers(Loader):
     """Sends requests to its workers, and hands over the batches that they make.
 
