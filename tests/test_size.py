@@ -33,7 +33,7 @@ PACKAGE = Path(__file__).parent.parent / "lessonkit"
 TOKENS = 80_650  # of Python, at most
 DENSITY = 9.05  # tokens per line, at most
 WIDTH = 100  # characters per line, at most
-CLASSES = 157  # at most
+CLASSES = 156  # at most
 CONSTANTS = 159  # names in capitals that a module gives a value to, at most
 NAMES = 81  # that a user can import, and their methods, at most
 PARAMETERS = 218  # of these, at most
@@ -178,7 +178,7 @@ def loader() -> None:
 PREFETCHED = ArtificialDataset(3).prefetch(1)
 
 
-@pytest.mark.parametrize(("run", "most"), [(prefetch, (11, 80)), (loader, (15, 151))])
+@pytest.mark.parametrize(("run", "most"), [(prefetch, (11, 80)), (loader, (15, 150))])
 def test_whoever_follows_one_run_meets_few_files_and_functions(
     run: Callable[[], Any], most: tuple[int, int]
 ) -> None:
