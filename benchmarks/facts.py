@@ -12,6 +12,8 @@ import argparse
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -229,6 +231,36 @@ def video() -> dict[str, dict[str, float]]:
     return found
 
 
+SERVED = """
+import multiprocessing, sys, time
+
+if __name__ == "__main__" and "preload" in sys.argv:
+    multiprocessing.set_forkserver_preload(["torch"])
+
+from torch.utils.data import DataLoader
+
+if __name__ == "__main__":
+    for epoch in range(2):
+        began = time.perf_counter()
+        list(DataLoader(range(16), 2, num_workers=2, multiprocessing_context="forkserver"))
+    print(time.perf_counter() - began)
+"""
+
+
+def served() -> dict[str, float]:
+    """Measure a second epoch of two workers of a fork server, which imports PyTorch before, or each does."""
+    found: dict[str, list[float]] = {"each": [], "preload": []}
+    with TemporaryDirectory() as folder:
+        program = Path(folder) / "served.py"
+        program.write_text(SERVED, encoding="utf-8")
+        for _ in range(3):
+            for name, times in found.items():
+                command = [sys.executable, str(program), name]
+                said = subprocess.run(command, capture_output=True, text=True, check=True)
+                times.append(float(said.stdout))
+    return {name: median(times) for name, times in found.items()}
+
+
 def in_memory() -> dict[str, float]:
     """Measure data that is in memory: by a loader, by its workers, and by slices of a shuffled order."""
     data = TensorDataset(torch.rand(SAMPLES, FEATURES), torch.rand(SAMPLES))
@@ -308,7 +340,7 @@ def main() -> None:
     )
     of_workers = {"pipe": pipe, "threads": threads_in_workers(), "starts": starts()}
     of_workers["wrong"] = {"early": wrong(early=True), "late": wrong(early=False)}
-    of_workers |= {"left": left_in_a_queue(), "video": video()}
+    of_workers |= {"left": left_in_a_queue(), "video": video(), "served": served()}
     of_jobs = {"memory": in_memory(), "profile": profile()}
     for lesson, found in (("09", of_workers), ("11", of_jobs)):
         text = json.dumps(about | found, indent=1) + "\n"

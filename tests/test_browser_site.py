@@ -331,7 +331,8 @@ def test_a_link_to_a_folded_section_opens_it(
     page = learner.page
     page.goto(f"{site.address}/")
     page.get_by_role("row", name=seen).get_by_role("link").click()
-    expect(page.get_by_text(text)).to_be_in_viewport(timeout=PATIENT * 1e3)
+    paragraph = page.get_by_role("paragraph").filter(has_text=text)
+    expect(paragraph).to_be_in_viewport(timeout=PATIENT * 1e3)
 
 
 def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(
