@@ -237,7 +237,7 @@ def test_of_settings_that_are_alike_the_one_that_costs_the_least_comes_first(
     workers = [change.settings["num_workers"] for change in alike.changes[: alike.alike]]
     assert workers == sorted(workers)
     first, best = alike.changes[0], max(alike.changes, key=lambda one: one.saves)
-    assert 1 - first.saves <= 1.03 * (1 - best.saves)
+    assert 1 - first.saves <= 1.05 * (1 - best.saves)
     assert all(row.within == 0 for row in told_apart.table)
     assert all(row.within == 0.1 for row in alike.table)
 

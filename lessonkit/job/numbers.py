@@ -18,8 +18,8 @@ HICCUP = 3  # times the median; a longer time counts as this
 COMPUTES = 0.3  # of a core; a step that holds less waits for an accelerator
 TOO_FEW = 4  # batches; a median of fewer says nothing
 HANDED = 0.0006  # s; a batch on its way to the loop, where no run shows it
-ENDED = 0.012  # s; to end workers, where no run came to its end
-ENDED_EACH = 0.003  # s; of it for each worker
+ENDED = 0.015  # s; to end workers, where no run came to its end
+ENDED_EACH = 0.001  # s; of it for each worker
 RESUME = 0.001  # s; until workers that stayed begin again
 # s; a batch that was made as long before the loop asked for it was ready
 READY_FOR = 0.002
@@ -98,7 +98,7 @@ def measure_numbers(
         waits = [0.0] * len(works)
     works = [max(0.0, make - wait) for make, wait in zip(works, waits, strict=True)]
     handover = between_batches(one)
-    start, handling = starts_and_ends([one, *together], max(2, cores))
+    start, handling = starts_and_ends([one, *together])
     alike = [run for run in (one, *together) if run.workers <= cores]
     first = median(batch.make for run in alike for batch in run.firsts())
     handling["first"] = max(0.0, first - fmean(waits) - fmean(works) - handover)
@@ -281,17 +281,15 @@ def between_batches(run: Watch) -> float:
 
 
 def starts_and_ends(
-    runs: list[Watch], cores: int
+    runs: list[Watch],
 ) -> tuple[tuple[float, float], dict[str, float]]:
     """Return a worker's `start`, and what `Handling` has of starts and ends.
 
-    A worker works after a time that runs with as many workers as *cores* show.
+    Until a worker is ready shows a run with one: of several, all but the last are ready when
+    the loop first asks for a batch.
     """
     begin, each = fixed_and_each([(run.workers, run.opened - run.began) for run in runs])
-    full = [run for run in runs if run.workers == cores]
-    booting = median(
-        median(batch.began for batch in run.firsts()) - run.opened for run in full
-    )
+    ready = [run.batches[0].began - run.opened for run in runs if run.workers == 1]
     ends = [(run.workers, run.closed - run.ended) for run in runs if run.whole]
     stop, stop_each = fixed_and_each(ends) if ends else (ENDED, ENDED_EACH)
     handling = {
@@ -299,7 +297,7 @@ def starts_and_ends(
         "stop": stop,
         "stop_each": stop_each,
     }
-    return (each, max(0.0, booting + each * (cores - 1) / 2)), handling
+    return (each, max(0.0, median(ready))), handling
 
 
 def fixed_and_each(times: list[tuple[int, float]]) -> tuple[float, float]:

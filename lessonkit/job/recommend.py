@@ -262,10 +262,10 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     best = min(mean_epoch(forecast) for _, forecast in told)
     told.sort(key=lambda one: sort_key(job, one[0], one[1], best))
     if run:
-        print(f"trying the best {TRIED} settings: {TRIED + 1} times {TRY:.0f} s")
+        print(f"trying the best {TRIED} settings: {TRIED + 2} times {TRY:.0f} s")
     changes = sorted(worthwhile(found, told, run), key=lambda one: -one.saves)
     # Epochs that differ by less than the same run from itself are alike, but no others
-    near = 1 + min(0.03, max(AS_GOOD, found.error))
+    near = 1 + min(WORTH, max(AS_GOOD, found.error))
     alike = [one for one in changes if 1 - one.saves <= near * (1 - changes[0].saves)]
     alike.sort(key=lambda one: price_of(job, one.settings))
     for one in alike + changes[len(alike) :]:  # what adds to a better one gives no more
@@ -329,22 +329,26 @@ def worthwhile(
     They are really *run* if that is asked for; those that fail are noted in *found*, and
     others come in their place.
     """
-    job, tried = found.job, set[Any]()
+    job, kinds = found.job, set[Any]()
+    tried: list[tuple[Settings, float]] = []
 
     def seconds(setting: Settings, forecast: Forecast) -> float:
         return mean_epoch(forecast) + (real_minus_forecast(job, setting) if run else 0)
 
-    now = seconds({}, found.now)
+    before = seconds({}, found.now)
     for setting, forecast in ranked:
         kind = setting.get("num_workers"), setting.get("threads")
-        if kind in tried or len(tried) - len(found.failed) == TRIED:
+        if kind in kinds or len(tried) == TRIED:
             continue
-        tried.add(kind)
+        kinds.add(kind)
         try:
-            saves = 1 - seconds(setting, forecast) / now
+            tried.append((setting, seconds(setting, forecast)))
         except RuntimeError as error:
             found.failed.append(f"{as_arguments(setting)}: {error}")
-            continue
+    # Before the others and after them, because a machine may become slower meanwhile
+    now = (before + seconds({}, found.now)) / 2
+    for setting, took in tried:
+        saves = 1 - took / now
         if saves > max(AS_GOOD, found.error / 2):
             yield describe(job, setting, saves, run)
 
