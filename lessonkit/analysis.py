@@ -4,7 +4,7 @@ from lessonkit.explain.compare import compare
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
-from lessonkit.explain.memory import memory
+from lessonkit.explain.plumbing import memory
 from lessonkit.improve.advise import advise
 from lessonkit.improve.knobs import curve, knobs, with_knob
 from lessonkit.job.job import load_job, measure, save_job

@@ -1,6 +1,6 @@
-"""The pipeline as a row of parts that work, hold or pass on, in the order in which data flows."""
+"""The pipeline as a row of parts that work, hold or pass on, and what they held over time."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.node import Node, walk
@@ -10,6 +10,7 @@ from lessonkit.engine.trace import CALL, FILL, QUEUE, Trace
 # What stands on it, the stages that worked in it, how many calls may be under way at once, and the
 # number of its buffer, -1 for none
 Part = tuple[str, tuple[str, ...], int, int]
+Held = tuple[float, int, int]  # from this second on: how many elements, and bytes
 
 
 def plumbing(trace: Trace) -> tuple[Part, ...]:
@@ -74,3 +75,20 @@ def most_calls(node: Node, cores: int) -> int:
         return calls
     cycle = node.arguments.get("cycle_length", cores)
     return min(cores, cycle_length(cycle, calls, cores))
+
+
+def memory(trace: Trace) -> dict[str, list[Held]]:
+    """Return what each buffer and cache of *trace* held after each change, also of one moment.
+
+    >>> from lessonkit import ArtificialDataset, benchmark
+    >>> memory(benchmark(ArtificialDataset(3, nbytes=100).cache().prefetch(2), 1))["cache"]
+    [(0.045, 1, 100), (0.06, 2, 200), (0.075, 3, 300)]
+    """
+    steps: dict[str, list[Held]] = {name: [] for name in trace.buffers}
+    elements, nbytes = Counter[str](), Counter[str]()
+    for event in trace.events:
+        name = event.buffer
+        elements[name] += event.change
+        nbytes[name] += event.change * event.nbytes
+        steps[name].append((event.time, elements[name], nbytes[name]))
+    return steps

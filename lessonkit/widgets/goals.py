@@ -15,7 +15,7 @@ from lessonkit.engine.node import walk
 from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
-from lessonkit.explain.memory import memory
+from lessonkit.explain.plumbing import memory
 
 from .page_data import Json
 from .sandbox import PipelineRun, shortened

@@ -8,10 +8,9 @@ from lessonkit.engine.trace import Trace
 from lessonkit.explain.critical_path import critical_path, ended
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
-from lessonkit.explain.memory import memory
-from lessonkit.explain.plumbing import plumbing
+from lessonkit.explain.plumbing import memory, plumbing
 from lessonkit.pictures.layout import NOT_WORK, Layout, Row, ink_on, layout
-from lessonkit.pictures.strip import strip_scene
+from lessonkit.pictures.timeline import strip_scene
 from lessonkit.words import milliseconds, percent, samples, size
 
 Json = dict[str, Any]  # an object as the page gets it

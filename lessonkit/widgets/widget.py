@@ -11,8 +11,7 @@ import traitlets
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.drawing import Picture
-from lessonkit.pictures.strip import plot_ranks
-from lessonkit.pictures.timeline import plot_timelines
+from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
 from .page_data import Json, packed, page_data
 from .sandbox import RefusedError, sentence_of
