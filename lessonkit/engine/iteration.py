@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import Any
 
 from lessonkit.engine.operators.base import Scope, open_whole
 
 from .element import END, Element
-from .machine import Machine, shared
+from .machine import Machine, current, shared
 from .node import Node
 from .run import Stopped
 from .threads import Threads, ThreadTask
@@ -70,12 +69,12 @@ class _Pass:
         self.stream = open_whole(Scope(self.run), node)
         self.is_open = True
         self.asking = False
-        self.pid = os.getpid()
+        self.pid = current.pid
 
     def lock(self) -> threading.Lock:
         """Return the lock of the run; after a fork a new one, which no helper can have held."""
-        if self.pid != os.getpid():
-            self.pid, self.run.lock = os.getpid(), threading.Lock()
+        if self.pid != current.pid:
+            self.pid, self.run.lock = current.pid, threading.Lock()
         return self.run.lock
 
     def next(self) -> Any:

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from functools import partial
 from math import inf
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
@@ -52,11 +51,16 @@ NO_WORK = object()
 
 
 class _Current(threading.local):
-    # The task or log that a function runs for: it hears of the `work` that the function says
+    """Knows this process, for all threads, and of each thread the worker whose function runs on it.
+
+    A worker is a task or a log: it hears of the `work` that the function says.
+    """
+
     worker: Any = None
+    pid = os.getpid()  # kept, so that the system is not asked for each element
 
 
-current = _Current()  # the worker whose function runs on this thread
+current = _Current()
 
 
 def number_in_hand() -> Any:
@@ -64,10 +68,13 @@ def number_in_hand() -> Any:
     return current.worker.element.number if current.worker is not None else 0
 
 
-if hasattr(
-    os, "register_at_fork"
-):  # a process that a function forks is outside the pipeline
-    os.register_at_fork(after_in_child=partial(setattr, current, "worker", None))
+def begin_anew() -> None:
+    """Note that this process was forked: one that a function forks is outside the pipeline."""
+    current.worker, _Current.pid = None, os.getpid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=begin_anew)
 
 
 def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:

@@ -12,7 +12,6 @@ stands still. After that its own clock is behind (its `lag`) and goes on from wh
 waits that it missed take no time.
 """
 
-import os
 import threading
 import time
 import types
@@ -108,7 +107,7 @@ class Threads(Run):
             0  # sleeps so far: among equal times, the first to fall asleep wakes first
         )
         self.stood_still = 0  # the end of the last time in which these helpers stood still
-        self.pid = os.getpid()
+        self.pid = current.pid
 
     @property
     def now(self) -> int:
@@ -185,7 +184,7 @@ class Threads(Run):
                     return
             finally:
                 self.lock.acquire()
-            if os.getpid() != self.pid:
+            if current.pid != self.pid:
                 raise RuntimeError(
                     "this iterator began before the fork, in the other process: make a new one"
                 )
