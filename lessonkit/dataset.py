@@ -235,14 +235,14 @@ class Dataset(Description):
         >>> list(Dataset.range(1, 3).interleave(twice, cycle_length=2))
         [1, 2, 1, 2]
         """
-        if cycle_length not in (None, AUTOTUNE) and num_parallel_calls is not None:
-            calls = check.integer(
-                "num_parallel_calls", num_parallel_calls, least=1, auto=True
-            )
-            if calls > check.integer("cycle_length", cycle_length, least=1):
-                most = f"must be {cycle_length} or less, as cycle_length is"
-                raise ValueError(f"num_parallel_calls={num_parallel_calls}: {most}")
-        return self._then("interleave", locals())
+        made = self._then("interleave", locals())
+        cycle, calls = (
+            made.node.arguments[name] for name in ("cycle_length", "num_parallel_calls")
+        )
+        if cycle not in (None, AUTOTUNE) and calls is not None and calls > cycle:
+            most = f"must be {cycle} or less, as cycle_length is"
+            raise ValueError(f"num_parallel_calls={calls}: {most}")
+        return made
 
     # ---- buffers ----
 
@@ -327,12 +327,11 @@ class Dataset(Description):
         >>> list(Dataset.range(7).shard(3, 1))
         [1, 4]
         """
-        shards = check.integer("num_shards", num_shards, least=1)
-        if not 0 <= check.integer("index", index) < shards:
-            raise ValueError(
-                f"index={index}: must be 0 to {shards - 1}, as num_shards is {shards}"
-            )
-        return self._then("shard", locals())
+        made = self._then("shard", locals())
+        if not 0 <= index < num_shards:
+            most = f"must be 0 to {num_shards - 1}, as num_shards is {num_shards}"
+            raise ValueError(f"index={index}: {most}")
+        return made
 
 
 class ArtificialDataset(Dataset):

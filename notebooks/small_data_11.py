@@ -79,7 +79,7 @@ def served(
     """
     check.amount("first_byte", first_byte)
     if bandwidth != inf:
-        check.amount("bandwidth", bandwidth, "bytes a second", "above 0")
+        check.amount("bandwidth", bandwidth, "bytes per second", "above 0")
     if not Path(folder).is_dir():
         raise ValueError(f"folder={str(folder)!r}: must be a folder")
     server = SlowServer(("127.0.0.1", 0), partial(SlowAnswer, directory=str(folder)))

@@ -84,7 +84,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="must be 1 or more"):
             write_small_data(tmp_path, **wrong)
     for said, options in (
-        ("bandwidth=0: must be a number of bytes a second, above 0", {"bandwidth": 0}),
+        ("bandwidth=0: must be a number of bytes per second, above 0", {"bandwidth": 0}),
         ("first_byte", {"first_byte": -1}),
     ):
         with pytest.raises(ValueError, match=said), served(tmp_path, **options):

@@ -203,7 +203,7 @@ def test_what_are_no_bytes_are_refused() -> None:
             duration(Dataset.range(1).map(cost=Storage(1).read({0: wrong}.__getitem__)))
     with pytest.raises(
         TypeError,
-        match="bandwidth=None: must be a number of bytes a second, more than 0",
+        match="bandwidth=None: must be a number of bytes per second, more than 0",
     ):
         Storage()
     with pytest.raises(TypeError, match="bandwidth"):

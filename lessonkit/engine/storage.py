@@ -162,10 +162,10 @@ class Storage:
     cap: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("bandwidth", "cap"):
-            value = getattr(self, name)
-            if name == "bandwidth" or value is not None:
-                check.amount(name, value, "bytes a second", "more than 0")
+        positive = "bytes per second", "more than 0"
+        check.amount("bandwidth", self.bandwidth, *positive)
+        if self.cap is not None:
+            check.amount("cap", self.cap, *positive)
         check.amount("first_byte", self.first_byte)
         if self.streams is not None:
             check.integer("streams", self.streams, least=1)
@@ -193,7 +193,7 @@ class Storage:
 
     @property
     def most(self) -> float:
-        """The bytes a second that one stream can have."""
+        """The bytes per second that one stream can have."""
         return min(self.bandwidth, self.cap or math.inf)
 
 
