@@ -14,8 +14,13 @@ from lessonkit.loops.probe import Verdict
 __all__ = [
     "Profile",
     "epoch",
+    "gpu_errors",
+    "gpu_rows",
+    "gpu_table",
     "mean",
     "measured",
+    "off_by",
+    "on_gpu",
     "probed",
     "stored",
     "together",
@@ -69,6 +74,55 @@ def tried(name: str) -> str:
             f"{words:70}{job.forecast(**settings)[1]:9.3f}{each:10.3f}" for each in taken
         ]
     return "\n".join(lines)
+
+
+def on_gpu(name: str) -> Any:
+    """Return what was measured of a job by its *name* on one NVIDIA H200 with 16 cores.
+
+    The result has the `job` that `measure` gave, the `real` epochs of ten settings, each run
+    twice, and the first change that `recommend` gave, which was really run too.
+    """
+    stored = json.loads(get_data(__name__, "gpu_11.json") or b"")[name]
+    return stored | {"job": load_job(BytesIO(json.dumps(stored["job"]).encode()))}
+
+
+def gpu_rows(name: str) -> list[tuple[str, float, float]]:
+    """Return each setting of a job on the GPU, and its first epoch as predicted and measured."""
+    found, rows = on_gpu(name), []
+    usual = found["real"][0][0]
+    for setting, runs in found["real"]:
+        changed = {key: value for key, value in setting.items() if value != usual[key]}
+        words = ", ".join(f"{key}={value}" for key, value in changed.items())
+        told = found["job"].forecast(**setting)[0]
+        rows.append((words or "num_workers=0", told, mean(first for first, _ in runs)))
+    return rows
+
+
+def gpu_table(name: str) -> str:
+    """Return a table of what an epoch of a job on the GPU took, beside what was predicted."""
+    lines = [f"{'seconds of the first epoch':44}predicted  measured     off"]
+    for words, told, took in gpu_rows(name):
+        lines.append(f"{words:44}{told:9.2f}{took:10.2f}{told / took - 1:+8.0%}")
+    return "\n".join(lines)
+
+
+def gpu_errors(name: str) -> tuple[list[float], list[float]]:
+    """Return by which shares of the mean of two runs a forecast was off, and the runs themselves."""
+    found = on_gpu(name)
+    told, single = [], []
+    for setting, runs in found["real"]:
+        forecast = found["job"].forecast(**setting)
+        for foretold, took in zip(forecast, zip(*runs, strict=True), strict=True):
+            told.append(abs(foretold / mean(took) - 1))
+            single.append(abs(took[0] / mean(took) - 1))
+    return told, single
+
+
+def off_by(part: float, *, told: bool = True) -> float:
+    """Return what a *part* of all forecasts on the GPU was off by at most; or of single runs."""
+    jobs = [gpu_errors(name)[not told] for name in ("images", "text", "features")]
+    errors = sorted(error for each in jobs for error in each)
+    return errors[int(part * len(errors))]
 
 
 def measured() -> Any:

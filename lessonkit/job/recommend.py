@@ -264,8 +264,8 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     if run:
         print(f"trying the best {TRIED} settings: {TRIED + 2} times {TRY:.0f} s")
     changes = sorted(worthwhile(found, told, run), key=lambda one: -one.saves)
-    # Epochs that differ by less than the same run from itself are alike, but no others
-    near = 1 + min(WORTH, max(AS_GOOD, found.error))
+    # Epochs that differ by less than half of what the same run differed from itself are alike
+    near = 1 + min(WORTH, max(AS_GOOD, found.error / 2))
     alike = [one for one in changes if 1 - one.saves <= near * (1 - changes[0].saves)]
     alike.sort(key=lambda one: price_of(job, one.settings))
     for one in alike + changes[len(alike) :]:  # what adds to a better one gives no more
