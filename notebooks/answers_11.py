@@ -112,8 +112,8 @@ def gpu_errors(name: str) -> tuple[list[float], list[float]]:
     told, single = [], []
     for setting, runs in found["real"]:
         forecast = found["job"].forecast(**setting)
-        for foretold, took in zip(forecast, zip(*runs, strict=True), strict=True):
-            told.append(abs(foretold / mean(took) - 1))
+        for predicted, took in zip(forecast, zip(*runs, strict=True), strict=True):
+            told.append(abs(predicted / mean(took) - 1))
             single.append(abs(took[0] / mean(took) - 1))
     return told, single
 
