@@ -259,3 +259,26 @@ def test_a_link_to_a_section_of_a_document_leads_to_its_heading(path: Path) -> N
     for name, anchor in links:
         if not name or name.endswith(".md"):
             assert anchor in anchors(path.parent / name if name else path), (name, anchor)
+
+
+@pytest.mark.parametrize("lesson", WRITTEN)
+def test_a_lesson_has_one_name_everywhere(lesson: str) -> None:
+    cells = json.loads((NOTEBOOKS / f"{lesson}.ipynb").read_bytes())["cells"]
+    title = "".join(cells[0]["source"]).splitlines()[0].removeprefix("# ")
+    name = title.split(":")[0]
+    page = (ROOT / f"docs/teaching/{lesson[:2]}.md").read_text(encoding="utf-8")
+    assert page.splitlines()[0] == f"# {title}"
+    texts = [README.read_text(encoding="utf-8")]
+    texts += [(ROOT / "docs/teaching.md").read_text(encoding="utf-8")]
+    texts += [
+        (NOTEBOOKS / f"{other}.ipynb").read_text(encoding="utf-8") for other in WRITTEN
+    ]
+    links = [
+        link
+        for text in texts
+        for link in re.findall(rf"\[([^]]*)\]\([^)]*{lesson}\.ipynb\)", text)
+    ]
+    named = {
+        link.removeprefix("Next: ") for link in links if re.match(r"(Next: )?\d\d .", link)
+    }
+    assert named == {name}
