@@ -226,6 +226,18 @@ def test_its_links_lead_somewhere(name: str) -> None:
             assert anchor in anchors, target
 
 
+def test_the_index_of_09_leads_to_each_of_its_sections() -> None:
+    sections = [heading for heading in lesson("09_workers").headings if heading.level == 3]
+    (index,) = (
+        cell.source
+        for cell in lesson("09_workers").markdown
+        if cell.source.startswith("## Further")
+    )
+    rows = re.findall(r"\| \[(.+)\]\(#(.+)\) \|", index)
+    assert sorted(text for text, _ in rows) == sorted(heading.text for heading in sections)
+    assert all(anchor == text.replace(" ", "-") for text, anchor in rows)
+
+
 @each
 def test_it_links_to_the_next(name: str) -> None:
     place = SERIES.index(name)
