@@ -16,11 +16,11 @@ from .trace import LOOP, TRAIN
 
 
 class Iterator:
-    """One pass over a dataset. It ends its helpers when it ends, is closed or is let go.
+    """One pass over a dataset. Its background readers end when it ends, is closed or is let go.
 
     An error in a learner's function comes out of `next` in the place of its element,
-    and iteration can go on after it. In a process that is forked, which has none of the
-    helpers' threads, RuntimeError comes in the place of the elements that they would make.
+    and iteration can go on after it. A process that is forked has no threads of
+    these readers, so RuntimeError comes in the place of the elements that they would make.
     """
 
     def __init__(self, node: Node) -> None:
@@ -35,7 +35,7 @@ class Iterator:
         return current_pass.next()
 
     def close(self) -> None:
-        """End the helpers, close the files and drop what was made ahead."""
+        """End the background readers, close the files and drop elements that were made ahead."""
         with self._pass.lock():
             self._pass.close()
 

@@ -156,14 +156,14 @@ def batches(samples: int, size: int | None, drop_last: bool) -> int:
     return samples // (size or 1) if drop_last else -(-samples // (size or 1))
 
 
-def _of_loader(loader: Node, samples: Any) -> Any:
-    """Count the batches that *loader* gives; of an iterable nobody knows, unless it has no end."""
-    options: dict[str, Any] = loader.arguments
+def _of_loader(node: Node, samples: Any) -> Any:
+    """Count the batches of a loader's *node*; None for an iterable, unless that has no end."""
+    options: dict[str, Any] = node.arguments
     if options["batch_sampler"] is not None:
         return length(options["batch_sampler"])
     if options["sampler"] is not None:
         samples = length(options["sampler"])
-    if samples in (None, math.inf) or base_of(loader.inputs[0]) is None:
+    if samples in (None, math.inf) or base_of(node.inputs[0]) is None:
         return math.inf if samples == math.inf else 0 if samples == 0 else None
     return batches(samples, options["batch_size"], options["drop_last"])
 
@@ -192,13 +192,13 @@ def is_repeatable(node: Node) -> bool:
     return is_ordered and not given.get("random")
 
 
-def one_call(loader: Node) -> bool:
-    """Whether the maps under *loader* are called once per batch: given batches and an order."""
-    options = loader.arguments
+def one_call(node: Node) -> bool:
+    """Whether the maps under a loader's *node* are called once per batch: it must have an order."""
+    options = node.arguments
     return (
         options["batch_size"] is not None
         and options["getitems"]
-        and base_of(loader.inputs[0]) is not None
+        and base_of(node.inputs[0]) is not None
     )
 
 

@@ -164,7 +164,7 @@ class Run(ABC):
 
     @property
     def states(self) -> NodeStates:
-        """The memory of the current process, from one iteration to the next."""
+        """The states of nodes in the current process, from one iteration to the next."""
         return self.current.process.states
 
     @types.coroutine

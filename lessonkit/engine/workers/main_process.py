@@ -95,12 +95,12 @@ class Loader(Stream):
         return indices_of(self.node, known, f"{seed}:{self.epoch}")
 
 
-def indices_of(loader: Node, samples: Any, seed: str) -> Iterator[Indices]:
-    """Yield the sample numbers of each batch of *loader*, over this number of *samples*.
+def indices_of(node: Node, samples: Any, seed: str) -> Iterator[Indices]:
+    """Yield the sample numbers of each batch of a loader's *node*, over this number of *samples*.
 
     If it shuffles, *seed* decides the order.
     """
-    given = loader.arguments
+    given = node.arguments
     if given["batch_sampler"] is not None:
         return iter(given["batch_sampler"])
     order = range(samples) if given["sampler"] is None else given["sampler"]
