@@ -1,10 +1,9 @@
-"""The machine that a pipeline runs on, its processes, and the cost of an element."""
+"""The machine that a pipeline runs on, the work of functions, and the cost of an element."""
 
 import os
 import random
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from math import inf
@@ -132,22 +131,6 @@ class WorkerInfo(NamedTuple):
 
     id: int
     num_workers: int
-
-
-@dataclass(eq=False)
-class Process:
-    """Holds what the tasks of one process share: an interpreter lock and the states of nodes.
-
-    *info* says which worker of a loader it is; None is the main process. *passes* counts
-    how often it has opened each source, and *first* is the number of the first pass: a
-    worker that is started anew goes on with that of its loader.
-    """
-
-    interpreter: Any
-    states: NodeStates
-    info: WorkerInfo | None = None
-    first: int = 0
-    passes: Counter[int] = field(default_factory=Counter)
 
 
 def get_worker_info() -> WorkerInfo | None:

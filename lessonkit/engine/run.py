@@ -13,9 +13,11 @@ it waits, or a function that it called raises `Stopped`.
 
 import types
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import nullcontext
+from functools import partial
+from itertools import count
 from typing import Any
 
 from . import check
@@ -25,7 +27,6 @@ from .machine import (
     Machine,
     NodeStates,
     Price,
-    Process,
     WorkerInfo,
     WorkLog,
 )
@@ -131,6 +132,23 @@ class Resource(Gate):
         self.release()
 
 
+class Process:
+    """Holds an interpreter lock and the *states* of nodes, which all tasks of one process share.
+
+    *info* says which worker of a loader it is; None is the main process. *passes* gives the
+    numbers of the passes over each source, which begin with *first*: a worker that is started
+    anew goes on with the number of its loader.
+    """
+
+    def __init__(
+        self, run: "Run", states: NodeStates, info: WorkerInfo | None = None, first: int = 0
+    ) -> None:
+        self.interpreter = Resource(run, "interpreter", 1, "interpreter lock held")
+        self.states = states
+        self.info = info
+        self.passes: dict[int, Iterator[int]] = defaultdict(partial(count, first))
+
+
 class Run(ABC):
     """Holds what the operators of one iteration share, on one clock."""
 
@@ -158,7 +176,7 @@ class Run(ABC):
         self.storages: dict[Any, Any] = {}  # their streams
         self.shares_storages = True  # a real worker process does not
         self.cores = Resource(self, "cores", machine.cores, "no core")
-        self.process = self.new_process(states)  # the main one
+        self.process = Process(self, states)  # the main one
 
     # ---- for operators ----
 
@@ -357,17 +375,6 @@ class Run(ABC):
     # ---- for processes: a loader and its workers ----
     # They use `record_span` and `call_without_lock` as well, `process` of a task, and
     # `leftovers`.
-
-    def new_process(
-        self, states: NodeStates, info: WorkerInfo | None = None, passes: int = 0
-    ) -> Process:
-        """Make a process with a lock of its own, and with these *states* of nodes."""
-        return Process(
-            Resource(self, "interpreter", 1, "interpreter lock held"),
-            states,
-            info,
-            passes,
-        )
 
     def record_wait(
         self,

@@ -27,9 +27,7 @@ class Source(Stream):
                 instance, _, sample = recorder.identities[self.origin.key]
                 outer = instance, sample
             self.instance = recorder.opened(self.scope.position, outer)
-            process = self.run.current.process
-            self.epoch = process.first + process.passes[self.instance]
-            process.passes[self.instance] += 1
+            self.epoch = next(self.run.current.process.passes[self.instance])
 
     def begin(self) -> Element:
         """Make the next element of this source, still without a value."""

@@ -11,7 +11,7 @@ from lessonkit.engine.machine import NodeStates, WorkerInfo, price
 from lessonkit.engine.node import Node, one_call, swap
 from lessonkit.engine.operators.base import joined, operator
 from lessonkit.engine.operators.sources import Listed
-from lessonkit.engine.run import Gate
+from lessonkit.engine.run import Gate, Process
 from lessonkit.engine.trace import CALL
 
 # Of a batch; of one sample without batches; None for an iterable's next
@@ -212,7 +212,7 @@ class Worker(BatchMaker):
         base = states.base + 1 + loader.epoch * loader.num_workers + number
         own = NodeStates(fixed_seed=states.fixed_seed, base=base)
         info = WorkerInfo(number, loader.num_workers)
-        self.process = self.run.new_process(own, info, loader.epoch)
+        self.process = Process(self.run, own, info, loader.epoch)
 
     # ---- for the main process ----
 
