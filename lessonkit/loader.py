@@ -126,12 +126,11 @@ class DataLoader(Dataset):
 
 def refuse_together(node: Node, options: dict[str, Any]) -> None:
     """Raise ValueError if PyTorch refuses these *options* of a loader over *node* together."""
-    alone, apart = not options["num_workers"], base_of(node) is None
-    shuffle, size, last = (
-        options["shuffle"],
-        options["batch_size"],
-        options["drop_last"],
-    )
+    alone = not options["num_workers"]
+    apart = base_of(node) is None
+    shuffle = options["shuffle"]
+    size = options["batch_size"]
+    last = options["drop_last"]
     names = ("prefetch_factor", "sampler", "batch_sampler")
     ahead, sampler, batch = (options[name] is not None for name in names)
     refused = {

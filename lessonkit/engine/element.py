@@ -30,17 +30,16 @@ class Batch(list[Any]):
 
 def elementwise(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     """Apply *operation* to pairs; a less deep operand is paired with every row of the other."""
-    deep, other = depth(left), depth(right)
+    deep = depth(left)
+    other = depth(right)
     if deep == other == 0:
         return operation(left, right)
     if deep == other and len(left) != len(right):
         raise ValueError(
             f"{reprlib.repr(left)} and {reprlib.repr(right)}: must have the same length"
         )
-    left, right = (
-        left if deep >= other else repeat(left),
-        right if deep <= other else repeat(right),
-    )
+    left = left if deep >= other else repeat(left)
+    right = right if deep <= other else repeat(right)
     return Batch(elementwise(operation, *row) for row in zip(left, right, strict=False))
 
 
@@ -126,7 +125,8 @@ def settle(element: Element) -> Element:
     that asked, and so its iterator, which would never be let go.
     """
     if type(element) is Failure:
-        error, element.value = element.value, None
+        error = element.value
+        element.value = None
         try:
             raise error
         finally:

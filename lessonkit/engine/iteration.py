@@ -74,7 +74,8 @@ class _Pass:
     def lock(self) -> threading.Lock:
         """Return the lock of the run; after a fork a new one, which no helper can have held."""
         if self.pid != current.pid:
-            self.pid, self.run.lock = current.pid, threading.Lock()
+            self.pid = current.pid
+            self.run.lock = threading.Lock()
         return self.run.lock
 
     def next(self) -> Any:
@@ -95,7 +96,9 @@ class _Pass:
 
     def ask(self) -> Element:
         """Return the next element or END, after which all is closed; so it is after Ctrl+C."""
-        run, task, element = self.run, self.task, END
+        run = self.run
+        task = self.task
+        element = END
         try:
             if self.is_open:
                 task.due = run.real

@@ -69,7 +69,8 @@ def number_in_hand() -> Any:
 
 def begin_anew() -> None:
     """Note that this process was forked: one that a function forks is outside the pipeline."""
-    current.worker, _Current.pid = None, os.getpid()
+    current.worker = None
+    _Current.pid = os.getpid()
 
 
 if hasattr(os, "register_at_fork"):

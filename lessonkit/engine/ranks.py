@@ -64,7 +64,8 @@ class Ranks:
 
         With its steps they add up to the duration, to the nanosecond.
         """
-        own, for_others = 0, dict[int, int]()
+        own = 0
+        for_others = dict[int, int]()
         for times, step in zip(self.times[rank], self.steps, strict=False):
             own += times.got - times.asked
             if waited := step.end_ns - times.trained:
@@ -72,7 +73,8 @@ class Ranks:
         return own / NS, {other: time / NS for other, time in for_others.items()}
 
     def __repr__(self) -> str:
-        ranks, steps = len(self.traces), len(self.steps)
+        ranks = len(self.traces)
+        steps = len(self.steps)
         text = f"<Ranks: {ranks} ranks, {steps} steps, {self.duration * 1e3:.3f} ms>"
         return f"{text}\n{self.uneven}".rstrip()
 
@@ -90,7 +92,8 @@ class Rank:
 
     def __init__(self, number: int, loop: Any) -> None:
         self.number = number
-        self.run, self.run.in_step = loop.run, False
+        self.run = loop.run
+        self.run.in_step = False
         self.times: list[StepTimes] = []
         loop.meet = self.meet
         self.others = self.run.name("Others", LOOP, MEET)
@@ -115,11 +118,13 @@ class Rank:
     def go(self, until: float) -> None:
         """Run until it waits for the others or has ended, or up to the time *until*."""
         if end := self.run.go(self.main, until):
-            self.has_ended, self.waits_since = end != ALL_RANKS, self.run.time
+            self.has_ended = end != ALL_RANKS
+            self.waits_since = self.run.time
 
     def release(self, at: int) -> None:
         """Let it go on *at* this time; until then it waits for the others."""
-        since, self.waits_since = self.waits_since or 0, None
+        since = self.waits_since or 0
+        self.waits_since = None
         self.run.current = self.main
         if at > since:
             self.run.record_span(self.others, "wait", since, at, Element(None))
@@ -143,7 +148,8 @@ def train_together(
     *loop_over* makes the training loop of a pipeline. *record* may be the only rank to be recorded,
     and *progress* is told of the first. Raises ValueError for a rank to record that is none.
     """
-    numbers, is_one = range(count), type(record) is int
+    numbers = range(count)
+    is_one = type(record) is int
     check.function("dataset", function)
     if is_one and record not in numbers:
         raise ValueError(
@@ -160,7 +166,8 @@ def train_together(
         for rank in ranks:
             rank.run.storages = ranks[0].run.storages  # one storage for all
         steps: list[JointStep] = []
-        uneven, cancelled = "", False
+        uneven = ""
+        cancelled = False
         try:
             uneven = take_steps(ranks, steps)
         except Stopped:

@@ -46,7 +46,8 @@ class State:
 
 def state_of(trace: Any, after: int) -> State:
     """Return the state of a run after *after* elements; ValueError if it has none."""
-    node, recorded = trace.dataset.node, trace.recorded
+    node = trace.dataset.node
+    recorded = trace.recorded
     times = [epoch.start + time for epoch in trace.epochs for time in epoch.arrivals]
     if after > len(times):
         must = f"must be {len(times)} or less, the number of elements that were trained on"
@@ -60,9 +61,11 @@ def state_of(trace: Any, after: int) -> State:
     held = sum(
         event.change * event.nbytes for event in trace.events if event.time_ns <= now
     )
-    first, before = times[0] if times else 0.0, trace.options["resume"]
+    first = times[0] if times else 0.0
+    before = trace.options["resume"]
     if before is not None:  # all is counted from the beginning of the run before
-        first, after = before.position, before.after + after
+        first = before.position
+        after = before.after + after
     return State(fingerprint(node, trace.machine.cores), after, held, first)
 
 
@@ -110,7 +113,8 @@ def parts_of(value: Any) -> Iterable[Any]:
             return (name,)
         if isinstance(value, FunctionType):
             cells = [cell.cell_contents for cell in value.__closure__ or ()]
-            known, names = value.__globals__, sorted({*names_in(value.__code__)})
+            known = value.__globals__
+            names = sorted({*names_in(value.__code__)})
             used = {name: known[name] for name in names if name in known}
             return value.__code__, value.__defaults__, value.__kwdefaults__, cells, used
         if isinstance(value, (staticmethod, classmethod, property)):
@@ -129,7 +133,8 @@ def global_name(value: Any) -> str:
     """Return the name of a module, or of a member of an installed one; else an empty string."""
     if isinstance(value, ModuleType):
         return value.__name__
-    name, module = getattr(value, "__qualname__", ""), getattr(value, "__module__", "")
+    name = getattr(value, "__qualname__", "")
+    module = getattr(value, "__module__", "")
     found = sys.modules.get(module or "")
     path = str(getattr(found, "__file__", ""))
     is_installed = module in sys.builtin_module_names or path.startswith(INSTALLED)

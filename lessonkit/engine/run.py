@@ -195,7 +195,8 @@ class Run(ABC):
         """
         if condition():
             return
-        task, began = self.current, self.time
+        task = self.current
+        began = self.time
         task.waits_for = gate.name
         while True:
             gate.waiting.append((task, condition))
@@ -203,7 +204,8 @@ class Run(ABC):
             if condition():
                 break
         if self.recorder is not None and self.time > began:
-            recorder, ended = self.recorder, self.time
+            recorder = self.recorder
+            ended = self.time
             recorder.spans += (
                 task.stage,
                 reason,
@@ -323,7 +325,8 @@ class Run(ABC):
     ) -> None:
         """Record a span of the current task: from now on it decides when that can go on."""
         if self.recorder is not None and stage is not None:
-            spans, task = self.recorder.spans, self.current
+            spans = self.recorder.spans
+            task = self.current
             spans += (
                 stage,
                 kind,
@@ -340,13 +343,16 @@ class Run(ABC):
         """Name the stage at *position* in this *role*: *wanted*, with a number if that is taken."""
         key = (position.site, wanted, role)
         if key not in self.names:
-            text, number = wanted, 1
+            text = wanted
+            number = 1
             while text in self.taken:
                 number += 1
                 text = f"{wanted} {number}"
             self.taken.add(text)
             self.names[key] = name = Name(text)
-            name.position, name.role, name.wanted = position, role, wanted
+            name.position = position
+            name.role = role
+            name.wanted = wanted
             if self.recorder is not None:
                 self.recorder.names.append(name)
         return self.names[key]

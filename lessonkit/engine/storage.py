@@ -32,7 +32,8 @@ class Fluid(ABC):
     is first. In a trace, the time that a task lost to others is a wait of kind *reason* at *place*.
     """
 
-    reason, place = "", ""
+    reason = ""
+    place = ""
 
     def __init__(self, run: Any) -> None:
         self.run = run  # in which the alarm is: the first in which something flows
@@ -123,17 +124,21 @@ class SharedCores(Fluid):
     The work of a step holds *step_cores* cores, any other work one.
     """
 
-    reason, place = "no core", "cores"
+    reason = "no core"
+    place = "cores"
 
     def __init__(self, run: Any, cores: int, step_cores: float) -> None:
         super().__init__(run)
-        self.cores, self.step_cores = cores, step_cores
+        self.cores = cores
+        self.step_cores = step_cores
 
     async def compute(
         self, duration: int, stage: Name, element: Element, kind: str
     ) -> None:
         """Do *duration* nanoseconds of work; a trace shows the time lost to others as a wait."""
-        run, began, last = self.run, self.run.time, self.run.current.last
+        run = self.run
+        began = self.run.time
+        last = self.run.current.last
         await self.flow(run, duration, self.step_cores if stage.role == TRAIN else 1)
         self.record(run, began, duration, stage, element, kind, last)
 
@@ -229,7 +234,8 @@ class Read(Priced):
 class StorageStreams(Fluid):
     """The streams of a *storage* in a run, or in all ranks."""
 
-    reason, place = "storage busy", "storage"
+    reason = "storage busy"
+    place = "storage"
 
     def __init__(self, run: Any, storage: Storage) -> None:
         super().__init__(run)
@@ -247,11 +253,9 @@ class StorageStreams(Fluid):
             await run.keep_step()
         await self.streams.acquire(run)
         try:
-            began, last, first = (
-                run.time,
-                run.current.last,
-                round(self.storage.first_byte * 1e9),
-            )
+            began = run.time
+            last = run.current.last
+            first = round(self.storage.first_byte * 1e9)
             await run.spend(first)
             if run.is_real:
                 await self.trickle(run, nbytes)

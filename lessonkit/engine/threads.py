@@ -111,7 +111,8 @@ class Threads(Run):
 
     @property
     def now(self) -> int:
-        task, real = self.current, self.time
+        task = self.current
+        real = self.time
         if real - task.due > LATE:
             task.due = real
         return task.due
@@ -209,16 +210,20 @@ class Threads(Run):
     ) -> Any:
         """Run *function* and take the time that it took."""
         task = self.current
-        task.call_stage, task.element, task.call_worked = stage, element, False
+        task.call_stage = stage
+        task.element = element
+        task.call_worked = False
         try:
             return self.call_without_lock(
                 task if task.has_thread else log, function, *call_parts(element.value)
             )
         finally:
-            began, took = task.call_began - self.origin, task.call_took
+            began = task.call_began - self.origin
+            took = task.call_took
             if took > LATE:  # too long to be behind still
                 self.stood_still = began + took
-                task.due, task.lag = task.due + task.lag, 0
+                task.due = task.due + task.lag
+                task.lag = 0
             task.due += took
             if took >= VISIBLE and not (task.call_worked or log):
                 began -= task.lag
@@ -235,7 +240,8 @@ class Threads(Run):
     ) -> Any:
         """Call *function* without the lock; raise Stopped if the run is over by then."""
         task = self.current
-        before, current.worker = current.worker, worker
+        before = current.worker
+        current.worker = worker
         self.lock.release()
         task.call_began = time.perf_counter_ns()
         try:
@@ -307,7 +313,8 @@ class Threads(Run):
         if self.sleep(asker, self.sleeping[0][0]):
             due, _, helper = heappop(self.sleeping)
             if not helper.done:
-                helper.due, helper.lag = due, max(0, self.stood_still - due)
+                helper.due = due
+                helper.lag = max(0, self.stood_still - due)
                 self.run_helper(helper)
             self.current = asker
         return True

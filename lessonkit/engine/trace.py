@@ -102,8 +102,10 @@ class Recorder:
     def fork(self) -> "Recorder":
         """Make one for another process, which knows the elements and sources of this one."""
         other = Recorder()
-        other.identities, other.members = [*self.identities], {**self.members}
-        other.instances, other.positions = {**self.instances}, [*self.positions]
+        other.identities = [*self.identities]
+        other.members = {**self.members}
+        other.instances = {**self.instances}
+        other.positions = [*self.positions]
         return other
 
     def opened(self, position: Position, outer: Any) -> int:
@@ -277,7 +279,8 @@ class Trace:
 
         Raises ValueError if one has a later span as its cause: a chain of causes might have no end.
         """
-        who, causes = self.identities, self.recorded.spans[6::8]
+        who = self.identities
+        causes = self.recorded.spans[6::8]
         if any(map(ge, causes, range(len(causes)))):
             raise ValueError("this trace is damaged: a span has a later one as its cause")
         return [Span(*row, *who[row[5]]) for row in rows(self.recorded.spans, 8)]
@@ -387,7 +390,8 @@ class Trace:
         return state_of(self, check.integer("after", after, least=0))
 
     def __repr__(self) -> str:
-        epochs, elements = len(self.epochs), sum(epoch.count for epoch in self.epochs)
+        epochs = len(self.epochs)
+        elements = sum(epoch.count for epoch in self.epochs)
         return (
             f"<Trace: {epochs} epochs, {elements} elements, {self.duration * 1e3:.3f} ms>"
         )
@@ -398,7 +402,8 @@ class Trace:
             return repr(self)
         lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
         for stage in dict.fromkeys([*self.stages, *(span.stage for span in self.spans)]):
-            work, waits = self.times(stage), self.times(stage, waits=True)
+            work = self.times(stage)
+            waits = self.times(stage, waits=True)
             shares = (
                 f"{sum(work) / 1e6:>12.3f}{self.busy(stage):>8.1%}{sum(waits) / 1e6:>13.3f}"
             )

@@ -67,7 +67,9 @@ class Background:
     task: Task | None = None  # the last one that worked through the queue
 
     def __init__(self, step: LoopStep, name: str, reason: str) -> None:
-        self.run, self.step, self.reason = step.run, step, reason
+        self.run = step.run
+        self.step = step
+        self.reason = reason
         self.gate = Gate(self.run, name)
         self.queue = deque[Element]()  # with the one that is at work
 
@@ -149,10 +151,14 @@ class Loop:
     meet: Callable[[int | None], Awaitable[None]] | None = None
 
     def __post_init__(self) -> None:
-        pipeline, options, machine = self.pipeline, self.options, self.machine
+        pipeline = self.pipeline
+        options = self.options
+        machine = self.machine
         if not isinstance(pipeline, Description):
             raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
-        node, resume, most = pipeline.node, options["resume"], options["max_elements"]
+        node = pipeline.node
+        resume = options["resume"]
+        most = options["max_elements"]
         count = cardinality(node)
         if most is None and count == math.inf:
             raise ValueError(
@@ -180,7 +186,8 @@ class Loop:
         )
         self.run.sites = {site: operator for operator, site in enumerate(sites(node))}
         ahead = options["ahead"] and node.arguments.get("pin_memory", True)
-        step, queue = options["step"], options["queue"]
+        step = options["step"]
+        queue = options["queue"]
         self.train = LoopStep(
             self.run, "Train", TRAIN, options["train"] or 0, None if queue else step
         )
@@ -210,17 +217,25 @@ class Loop:
 
     async def run_epochs(self) -> None:
         """Train for all epochs, or until there were enough elements; ValueError if too many."""
-        run, load, launch, cancel = self.run, self.load, self.launch, self.cancel
+        run = self.run
+        load = self.load
+        launch = self.launch
+        cancel = self.cancel
         watched = run.recorder is not None or self.progress is not None
-        skip, queue, meet, most = self.skip, self.options["queue"], self.meet, self.most
-        count, copies = 0, not (load.free or self.ahead)
+        skip = self.skip
+        queue = self.options["queue"]
+        meet = self.meet
+        most = self.most
+        count = 0
+        copies = not (load.free or self.ahead)
         accelerator = None
         if queue:
             accelerator = Background(self.train, "the accelerator's queue", "buffer full")
         for _ in range(self.options["num_epochs"]):
             epoch = Epoch(start=run.time / 1e9)
             self.epochs.append(epoch)
-            before, samples = count, 0
+            before = count
+            samples = 0
             stream = open_whole(Scope(run), self.pipeline.node)
             give = CopiedAhead(stream, load) if self.ahead else stream
             try:
@@ -247,7 +262,8 @@ class Loop:
                 if meet:
                     await meet(None)
             finally:
-                epoch.count, epoch.samples = max(0, count - max(before, skip)), samples
+                epoch.count = max(0, count - max(before, skip))
+                epoch.samples = samples
                 epoch.duration = run.time / 1e9 - epoch.start
                 give.close()
                 if accelerator:

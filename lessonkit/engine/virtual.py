@@ -60,7 +60,9 @@ class Virtual(Run):
 
         Returns None if nothing is due up to the time *until*, or if it is another rank's turn.
         """
-        ready, sleeping, bounded = self.ready, self.sleeping, until < inf
+        ready = self.ready
+        sleeping = self.sleeping
+        bounded = until < inf
         while True:
             if ready:
                 task = ready.popleft()
@@ -150,7 +152,8 @@ class Virtual(Run):
     def call_without_lock(
         self, worker: Any, function: Callable[..., Any], *arguments: Any
     ) -> Any:
-        before, current.worker = current.worker, worker
+        before = current.worker
+        current.worker = worker
         try:
             return function(*arguments)
         finally:

@@ -41,7 +41,8 @@ class Scope(NamedTuple):
 
     def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
         """Open *node* as the input number *index* of the operator that stands here."""
-        sites, site = self.run.sites, (*self.position.site, index)
+        sites = self.run.sites
+        site = (*self.position.site, index)
         position = Position(
             site, sites.get(site, self.position.operator), site not in sites
         )
@@ -111,7 +112,8 @@ class Stream(ABC):
         """
         self.buffer = name
         if self.recorder is not None:
-            rooms, number = self.recorder.capacities, self.recorder.open
+            rooms = self.recorder.capacities
+            number = self.recorder.open
             number[name] += 1
             most = capacity and capacity * number[name]
             rooms[name] = most and max(rooms.get(name) or 0, most)

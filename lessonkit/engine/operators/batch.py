@@ -42,7 +42,8 @@ class ParallelBatch(Prefetch):
     costs nothing here, so batches are complete in their order, also if none is to be kept.
     """
 
-    stage, label = "Batch", "Batch: {} calls"
+    stage = "Batch"
+    label = "Batch: {} calls"
 
     def prepare(self) -> None:
         calls = self.node.arguments["num_parallel_calls"]
@@ -74,14 +75,17 @@ class Unbatch(Stream):
     def taken_apart(self, batch: Element) -> list[Element]:
         """Return the parts of *batch*, with the names that they had before it was made."""
         parts = [Element(value) for value in split(batch.value)]
-        count, number, recorder = len(parts), batch.number, self.recorder
+        count = len(parts)
+        number = batch.number
+        recorder = self.recorder
         keys = recorder.members.get(batch.key, ()) if recorder is not None else ()
         if len(keys) != count:
             keys = (batch.key,) * count
         if type(number) is not BatchNumber or len(number) != count:
             number = [(number, index) for index in range(count)]
         for part, key, own in zip(parts, keys, number, strict=True):
-            part.key, part.number = key, own
+            part.key = key
+            part.number = own
             part.samples = max(1, batch.samples // count)
             part.nbytes = batch.nbytes // count
         return parts

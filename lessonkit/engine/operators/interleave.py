@@ -46,7 +46,8 @@ class Interleave(Stream):
         return open_whole(self.scope, made.node, 1, element)
 
     def next_turn(self, slots: int) -> None:
-        self.turn, self.block = (self.turn + 1) % slots, 0
+        self.turn = (self.turn + 1) % slots
+        self.block = 0
 
     def count_element(self, slots: int) -> None:
         self.block += 1
@@ -132,7 +133,8 @@ class ParallelInterleave(Interleave):
 
     def prepare(self) -> None:
         super().prepare()
-        calls, cores = self.num_parallel_calls, self.run.machine.cores
+        calls = self.num_parallel_calls
+        cores = self.run.machine.cores
         self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
@@ -181,7 +183,8 @@ class ParallelInterleave(Interleave):
             if not self.files:
                 return END
             if self.turn >= len(self.files):
-                self.turn, self.block = 0, 0
+                self.turn = 0
+                self.block = 0
             file = self.files[self.turn]
             if file and file.results:
                 result = file.results.popleft()
@@ -279,5 +282,6 @@ class ParallelInterleave(Interleave):
             self.leave(*file.results)
             if file.stream is not None:
                 file.stream.close()
-        self.files, self.future = [], deque()
+        self.files = []
+        self.future = deque()
         super().close()

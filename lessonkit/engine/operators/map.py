@@ -42,7 +42,8 @@ class SequentialMap(Stream):
 
     async def call(self, element: Element) -> None:
         """Put what the function makes of the value of *element* in its place; spend the cost."""
-        run, function = self.run, self.map_func or (lambda *value: element.value)
+        run = self.run
+        function = self.map_func or (lambda *value: element.value)
         element.value = await run.apply(
             function, element, self.stage, self.price, self.kind
         )

@@ -25,7 +25,8 @@ def open_prefetch(scope: Scope, node: Node) -> Stream:
 class Prefetch(Stream):
     """A helper fills the buffer; the consumer takes from it and waits only if it is empty."""
 
-    stage, label = "Prefetch", "prefetch({})"
+    stage = "Prefetch"
+    label = "prefetch({})"
     ended = False
 
     def prepare(self) -> None:

@@ -104,7 +104,8 @@ class Repeat(Stream):
 
     async def next(self) -> Element:
         while self.left:
-            empty, self.asked = not self.asked, True
+            empty = not self.asked
+            self.asked = True
             element = await self.input.next()
             if element is not END:
                 return element

@@ -20,7 +20,8 @@ class Source(Stream):
     is_open = False  # as a file is
 
     def prepare(self) -> None:
-        recorder, self.origin = self.recorder, self.scope.origin
+        recorder = self.recorder
+        self.origin = self.scope.origin
         if recorder is not None:
             outer = None
             if self.origin:  # the same file in every epoch
@@ -31,7 +32,9 @@ class Source(Stream):
 
     def begin(self) -> Element:
         """Make the next element of this source, still without a value."""
-        run, origin, element = self.run, self.origin, Element(())
+        run = self.run
+        origin = self.origin
+        element = Element(())
         element.number = self.given if origin is None else (origin.number, self.given)
         if run.recorder is not None:
             element.key = run.recorder.identify(self.instance, self.epoch, self.given)
@@ -83,7 +86,8 @@ class Generated(Source):
             return END
         if not self.is_open:
             self.file(+1)
-        value, element = END, self.begin()
+        value = END
+        element = self.begin()
         try:
             value = await self.run.apply(self.advance, element, self.read_stage)
         finally:
@@ -123,8 +127,10 @@ class SlowFile(Source):
 
     def prepare(self) -> None:
         super().prepare()
-        costs, name = self.node.arguments, self.scope.name
-        self.open_stage, self.read_stage = name("Open", OPEN), name("Read", READ)
+        costs = self.node.arguments
+        name = self.scope.name
+        self.open_stage = name("Open", OPEN)
+        self.read_stage = name("Read", READ)
         self.price_of_open = price(costs["open"], "open")
         # The costs of each sample, in order; maps that only cost time add theirs
         self.steps = [(price(costs["read"], "read"), self.read_stage, "wait")]

@@ -124,8 +124,11 @@ class ForkedWorker(Worker):
         A cause below zero is no span of the process: -1 is its start, -2 its first request.
         """
         spans, sources, identities, members, last = recorded
-        recorder, run = self.run.recorder, self.run
-        keys, indices, causes = self.child.keys, self.child.spans, self.child.causes
+        recorder = self.run.recorder
+        run = self.run
+        keys = self.child.keys
+        indices = self.child.spans
+        causes = self.child.causes
         known = self.child.sources
         known += [recorder.opened(*source) for source in sources]
         for source, epoch, sample in identities:
@@ -170,19 +173,25 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     random.seed(seed)  # as PyTorch does: else all workers would draw the same numbers
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(random.Random(seed).getrandbits(32))
-    parent, loader, process = worker.run, worker.loader, worker.process
+    parent = worker.run
+    loader = worker.loader
+    process = worker.process
     recorder = parent.recorder and parent.recorder.fork()
     run = Threads(parent.machine, process.states, recorder)
     run.shares_storages = False
-    run.origin, run.sites, run.sized = parent.origin, parent.sites, parent.sized
-    process.interpreter, run.process = run.process.interpreter, process
+    run.origin = parent.origin
+    run.sites = parent.sites
+    run.sized = parent.sized
+    process.interpreter = run.process.interpreter
+    run.process = process
     loader.scope = loader.scope._replace(run=run)  # our copy of it
     run.complete(answer(pipe, BatchMaker(loader, worker.number)), loader.start_stage)
 
 
 async def answer(pipe: Any, maker: BatchMaker) -> None:
     """Make what *pipe* asks for, batch after batch."""
-    run, requests = maker.run, 0
+    run = maker.run
+    requests = 0
     known = [0, 0, 0, 0]
     if run.recorder:
         recorded_since(known, run)  # what the parent knows
@@ -243,5 +252,6 @@ def recorded_since(known: list[int], run: Any) -> tuple[Any, ...]:
     parts: list[list[Any]] = [recorder.spans, sources, recorder.identities, members]
     new = [part[before:] for part, before in zip(parts, known, strict=True)]
     known[:] = map(len, parts)
-    last, run.current.last = run.current.last, -1
+    last = run.current.last
+    run.current.last = -1
     return (*new, last)

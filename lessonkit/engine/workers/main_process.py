@@ -133,7 +133,8 @@ class LoaderWithWorkers(Loader):
 
     def prepare(self) -> None:
         super().prepare()
-        scope, count = self.scope, self.num_workers
+        scope = self.scope
+        count = self.num_workers
         each = 2 if self.prefetch_factor is None else self.prefetch_factor
         self.most: int = count * each  # requests at once
         self.stage = scope.name("Worker", FILL)
@@ -169,7 +170,8 @@ class LoaderWithWorkers(Loader):
         # Two loops at once: this one has workers of its own
         if self.state.workers and self.state.is_at_work:
             self.state = LoaderState()
-        state, new = self.state, Worker
+        state = self.state
+        new = Worker
         state.is_at_work = True
         if self.run.is_real and CAN_FORK:
             new = ForkedWorker
@@ -186,7 +188,8 @@ class LoaderWithWorkers(Loader):
 
     async def start_workers(self) -> None:
         """Start the workers. They stay to the end of a benchmark, or as long as the loader."""
-        run, workers = self.run, self.workers
+        run = self.run
+        workers = self.workers
         await run.spend(self.handling.begin)
         # Of what workers draw
         self.seed = f"{run.states.seed(self.generator)}:{self.epoch}"
@@ -216,7 +219,9 @@ class LoaderWithWorkers(Loader):
 
     async def end_workers(self) -> None:
         """End the workers, each after the batch that it has begun; persistent ones stay."""
-        run, workers, handling = self.run, self.workers, self.handling
+        run = self.run
+        workers = self.workers
+        handling = self.handling
         if not self.persistent_workers:
             for worker in workers:
                 worker.give(None)
@@ -247,7 +252,8 @@ class LoaderWithWorkers(Loader):
             await self.begin()
         if self.finished:
             return END
-        run, handling = self.run, self.handling
+        run = self.run
+        handling = self.handling
         await run.spend(handling.ask)
         request = await self.next_made()
         if request is None:
@@ -257,7 +263,8 @@ class LoaderWithWorkers(Loader):
         del self.requests[request.number]
         if is_batch(request.result):
             if self.in_order and self.next_since > request.ready:
-                stage, place = self.ready_stage, self.news.name
+                stage = self.ready_stage
+                place = self.news.name
                 times = request.ready, self.next_since
                 run.record_wait(
                     stage, "out of turn", *times, request.worker, request.result, place
@@ -315,14 +322,17 @@ class LoaderWithWorkers(Loader):
 
     async def take(self, request: Request) -> None:
         """Spend the loop's own time on a batch."""
-        run, stage, take = self.run, self.take_stage, self.handling.take
+        run = self.run
+        stage = self.take_stage
+        take = self.handling.take
         core = min(take, self.handling.take_core)
         await run.spend(take - core, stage, request.result)
         await run.spend(core, stage, request.result, "native")
 
     def arrive(self, request: Request, result: Element | None) -> None:
         """Take the *result* of a request from a worker; None if it is ready for another epoch."""
-        request.result, request.ready = result, self.run.time
+        request.result = result
+        request.ready = self.run.time
         if (
             is_batch(request.result) and request.number in self.requests
         ):  # not of a loop that was left

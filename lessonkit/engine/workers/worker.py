@@ -92,12 +92,14 @@ class BatchMaker:
     def open(self) -> None:
         """Open the pipeline for an epoch, and close that of the epoch before."""
         self.close()
-        loader, scope = self.loader, self.loader.scope
+        loader = self.loader
+        scope = self.loader.scope
         self.exhausted = False
         self.collating = scope.name("Collate", CALL)
         self.price = price(loader.collate, "collate", of_bytes=True)
         self.one_call = one_call(loader.node)
-        pipeline, base = loader.node.inputs[0], loader.base
+        pipeline = loader.node.inputs[0]
+        base = loader.base
         if base is None:
             self.stream = scope.open(pipeline)
             return
@@ -119,7 +121,8 @@ class BatchMaker:
         """Make a batch, or END, or the error that takes its place; None if the process has died."""
         try:
             if self.failed:
-                error, self.failed = self.failed, None
+                error = self.failed
+                self.failed = None
                 raise error
             if not self.stream:
                 raise UnboundLocalError("the dataset was never opened")
@@ -131,7 +134,8 @@ class BatchMaker:
 
     async def batch(self, indices: Any) -> Element:
         """Make the batch of *indices*; return END where an iterable has no more."""
-        loader, parts = self.loader, list[Element]()
+        loader = self.loader
+        parts = list[Element]()
         if loader.base is None:
             while not self.exhausted and len(parts) < (loader.batch_size or 1):
                 element = await self.stream.next()
@@ -154,7 +158,9 @@ class BatchMaker:
 
     async def collated(self, parts: list[Element]) -> Element:
         """Make one element of the *parts* of a batch; without batches there is only one part."""
-        run, element, collate_fn = self.run, parts[0], self.loader.collate_fn
+        run = self.run
+        element = parts[0]
+        collate_fn = self.loader.collate_fn
         if self.loader.batch_size is not None and not self.one_call:
             element = joined(run, parts, [part.value for part in parts])
             if not collate_fn:
@@ -246,17 +252,20 @@ class Worker(BatchMaker):
 
     async def work(self, start: int) -> None:
         """Fulfil requests, until one tells it to end."""
-        run, requests = self.run, self.requests
+        run = self.run
+        requests = self.requests
         await run.spend(start, self.loader.start_stage)
         await self.prepare()
         while True:
             await run.until(self.gate, lambda: requests, "buffer empty")
             if (request := requests.popleft()) is None:
                 break
-            handling, result = self.loader.handling, None
+            handling = self.loader.handling
+            result = None
             await run.spend(max(0, request.sent + handling.hop - run.time))
             if request.number < 0:
-                self.loader, self.ended = request.indices, False
+                self.loader = request.indices
+                self.ended = False
                 self.open()
             elif self.ended:
                 continue
@@ -277,7 +286,8 @@ class Worker(BatchMaker):
 
     async def fulfil(self, request: Request) -> Element:
         """Make the batch of a request, and spend what its transfer costs."""
-        run, began = self.run, self.run.time
+        run = self.run
+        began = self.run.time
         made = await self.make(request.indices)
         self.ended = request.is_last = made is None or made is END
         if made is None:
@@ -285,7 +295,8 @@ class Worker(BatchMaker):
             return Failure(RuntimeError(died))
         if is_batch(made):
             if began > request.sent:
-                stage, times = self.loader.queue_stage, (request.sent, began)
+                stage = self.loader.queue_stage
+                times = (request.sent, began)
                 run.record_wait(
                     stage, "in the queue", *times, self.number, made, self.gate.name
                 )
