@@ -161,9 +161,9 @@ class MysteryLoader:
         before, after, best = (milliseconds(trace.per_sample) for trace in times)
         kind, begin = (
             self.probe.kind,
-            "Right" if culprit == self.culprit else f"Not {CULPRITS[culprit]}",
+            "Right" if culprit == self.culprit else f'Not "{CULPRITS[culprit]}"',
         )
-        text = f"{begin}: it is {CULPRITS[self.culprit]}. "
+        text = f'{begin}: the answer is "{CULPRITS[self.culprit]}". '
         text += f"`probe` says {kind}: {VERDICTS[kind]}. "
         text += f"With your change a sample takes {after} instead of {before}. "
         if self.worse(change) <= AS_GOOD:
