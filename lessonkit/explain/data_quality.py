@@ -68,7 +68,9 @@ def passes(epoch: list[Sample]) -> list[list[Sample]]:
 def are_whole(orders: list[list[Sample]]) -> bool:
     """Whether all passes of an epoch are over the same samples; the last may be cut off."""
     sets = [set(order) for order in orders]
-    return not sets or (all(one == sets[0] for one in sets[:-1]) and sets[-1] <= sets[0])
+    if not sets:
+        return True
+    return all(one == sets[0] for one in sets[:-1]) and sets[-1] <= sets[0]
 
 
 def alike(orders: list[list[Sample]]) -> bool:

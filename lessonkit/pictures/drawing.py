@@ -177,7 +177,10 @@ def draw_boxes(
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    corners = [[(x, y), (to, y), (to, y + height), (x, y + height)] for x, to, y in sides]
+    corners = []
+    for left, right, top in sides:
+        bottom = top + height
+        corners.append([(left, top), (right, top), (right, bottom), (left, bottom)])
     if "hatch" in look:  # hatched as one: much faster
         shape = Path.make_compound_path_from_polys(np.array(corners))
         axes.add_artist(PathPatch(shape, **look))

@@ -239,7 +239,8 @@ def batch_label(members: list[tuple[Identity, str]]) -> str:
         for place, (one, _) in enumerate(members)
     ):
         return f"{name}-{last.sample}"
-    return " ".join([name for _, name in members[:4]] + ["..."] * (len(members) > 4))
+    more = ["..."] if len(members) > 4 else []
+    return " ".join([name for _, name in members[:4]] + more)
 
 
 def letter_of(number: int) -> str:
