@@ -4,6 +4,7 @@ import { allWork, saved, zip } from "./work.js";
 
 // ---- the picture ----
 
+const RECORDS = `lessonkit record ${new URL(".", location.href).pathname.replace(/\/$/, "")}/`;
 const frame = document.querySelector("iframe");
 const inside = () => frame.contentWindow.location;
 
@@ -39,30 +40,48 @@ for (const card of document.querySelectorAll("ol > li")) {
 }
 
 function progress(notebook) {
-  const { ran, cells, answered, asked } = reached(notebook);
-  const text = `${ran} of ${cells} cells run, ${answered} of ${asked} questions answered`;
+  const { answered, asked, solved } = reached(notebook);
+  const told = [`${answered} of ${asked} questions answered`];
+  if (solved) told.push("challenge solved");
+  const text = told.join(", "), value = answered + solved;
   const [bar, words] = ["progress", "small"].map((tag) => document.createElement(tag));
-  Object.assign(bar, { max: cells + asked, value: ran + answered, ariaLabel: text });
-  words.textContent = ran === cells && answered === asked ? `✓ done: ${text}` : text;
+  Object.assign(bar, { max: asked + 1, value, ariaLabel: text });
+  words.textContent = value > asked ? `✓ done: ${text}` : text;
   return [bar, words];
 }
 
-// On the main path of a lesson: which cells were run here, and which of its questions have an
-// answer.
+// On the main path of a lesson: how many of its questions have an answer, and whether its challenge
+// is solved, 0 or 1. Who asks to be shown an answer without a try has given none.
 function reached({ cells, metadata }) {
-  const isFurther = ({ source }) => [].concat(source).join("").startsWith("## Further");
-  const further = cells.findIndex(isFurther), main = further < 0 ? cells : cells.slice(0, further);
-  const code = main.filter(({ cell_type }) => cell_type === "code");
+  const sourceOf = ({ source }) => [].concat(source).join("");
+  const further = cells.findIndex((cell) => sourceOf(cell).startsWith("## Further"));
+  const main = further < 0 ? cells : cells.slice(0, further);
   const widgets = metadata.widgets?.["application/vnd.jupyter.widget-state+json"]?.state ?? {};
-  const idOf = ({ data }) => data?.["application/vnd.jupyter.widget-view+json"]?.model_id;
-  // A verdict without a run is that of a wrong answer: the question is still open.
-  const tells = (output) => widgets[idOf(output)]?.state.kept?.includes('"scene":');
-  const isAnswered = ({ outputs }) => outputs.some(tells);
-  const asks = code.filter(({ metadata: { tags } }) => tags?.includes("predict"));
-  return {
-    ran: code.filter((cell) => cell.metadata.execution).length, cells: code.length,
-    answered: asks.filter(isAnswered).length, asked: asks.length,
+  const states = ({ outputs = [] }) => outputs.flatMap(({ data }) => {
+    const { model_id } = data?.["application/vnd.jupyter.widget-view+json"] ?? {};
+    return widgets[model_id]?.state ?? [];
+  });
+  const isAnswered = ({ kept }) => {
+    const { tries = [], right, shown } = JSON.parse(kept || "{}");
+    return tries.length > 0 && (right || shown);
   };
+  const asks = main.filter(({ metadata: { tags } }) => tags?.includes("predict"));
+  const tasks = main.flatMap(states).map(({ state }) => JSON.parse(state || "{}").task?.text);
+  return {
+    answered: asks.filter((cell) => states(cell).some(isAnswered)).length, asked: asks.length,
+    solved: Number(tasks.some((text) => text && solves(text))),
+  };
+}
+
+// As a record says that the page of the lesson has kept: see record.js of the package.
+function solves(text) {
+  const isIt = ([name, record]) => name.startsWith(RECORDS) && name.endsWith(text)
+    && JSON.parse(record).right;
+  try {
+    return Object.entries(localStorage).some(isIt);
+  } catch {
+    return false;
+  }
 }
 
 document.getElementById("lessons-download").onclick = async () => {

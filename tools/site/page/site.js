@@ -1,6 +1,7 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
-import { allWork, keep, saved, zip } from "./work.js";
+import { begin, goToSection, hasPlace, letGo, panel, soon } from "./reader.js";
+import { allWork, keep, recall, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
@@ -39,30 +40,34 @@ function say(text, done) {
 
 // ---- how a lesson begins ----
 
-// Its text up to the first question is here at once, and read while the lesson itself still loads;
-// then that takes its place, at the same heading. A learner's own copy is not shown so: it may
-// begin otherwise.
+// Its text up to the first question is here at once, and read while all else still loads. The lesson
+// takes its place as soon as its first question can be answered, with the same heading at the same
+// height. A learner's own copy is not shown so: it may begin otherwise.
 async function showOpening() {
   const answer = await fetch(new URL(`openings/${path.replace(".ipynb", ".html")}`, here));
   const text = answer.ok ? await answer.text() : "";
-  if (!text || (await hasChanges()) || isOpen()) return;
+  if (!text || isAlive() || (await hasChanges())) return;
   const opening = document.createElement("main");
   Object.assign(opening, { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
   line.after(opening);
-  while (!isOpen()) {
+  while (!isAlive() || !isOpen()) {
     opening.style.top = `${line.offsetHeight}px`;
     await soon(50);
   }
+  const { top } = opening.getBoundingClientRect();
+  const offset = (heading) => heading.getBoundingClientRect().top - top;
   const headings = [...opening.querySelectorAll("h2")];
-  const middle = opening.scrollTop + opening.clientHeight / 2;
-  const read = headings.findLast((heading) => heading.offsetTop <= middle);
+  const read = headings.findLast((heading) => offset(heading) <= opening.clientHeight / 2);
   try {
-    if (opening.scrollTop && read) await goToSection(read.id, () => opening.remove());
+    if (opening.scrollTop && read) await goToSection(read.id, offset(read));
   } finally {
     opening.remove();
   }
 }
 
+const FIRST = ".lk-live:not([inert]) .lk-predict";
+let isLate = false; // there is no Python, or the whole lesson has run
+const isAlive = () => isLate || document.querySelector(FIRST) !== null;
 const isOpen = () => document.querySelector(".jp-RenderedMarkdown h1") !== null;
 
 async function hasChanges() {
@@ -104,6 +109,7 @@ async function choose() {
   const [files, text] = await Promise.all([saved(), published()]);
   lesson = text;
   keeps = files !== null;
+  if (lesson) name(lesson);
   if (!lesson || !keeps) return;
   const copy = files.get(path);
   const now = digest(lesson), before = recall(key);
@@ -125,17 +131,20 @@ async function choose() {
   }
 }
 
-function recall(name, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(name);
-    localStorage.setItem(name, value);
-  } catch {
-    // The browser keeps nothing; the line says so.
-  }
-  return null;
+if (path && !hasPlace()) showOpening().catch((error) => console.warn(error));
+// The tab and the line say which lesson this is, and which one comes next.
+function name({ cells }) {
+  const [, title] = /^# (.+)/.exec(codeOf(cells[0])) ?? [];
+  const told = cells.map((cell) => NEXT.exec(codeOf(cell))).find(Boolean);
+  if (told) line.insertBefore(link(told[1], `?path=${told[2]}`), words);
+  const node = document.querySelector("title");
+  const put = () => document.title !== title && (document.title = title);
+  new MutationObserver(put).observe(node, { childList: true });
+  put();
 }
 
-if (path && !location.hash) showOpening().catch((error) => console.warn(error));
+const NEXT = /\[(Next: [^\]]+)\]\((\w+\.ipynb)\)/;
+
 export const ready = choose().catch((error) => console.warn(error));
 
 // ---- Python ----
@@ -191,6 +200,7 @@ async function keptCaches() {
 // A file that is kept here may be damaged, and would stay so: drop what is kept of Python, never a
 // learner's work, and try once more.
 async function giveUp() {
+  isLate = true;
   if (!navigator.onLine) return say(OFFLINE, true);
   const isOurs = (name) => name.startsWith(`lessons ${here.pathname} `); // as in the worker
   const names = (await keptCaches()).filter(isOurs);
@@ -217,14 +227,9 @@ new BroadcastChannel(`lessons ${here.pathname}`).onmessage = ({ data }) => {
   if (data !== "failed") say(`${data} …`);
 };
 
-function panel() {
-  return window.jupyterapp?.shell.currentWidget;
-}
-
-const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
 async function start() {
   if (!ABLE) {
+    isLate = true;
     const why = "because it is too old or has no WebAssembly";
     return say(`This browser cannot run Python, ${why}. You can read the text and see stored pictures.`, true);
   }
@@ -245,47 +250,28 @@ async function start() {
   // kernel has none.
   kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
   drawSaved().catch((error) => console.warn(error));
-  const section = decodeURIComponent(location.hash.slice(1));
-  if (section) goToSection(section).catch((error) => console.warn(error));
+  begin().catch((error) => console.warn(error));
   await kernel.info;
   kernel.statusChanged.connect((_, status) => {
     const isStarting = words.textContent.startsWith("Python starts");
-    if (status === "restarting") say("Python starts again …");
-    else if (status === "idle" && isStarting) say("Python is ready again. Run the cells again, too.");
+    if (status === "restarting") {
+      say("Python starts again …");
+      [ran, running, left] = [new Set(), Promise.resolve(), ""];
+    } else if (status === "idle" && isStarting) {
+      say("Python is ready again.");
+      runLesson().then(() => left && say(left));
+    }
   });
-  await runFirst().catch(() => 0); // the learner has run them already
+  say("Python is here: the lesson comes alive …", true);
+  await runLesson();
+  isLate = true;
+  letGo();
   started = "done";
   recall(TRIED, "");
   const nothing = "This browser keeps no work. Download your work before you leave.";
   const ready = `Python is ready. ${keeps ? "Your work is kept in this browser." : nothing}`;
   const now = older ? "This is your copy of an earlier version of this lesson." : ready;
-  return say(second || now, true);
-}
-
-// A link from the first page names a section by its heading, as JupyterLab does; most of them are
-// folded. Pictures above it are drawn later and move it: it is held in sight until Python is there,
-// or the reader moves.
-async function goToSection(wanted, shown = () => 0) {
-  while (!panel()?.content?.widgets?.length) await soon(50);
-  const { content } = panel();
-  const isWanted = ({ model }) => {
-    const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
-    return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
-  };
-  const place = content.widgets.findIndex(isWanted);
-  if (place < 0) return;
-  content.widgets[place].headingCollapsed = false;
-  content.activeCellIndex = place;
-  let isRead = false;
-  for (const moved of ["wheel", "touchmove", "pointerdown", "keydown"]) {
-    addEventListener(moved, () => (isRead = true));
-  }
-  await content.scrollToItem(place, "start");
-  shown();
-  for (let late = 0; !isRead && late < 10; late += started === "done") {
-    content.widgets[place].node.scrollIntoView();
-    await soon(200);
-  }
+  return say(second || left || now, true);
 }
 
 // The widgets that were saved with a lesson need no Python to be seen; JupyterLab would wait for
@@ -309,17 +295,63 @@ function inside(widget) {
   return [widget, ...[...(widget.children?.() ?? [])].flatMap(inside)];
 }
 
-// What a learner has changed is not run without being asked for: it may never end.
-async function runFirst() {
-  const { content, context, sessionContext } = panel();
-  const { cells } = context.model.toJSON();
-  if (!lesson || digest({ cells }) !== digest(lesson)) return;
-  const drawn = (cell) => (cell.outputs ?? []).some(({ data }) => data?.["image/png"]);
-  const first = lesson.cells.findIndex(drawn);
-  // One by one and not by a command, which would scroll to where it is: somebody is reading.
-  for (const cell of content.widgets.slice(0, first + 1)) {
-    if (cell.model.type === "code") await cell.constructor.execute(cell, sessionContext);
+// ---- running ----
+
+let ran = new Set(); // cells, since Python has started
+const STUCK = `lessons stuck ${here.pathname}${path}`;
+const LEFT_OUT = "A cell that you changed did not end the last time, and was left out: "
+  + "change it, then run it.";
+const STILL = "A cell that you changed still runs. Load the page again to go on without it.";
+const PATIENT = 10000; // ms
+let running = Promise.resolve();
+let left = ""; // what to say of a cell that was left out
+
+const codeOf = (cell) => [].concat(cell.source ?? cell.model.sharedModel.getSource()).join("");
+
+// One by one and not by a command, which would scroll to where it is: somebody is reading. What a
+// learner has changed may never end. So it is noted while it runs, and left out the next time.
+async function runCells(cells) {
+  const { sessionContext } = panel(), now = ran;
+  const published = new Set((lesson?.cells ?? []).map((cell) => codeOf(cell).trim()));
+  for (const cell of cells) {
+    if (now !== ran) return; // Python has started again
+    if (cell.model.type !== "code" || ran.has(cell)) continue;
+    ran.add(cell);
+    const isMine = !published.has(codeOf(cell).trim());
+    if (isMine && recall(STUCK) === cell.model.id) {
+      left = LEFT_OUT;
+      recall(STUCK, "");
+      continue;
+    }
+    if (isMine) recall(STUCK, cell.model.id);
+    const late = setTimeout(() => isMine && say(STILL), PATIENT);
+    await cell.constructor.execute(cell, sessionContext).catch(() => 0); // it shows what went wrong
+    clearTimeout(late);
+    if (isMine && now === ran) recall(STUCK, "");
   }
+}
+
+// After all that is asked for before.
+const runLater = (cells) => (running = running.then(() => runCells(cells)));
+
+// The main path is run as soon as Python is there, and a section of *Further* when it is opened.
+function runLesson() {
+  const { widgets } = panel().content;
+  const next = widgets.findLast((cell) => NEXT.test(codeOf(cell)));
+  next?.node.classList.add("lessons-next");
+  const level = (cell) => cell.model.type === "markdown" && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
+  const further = widgets.findIndex((cell) => /^## Further\s/.test(codeOf(cell)));
+  const main = widgets.slice(0, further < 0 ? undefined : further);
+  const done = runLater(main);
+  for (const heading of widgets.slice(main.length).filter(level)) {
+    const at = widgets.indexOf(heading), deep = level(heading);
+    const end = widgets.findIndex((cell, place) => place > at && level(cell) && level(cell) <= deep);
+    const section = widgets.slice(at + 1, end < 0 ? undefined : end);
+    const open = () => !heading.headingCollapsed && level(heading) > 2 && runLater(section);
+    heading.headingCollapsedChanged.connect(open);
+    open();
+  }
+  return done;
 }
 
 // One that began while another writes would find the file changed, and ask the learner whose it is.

@@ -100,3 +100,14 @@ function record(mark, ...groups) {
   });
   return Uint8Array.from(bytes);
 }
+
+// A note in this browser: tells it, or keeps another *value*.
+export function recall(name, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(name);
+    localStorage.setItem(name, value);
+  } catch {
+    // The browser keeps nothing; the line above the lesson says so.
+  }
+  return null;
+}

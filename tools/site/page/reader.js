@@ -1,0 +1,129 @@
+// Where the reader is in a lesson: kept from one visit to the next, held while what stands above is
+// still drawn, and changed by links, which the browser's Back undoes.
+
+import { recall } from "./work.js";
+
+const here = new URL(".", import.meta.url);
+const path = new URLSearchParams(location.search).get("path") ?? "";
+const key = `lessons place ${here.pathname}${path}`;
+const HAND = ["wheel", "touchmove", "pointerdown", "keydown"]; // by these a reader moves
+const SETTLED = 300; // ms without a scroll
+
+export const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export function panel() {
+  return window.jupyterapp?.shell.currentWidget;
+}
+
+// ---- places ----
+
+const outer = () => document.querySelector(".jp-WindowedPanel-outer");
+const topOf = (node) => node.getBoundingClientRect().top - outer().getBoundingClientRect().top;
+
+// The first cell that is in sight, and how far its beginning is from the top.
+function place() {
+  const cells = panel()?.content?.widgets ?? [];
+  const cell = cells.find(({ node }) => topOf(node) + node.offsetHeight > 0);
+  return cell ? { id: cell.model.id, offset: topOf(cell.node) } : null;
+}
+
+let release = () => 0;
+
+// Holds a cell at this distance from the top, until the reader moves or it is let go.
+function hold(cell, offset = 0) {
+  release();
+  const put = () => (outer().scrollTop += topOf(cell.node) - offset);
+  const seen = new ResizeObserver(put);
+  for (const { node } of panel().content.widgets) seen.observe(node);
+  release = () => {
+    seen.disconnect();
+    for (const moved of HAND) removeEventListener(moved, release, true);
+  };
+  for (const moved of HAND) addEventListener(moved, release, true);
+  put();
+}
+
+// Once nothing is drawn any more that could move it.
+export const letGo = () => release();
+
+async function cells() {
+  while (!panel()?.content?.widgets?.length || !outer()) await soon(50);
+  return panel().content.widgets;
+}
+
+async function goToPlace({ id, offset }) {
+  const cell = (await cells()).find(({ model }) => model.id === id);
+  if (cell) hold(cell, offset);
+}
+
+// A section is named by its heading, as JupyterLab does; most of them are folded. It comes to the
+// top, or to *offset* from there.
+export async function goToSection(wanted, offset = 0) {
+  const isWanted = ({ model }) => {
+    const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
+    return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
+  };
+  const { content } = (await cells()) && panel();
+  const cell = content.widgets.find(isWanted);
+  if (!cell) return;
+  cell.headingCollapsed = false;
+  content.activeCellIndex = content.widgets.indexOf(cell);
+  hold(cell, offset);
+}
+
+// As somebody wanted who followed a link, or as it was left.
+export async function begin() {
+  const section = decodeURIComponent(location.hash.slice(1));
+  const last = JSON.parse(recall(key) || "null");
+  if (section) await goToSection(section);
+  else if (last) await goToPlace(last);
+  let timer = 0;
+  const keep = () => recall(key, JSON.stringify(place()));
+  const later = () => {
+    clearTimeout(timer);
+    timer = setTimeout(keep, SETTLED);
+  };
+  document.addEventListener("scroll", later, true);
+}
+
+export const hasPlace = () => Boolean(location.hash || recall(key));
+
+// ---- links ----
+
+const LESSON = /([^/]+\.ipynb)$/;
+
+// In the same tab, after what was done is saved: or the browser would ask whether to leave it.
+async function leave(address) {
+  const { context } = panel() ?? {};
+  if (context?.model.dirty) await context.save().catch((error) => console.warn(error));
+  location.assign(address);
+}
+
+function follow(event) {
+  const link = event.target.closest?.(".jp-RenderedMarkdown a[href], #lessons-opening a[href]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const { origin, pathname, search, hash } = new URL(link.href);
+  if (origin !== location.origin || link.matches(".jp-InternalAnchorLink")) return;
+  const [name] = LESSON.exec(decodeURIComponent(pathname)) ?? LESSON.exec(search) ?? [];
+  const isHere = name ? name === path : pathname === location.pathname && hash;
+  if (!name && !isHere) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (!isHere) leave(`${here.href}notebooks/index.html?path=${encodeURIComponent(name)}${hash}`);
+  else goOn(hash);
+}
+
+// To another section: the browser's Back leads to where the link was.
+function goOn(hash) {
+  history.replaceState({ ...history.state, place: place() }, "");
+  history.pushState({}, "", hash || "#");
+  return goToSection(decodeURIComponent(hash.slice(1)));
+}
+
+function back({ state }) {
+  if (state?.place) return goToPlace(state.place);
+  return goToSection(decodeURIComponent(location.hash.slice(1)));
+}
+
+document.addEventListener("click", follow, true);
+addEventListener("popstate", (event) => back(event).catch((error) => console.warn(error)));
