@@ -113,6 +113,8 @@ def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
     name: str,
 ) -> None:
     page = learner.page
+    page.goto(f"{site.address}/index.html")
+    page.evaluate("() => localStorage.clear()")  # what another test did there
     site.open(page, name)
     found = main_path(name)
     views = {cell: one for cell, one in found.widgets(Explore) if one.controls}

@@ -61,7 +61,6 @@ def page(browser: Browser, lab: Server) -> Iterator[Any]:
     path.write_text(json.dumps(made))
     with browser.visit() as visit:
         open_notebook(visit.page, lab.url + lab.program.page.format(path.name))
-        visit.page.evaluate("() => localStorage.clear()")
         run_all(visit.page)
         yield visit.page
     assert not visit.elsewhere()

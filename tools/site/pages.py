@@ -57,6 +57,11 @@ SMALL, WORTH_IT = (
 )  # bytes, and the share of them that a compressed file may have
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
+KEYS = (
+    "Here cells run by themselves. Commit to an answer before you look, because even a wrong guess "
+    "helps you learn. If you change a cell, **Shift+Enter** runs it and moves on to the next. If it "
+    "never ends, choose *Restart Kernel* in the menu *Kernel*."
+)
 WAYS = {
     "WAY_TORCH": ("00", "01", "09", "11"),
     "WAY_SHORT": ("00", "01", "03", "04", "08"),
@@ -221,7 +226,9 @@ def for_browser(notebook: dict[str, Any]) -> dict[str, Any]:
     cells = []
     for cell in notebook["cells"]:
         tags = cell["metadata"].get("tags", ())
-        if "not-in-browser" not in tags:
+        if "keys" in tags:
+            cells.append(cell | {"source": KEYS})
+        elif "not-in-browser" not in tags:
             cells.append(cell)
         elif "real-clock" in tags:
             cells.append(as_measured(cell))

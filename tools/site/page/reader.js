@@ -90,7 +90,7 @@ export const hasPlace = () => Boolean(location.hash || recall(key));
 
 // ---- links ----
 
-const LESSON = /([^/]+\.ipynb)$/;
+const LESSON = /[^/]+\.ipynb$/; // as JupyterLab names it in a link
 
 // In the same tab, after what was done is saved: or the browser would ask whether to leave it.
 async function leave(address) {
@@ -102,25 +102,31 @@ async function leave(address) {
 function follow(event) {
   const link = event.target.closest?.(".jp-RenderedMarkdown a[href], #lessons-opening a[href]");
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const { origin, pathname, search, hash } = new URL(link.href);
+  const { origin, pathname, searchParams, hash } = new URL(link.href);
   if (origin !== location.origin || link.matches(".jp-InternalAnchorLink")) return;
-  const [name] = LESSON.exec(decodeURIComponent(pathname)) ?? LESSON.exec(search) ?? [];
-  const isHere = name ? name === path : pathname === location.pathname && hash;
-  if (!name && !isHere) return;
+  const [name] = LESSON.exec(decodeURIComponent(pathname)) ?? [searchParams.get("path")];
+  const isHere = name === path;
+  if (!name || (isHere && !hash)) return;
   event.preventDefault();
   event.stopPropagation();
   if (!isHere) leave(`${here.href}notebooks/index.html?path=${encodeURIComponent(name)}${hash}`);
   else goOn(hash);
 }
 
-// To another section: the browser's Back leads to where the link was.
+const again = Object.assign(document.createElement("button"), {
+  textContent: "Back to where I was", onclick: () => history.back(),
+});
+
+// To another section: the browser's Back leads to where the link was, and so does a button.
 function goOn(hash) {
+  document.querySelector("#lessons-line [role=status]").after(again);
   history.replaceState({ ...history.state, place: place() }, "");
-  history.pushState({}, "", hash || "#");
+  history.pushState({}, "", hash);
   return goToSection(decodeURIComponent(hash.slice(1)));
 }
 
 function back({ state }) {
+  again.remove();
   if (state?.place) return goToPlace(state.place);
   return goToSection(decodeURIComponent(location.hash.slice(1)));
 }

@@ -57,7 +57,7 @@ async function showOpening() {
   const { top } = opening.getBoundingClientRect();
   const offset = (heading) => heading.getBoundingClientRect().top - top;
   const headings = [...opening.querySelectorAll("h2")];
-  const read = headings.findLast((heading) => offset(heading) <= opening.clientHeight / 2);
+  const read = headings.findLast((heading) => offset(heading) < opening.clientHeight - 30);
   try {
     if (opening.scrollTop && read) await goToSection(read.id, offset(read));
   } finally {
