@@ -574,6 +574,7 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         opening = page.locator("#lessons-opening")
         expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
         expect(opening.get_by_role("img", name="3 samples in 105 ms")).to_be_visible()
+        page.set_viewport_size({"width": 1200, "height": 500})
         opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
         held.pop().continue_()
         expect(opening).to_have_count(0, timeout=PATIENT * 1e3)
