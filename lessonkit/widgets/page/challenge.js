@@ -13,10 +13,14 @@ class Task {
     });
     const help = div("lk-help", ...(hints.length ? [hint, shown] : []));
     if (solution) help.append(folded("a solution", false, program(solution)));
-    this.node = div("lk-card-of", question("Challenge ", text), this.goals, this.said, help);
+    const asked = question("Challenge ", text);
+    this.node = div("lk-card-of lk-task", asked, this.goals, this.said, help);
   }
 
+  solved = () => (this.node.dataset.solved = "");
+
   judge({ passed, goals, message }) {
+    if (passed) this.solved();
     this.said.replaceChildren(verdict(passed, message));
     this.goals.replaceChildren(...goals.map(([met, said]) => marked("li", met, said)));
   }
@@ -24,7 +28,10 @@ class Task {
 
 class Challenge {
   constructor(model, el) {
-    el.append(new Task(JSON.parse(model.get("state")).task).node);
+    const { task } = JSON.parse(model.get("state")), made = new Task(task);
+    made.node.dataset.task = task.text;
+    if (new Record(model, "challenge", task.text).read()?.right) made.solved();
+    el.append(made.node);
   }
 }
 
@@ -35,6 +42,9 @@ class Outcome {
     const record = new Record(model, "challenge", question);
     const right = verdict.passed || Boolean(record.read()?.right);
     record.write({ said: null, right, reached: verdict.goals });
+    const isAsked = ({ dataset }) => dataset.task === question;
+    const asked = [...document.querySelectorAll(".lk-task")].filter(isAsked);
+    if (right) for (const { dataset } of asked) dataset.solved = "";
     task.judge(verdict);
     el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;

@@ -306,6 +306,11 @@ const PATIENT = 10000; // ms
 let running = Promise.resolve();
 let left = ""; // what to say of a cell that was left out
 
+const REACHED = `lessons reached ${here.pathname}${path}`;
+const mainOf = (widgets) => {
+  const further = widgets.findIndex((cell) => /^## Further\s/.test(codeOf(cell)));
+  return further < 0 ? widgets : widgets.slice(0, further);
+};
 const codeOf = (cell) => [].concat(cell.source ?? cell.model.sharedModel.getSource()).join("");
 
 // One by one and not by a command, which would scroll to where it is: somebody is reading. What a
@@ -340,8 +345,7 @@ function runLesson() {
   const next = widgets.findLast((cell) => NEXT.test(codeOf(cell)));
   next?.node.classList.add("lessons-next");
   const level = (cell) => cell.model.type === "markdown" && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
-  const further = widgets.findIndex((cell) => /^## Further\s/.test(codeOf(cell)));
-  const main = widgets.slice(0, further < 0 ? undefined : further);
+  const main = mainOf(widgets);
   const done = runLater(main);
   for (const heading of widgets.slice(main.length).filter(level)) {
     const at = widgets.indexOf(heading), deep = level(heading);
@@ -352,6 +356,22 @@ function runLesson() {
     open();
   }
   return done;
+}
+
+// How far a learner has come on the main path, for the card of this lesson on the first page. Who
+// asks to be shown an answer without a try has given none.
+function note() {
+  const { widgets } = panel()?.content ?? {};
+  if (started !== "done" || second || !widgets) return;
+  const main = mainOf(widgets).map(({ node }) => node);
+  const all = (selector) => main.flatMap((node) => [...node.querySelectorAll(selector)]);
+  const isAnswered = (one) => one.matches("[data-answered]") && one.querySelector(".lk-tries span");
+  const asked = all(".lk-predict"), tasks = all(".lk-task");
+  const answered = asked.filter(isAnswered).length;
+  const solved = tasks.filter((one) => one.matches("[data-solved]")).length;
+  const counts = { asked: asked.length, answered, tasks: tasks.length, solved };
+  const isBegun = all(".lk-tries span").length + solved > 0 || recall(REACHED);
+  if (isBegun) recall(REACHED, JSON.stringify(counts));
 }
 
 // One that began while another writes would find the file changed, and ask the learner whose it is.
@@ -366,11 +386,13 @@ function saveInTurn(context) {
 function save() {
   const { context } = panel() ?? {};
   if (started === "done" && !second && context?.model.dirty) context.save();
+  note();
 }
 setInterval(save, OFTEN);
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "hidden") save();
 });
+addEventListener("pagehide", note);
 
 if (ABLE) button("Run all cells", () => jupyterapp.commands.execute("notebook:run-all-cells"));
 button("Download all my work", async () => {
