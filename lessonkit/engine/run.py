@@ -204,13 +204,11 @@ class Run(ABC):
             if condition():
                 break
         if self.recorder is not None and self.time > began:
-            recorder = self.recorder
-            ended = self.time
-            recorder.spans += (
+            self.recorder.spans += (
                 task.stage,
                 reason,
                 began,
-                ended,
+                self.time,
                 task.lane,
                 0,
                 task.last,

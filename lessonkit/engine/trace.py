@@ -390,11 +390,11 @@ class Trace:
         return state_of(self, check.integer("after", after, least=0))
 
     def __repr__(self) -> str:
-        epochs = len(self.epochs)
         elements = sum(epoch.count for epoch in self.epochs)
-        return (
-            f"<Trace: {epochs} epochs, {elements} elements, {self.duration * 1e3:.3f} ms>"
+        what = (
+            f"{len(self.epochs)} epochs, {elements} elements, {self.duration * 1e3:.3f} ms"
         )
+        return f"<Trace: {what}>"
 
     def __str__(self) -> str:
         """Write a table: per stage the number, time and share of its work, and its waiting."""

@@ -211,9 +211,16 @@ class Loop:
 
     def trace(self, *, cancelled: bool = False) -> Trace:
         """Return the trace of the run up to now."""
-        time = self.run.time / 1e9
-        what = self.run.recorder, self.epochs, time, self.clock, cancelled
-        return Trace(*what, self.pipeline, self.machine, self.options)
+        return Trace(
+            self.run.recorder,
+            self.epochs,
+            self.run.time / 1e9,
+            self.clock,
+            cancelled,
+            self.pipeline,
+            self.machine,
+            self.options,
+        )
 
     async def run_epochs(self) -> None:
         """Train for all epochs, or until there were enough elements; ValueError if too many."""

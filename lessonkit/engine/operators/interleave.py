@@ -134,8 +134,9 @@ class ParallelInterleave(Interleave):
     def prepare(self) -> None:
         super().prepare()
         calls = self.num_parallel_calls
-        cores = self.run.machine.cores
-        self.readers = min(cores if calls in (None, AUTOTUNE) else calls, self.cycle)
+        if calls in (None, AUTOTUNE):
+            calls = self.run.machine.cores
+        self.readers = min(calls, self.cycle)
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle

@@ -32,12 +32,11 @@ class Source(Stream):
 
     def begin(self) -> Element:
         """Make the next element of this source, still without a value."""
-        run = self.run
         origin = self.origin
         element = Element(())
         element.number = self.given if origin is None else (origin.number, self.given)
-        if run.recorder is not None:
-            element.key = run.recorder.identify(self.instance, self.epoch, self.given)
+        if self.recorder is not None:
+            element.key = self.recorder.identify(self.instance, self.epoch, self.given)
         return element
 
     def give(self, element: Element, value: Any) -> Element:

@@ -263,11 +263,14 @@ class LoaderWithWorkers(Loader):
         del self.requests[request.number]
         if is_batch(request.result):
             if self.in_order and self.next_since > request.ready:
-                stage = self.ready_stage
-                place = self.news.name
-                times = request.ready, self.next_since
                 run.record_wait(
-                    stage, "out of turn", *times, request.worker, request.result, place
+                    self.ready_stage,
+                    "out of turn",
+                    request.ready,
+                    self.next_since,
+                    request.worker,
+                    request.result,
+                    self.news.name,
                 )
             self.leave(request.result)
         self.next_since = run.time

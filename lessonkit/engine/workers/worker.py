@@ -295,10 +295,14 @@ class Worker(BatchMaker):
             return Failure(RuntimeError(died))
         if is_batch(made):
             if began > request.sent:
-                stage = self.loader.queue_stage
-                times = (request.sent, began)
                 run.record_wait(
-                    stage, "in the queue", *times, self.number, made, self.gate.name
+                    self.loader.queue_stage,
+                    "in the queue",
+                    request.sent,
+                    began,
+                    self.number,
+                    made,
+                    self.gate.name,
                 )
             await run.spend(self.transfer, self.loader.transfer_stage, made)
         return made
