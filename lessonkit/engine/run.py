@@ -238,7 +238,7 @@ class Run(ABC):
         price: Any = self.ask(cost, element) if callable(cost) else cost
         if isinstance(price, tuple):
             storage, nbytes = price
-            await self.streams_of(storage).read(self, nbytes, stage, element)
+            await storage.streams_in(self).read(self, nbytes, stage, element)
             return
         check.amount(stage or "a pause", price / 1e9)
         if kind == "wait" or not price:
@@ -286,17 +286,6 @@ class Run(ABC):
     def stand_back(self) -> Waits:
         """Let the tasks go on that are due before."""
         yield self.now
-
-    def streams_of(self, storage: Any) -> Any:
-        """Return the streams of *storage* in this run, or in all ranks of it."""
-        if not self.shares_storages:
-            raise ValueError(
-                f"{storage!r}: worker processes do not share it on the real clock, "
-                "so clock must be 'virtual', or num_workers 0"
-            )
-        if storage not in self.storages:
-            self.storages[storage] = storage.streams_in(self)
-        return self.storages[storage]
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a *function* that only tells something: it spends no time, and may raise."""

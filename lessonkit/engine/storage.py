@@ -193,8 +193,15 @@ class Storage:
         )
 
     def streams_in(self, run: Any) -> StorageStreams:
-        """Open it for *run*."""
-        return StorageStreams(run, self)
+        """Return its streams in *run*, or in all ranks; ValueError if the run cannot share it."""
+        if not run.shares_storages:
+            raise ValueError(
+                f"{self!r}: worker processes do not share it on the real clock, "
+                "so clock must be 'virtual', or num_workers 0"
+            )
+        if self not in run.storages:
+            run.storages[self] = StorageStreams(run, self)
+        return run.storages[self]  # type: ignore[no-any-return]
 
     @property
     def most(self) -> float:
