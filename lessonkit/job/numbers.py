@@ -208,12 +208,13 @@ def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
         step = again.train / device.train if again else 1.0
     usual = one.core / len(one.batches)
     take = worker.core / len(worker.batches) / max(1e-6, usual)
-    return {
+    times = {
         "alone": doubled("make", larger, alone),
         "make": doubled("make", worker, one),
         "step": step,
-        "take": max(1.0, take),
+        "take": take,
     }
+    return {part: max(1.0, factor) for part, factor in times.items()}
 
 
 def doubled(part: str, larger: Watch, usual: Watch) -> float:
