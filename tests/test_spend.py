@@ -90,7 +90,8 @@ def test_who_takes_a_cost_of_an_element_shares_a_storage(name: str) -> None:
 @pytest.mark.parametrize("name", ["collate", "transfer", "start"])
 def test_what_takes_no_cost_of_an_element_refuses_one(name: str, cost: Any) -> None:
     given: Any = {name: (0, cost) if name == "start" else cost}
-    with pytest.raises(TypeError, match=f"{name}=.*must be a number of seconds, or a func"):
+    allowed = "two times" if name == "start" else "a number of seconds, or a func"
+    with pytest.raises(TypeError, match=f"{name}=.*must be {allowed}"):
         DataLoader(Dataset.range(2), **given)
 
 
