@@ -112,8 +112,8 @@ def test_the_end_of_a_bar_follows_the_hand_while_no_kernel_answers(
     )
     assert term != "read\n15 ms"
     act("up", *(() if which == "finger" else (x, y)))
-    # Of the last run that came
-    assert page.locator(".lk-formula > b").inner_text() == "105 ms"
+    # Of the last run that came; later than that the page says that an answer is late
+    assert page.locator(".lk-formula > b").inner_text() in ("105 ms", "…")
     formula.answer()
     numbers = page.locator(".lk-term b").all_inner_texts()
     opens, count, read, train = (float(text.split()[0]) for text in numbers)
