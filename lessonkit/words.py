@@ -1,14 +1,23 @@
-"""Numbers as people read them."""
+"""Numbers as people read them: one format for times, shares and sizes, in Python and on a page.
+
+A number has two digits after the point if it is below 10, one if it is below 1,000, and none if
+it is larger; zeros at the end are left out, a half is rounded up, and commas set the thousands
+apart. A time of 10 s or more is in seconds with two digits, a shorter one in milliseconds.
+Only in the columns of a table have all numbers three digits, so that the points are in line.
+`widgets/page/dom.js` follows the same rules, and a test holds the two together.
+"""
+
+import re
 
 
 def milliseconds(seconds: float, digits: int | None = None) -> str:
     """Write a time: in seconds if it is long and no *digits* are given, else in milliseconds.
 
-    >>> milliseconds(0.0175), milliseconds(0.21), milliseconds(13.35), milliseconds(0.04444444)
-    ('17.5 ms', '210 ms', '13.35 s', '44.4 ms')
+    >>> milliseconds(0.0175), milliseconds(1.135), milliseconds(13.35), milliseconds(0.00218)
+    ('17.5 ms', '1,135 ms', '13.35 s', '2.18 ms')
     """
     if seconds >= 10 and digits is None:
-        return f"{seconds:.2f} s"
+        return f"{number(seconds, 2)} s"
     return f"{number(seconds * 1e3, digits)} ms"
 
 
@@ -34,30 +43,26 @@ def size(nbytes: float, digits: int | None = None) -> str:
     return f"{number(nbytes, digits)} GB"
 
 
-def samples(count: int) -> str:
-    """Write a number of samples.
+def counted(count: float, things: str) -> str:
+    """Write how many *things* there are, in the singular if there is one.
 
-    >>> samples(1), samples(20)
-    ('1 sample', '20 samples')
+    >>> counted(1, "samples"), counted(1, "processes"), counted(0, "batches"), counted(1000, "runs")
+    ('1 sample', '1 process', '0 batches', '1,000 runs')
     """
-    return f"{count} sample{'' if count == 1 else 's'}"
+    text = f"{round(float(count), 6):,}".removesuffix(".0")
+    one = re.sub(r"(?<=ss)es$|(?<=tch)es$|(?<=\w{3})s$", "", things)  # "ms" stays
+    return f"{text} {one if count == 1 else things}"
 
 
 def number(value: float, digits: int | None = None) -> str:
-    """Write at most one digit after the point, or as many as *digits*, and none that says nothing.
+    """Write a number by the rules above, or with at most as many *digits* after the point.
 
-    With *digits* a half is rounded up, so that two numbers and their difference agree.
-
-    >>> number(26.5), number(210), number(0.125), number(1234.5)
-    ('26.5', '210', '0.12', '1234')
+    >>> number(2.18), number(26.5), number(210), number(0.125), number(1234.5)
+    ('2.18', '26.5', '210', '0.13', '1,235')
     >>> number(10.96, 2), number(10.2, 2), number(10.96 - 10.2, 2)
     ('10.96', '10.2', '0.76')
     """
-    if digits is not None:
-        value *= 1 + 1e-9
-    elif abs(value) >= 1000:
-        digits = 0
-    else:
-        digits = 2 if 0 < abs(value) < 1 else 1
-    text = f"{value:.{digits}f}"
+    if digits is None:
+        digits = (abs(value) < 1000) + (abs(value) < 10)
+    text = f"{value * (1 + 1e-9):z,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -139,10 +139,10 @@ def test_a_filter_is_advised_to_come_early() -> None:
 
 def test_what_changes_the_order_says_so() -> None:
     found = advise(Dataset.range(4).flat_map(file), num_epochs=1)
-    assert named(found, "interleave with 2 lanes for flat_map").effects == (
+    assert named(found, "interleave with 2 calls in place of flat_map").effects == (
         "changes the order of the elements",
     )
-    assert named(found, "interleave with 1 lanes for flat_map").effects == ()
+    assert named(found, "interleave with 1 call in place of flat_map").effects == ()
 
 
 def test_repeat_before_shuffle_blurs_epochs() -> None:
@@ -194,7 +194,7 @@ def test_a_pipeline_that_fails_itself_is_no_case_for_advice() -> None:
 def test_samples_that_come_again_for_each_worker_are_no_gain() -> None:
     iterable = DataLoader(Dataset.range(32).map(cost=0.01).prefetch(1), 4, num_workers=2)
     found = advise(iterable, num_epochs=1)
-    (more,) = [advice for advice in found if advice.change == "8 workers"]
+    (more,) = [advice for advice in found if advice.change == "num_workers=8"]
     assert more.effects == (
         "every worker gives every sample, unless the workers share them out",
     )
@@ -233,6 +233,6 @@ def test_workers_that_stay_are_said_to_change_what_each_epoch_brings() -> None:
         stays = named(advise(loader), "persistent_workers")
         assert stays.effects == ((effect,) if effect else ())
     alone = DataLoader(Dataset.range(8).shuffle(8, seed=1), 4)
-    assert named(advise(alone), "1 workers").effects == (
+    assert named(advise(alone), "num_workers=1").effects == (
         "freezes one order for all epochs",
     )

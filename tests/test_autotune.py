@@ -43,7 +43,7 @@ def test_lesson_is_tuned_to_two_calls_and_one_place() -> None:
     trace = benchmark(tuned.dataset, machine=SMALL)
     assert round(trace.duration * 1e3, 6) == 1010
     assert round(trace.per_sample * 1e3, 6) == 25.25
-    assert tuned.reason.endswith("Map has the most allowed")
+    assert tuned.reason.endswith("Map is at its limit")
 
 
 def test_no_more_calls_than_bring_something() -> None:
@@ -99,22 +99,20 @@ def test_memory_is_a_limit_and_the_reason_says_so() -> None:
     slow = ArtificialDataset(40, read=read, nbytes=1000).prefetch(AUTOTUNE)
     assert (found(slow), found(slow, memory=2500)) == ([4], [2])
     assert autotune(slow, memory=2500).reason.endswith(
-        "what is faster does not fit into 2500 bytes"
+        "what is faster does not fit into 2.5 kB"
     )
 
 
 def test_too_little_memory_for_anything_is_said() -> None:
     tuned = autotune(MAPPED.cache().prefetch(AUTOTUNE), memory=500)
-    assert (
-        tuned.reason == "nothing that was tried fits into 500 bytes; this is nearest to it"
-    )
+    assert tuned.reason == "nothing that was tried fits into 500 B; this is nearest to it"
 
 
 def test_prefetch_gets_no_more_places_than_allowed() -> None:
     slow = ArtificialDataset(40, read=straggler(0.005, every=8, slow=0.040)).prefetch(
         AUTOTUNE
     )
-    assert found(slow, most_places=3) == [3]
+    assert found(slow, most_slots=3) == [3]
 
 
 # ---- what it leaves alone ----
@@ -158,7 +156,7 @@ def test_pipeline_without_autotune_is_returned_unchanged() -> None:
     tuned = autotune(plain)
     assert tuned.dataset is plain
     assert tuned.steps == []
-    assert tuned.reason == "there is no number of calls or places to find"
+    assert tuned.reason == "there is no number of calls or slots to find"
 
 
 def test_what_lies_above_the_numbers_stays_the_same_object() -> None:
@@ -184,11 +182,10 @@ def test_steps_tell_what_was_changed_and_what_came_of_it() -> None:
         ("Map 1 -> 2", (2, 1)),
     ]
     assert (
-        str(accepted[0])
-        == "+ Map 1, prefetch 1: 1880.000 ms, 1000 bytes: where the search begins"
+        str(accepted[0]) == "+ Map 1, prefetch 1: 1,880 ms, 1 kB: where the search begins"
     )
-    assert str(accepted[1]) == "+ Map 1 -> 2: 1010.000 ms, 1000 bytes: 46.3 % faster"
-    assert "- prefetch 1 -> 2: 1010.000 ms, 1000 bytes: no faster" in map(str, steps)
+    assert str(accepted[1]) == "+ Map 1 -> 2: 1,010 ms, 1 kB: 46.3 % faster"
+    assert "- prefetch 1 -> 2: 1,010 ms, 1 kB: no faster" in map(str, steps)
 
 
 def test_search_is_the_same_each_time() -> None:
@@ -206,19 +203,19 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"memory": -1}, ValueError, "memory=-1: must be 0 or more"),
     ({"memory": 1.5}, TypeError, "memory=1.5: must be 0 or more"),
     ({"train": -1}, ValueError, "train=-1: must be a number of seconds, 0 or more"),
-    ({"most_places": 0}, ValueError, "most_places=0: must be 1 or more"),
+    ({"most_slots": 0}, ValueError, "most_slots=0: must be 1 or more"),
     ({"num_epochs": -1}, ValueError, "num_epochs=-1: must be 0 or more"),
     ({"clock": "real"}, TypeError, "clock='real': must be left out"),
     ({"record": False}, TypeError, "record=False: must be left out"),
     (
         {"dataset": MAPPED.repeat()},
         ValueError,
-        "the pipeline never ends: say max_elements",
+        "the pipeline never ends: set max_elements",
     ),
     (
         {"dataset": MAPPED.take(3).repeat().skip(2)},
         ValueError,
-        "the pipeline never ends: say max_elements",
+        "the pipeline never ends: set max_elements",
     ),
 ]
 

@@ -26,7 +26,7 @@ FILE = ArtificialDataset(6, nbytes=1000)
 MAPPED = FILE.map(cost=0.030, num_parallel_calls=1)
 CHARTS: dict[str, Callable[[], Any]] = {
     "curve": lambda: plot_curve(curve(MAPPED, knobs(MAPPED)[0], values=[1, 2, 3, 4])),
-    "search": lambda: plot_search(autotune(MAPPED.prefetch(AUTOTUNE), most_places=4).steps),
+    "search": lambda: plot_search(autotune(MAPPED.prefetch(AUTOTUNE), most_slots=4).steps),
     "waterfall": lambda: plot_waterfall(STEPS, title="a waterfall"),
     "timelines": lambda: plot_timelines(
         {"plain": benchmark(FILE, 1), "mapped": benchmark(MAPPED, 1)}

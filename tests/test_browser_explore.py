@@ -364,7 +364,7 @@ def everybody_can_use(shown: Shown, pictures: Path) -> None:
     for pressed in (
         "Show the critical path",
         "Show the memory",
-        "Pin this run as the baseline",
+        "Keep this run as the baseline run",
     ):
         shown.button(pressed).click()
     shown.page.locator("rect.lk-bar[data-stage=Map]").first.hover()

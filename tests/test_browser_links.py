@@ -120,7 +120,9 @@ def test_the_end_of_a_bar_follows_the_hand_while_no_kernel_answers(
     total = f"{opens + count * (read + train):g} ms"
     page.locator(".lk-formula > b", has_text=total).wait_for()
     assert page.locator(".lk-figures", has_text=total).count() == 1
-    assert page.locator(".lk-formula .lk-right").inner_text().strip() == "✓ as the run"
+    assert (
+        page.locator(".lk-formula .lk-right").inner_text().strip() == "✓ as long as the run"
+    )
 
 
 def test_arrow_keys_at_the_end_of_a_bar_turn_the_cost(formula: Alone) -> None:
@@ -245,7 +247,7 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
     assert lit(page) == ["20 ms", "34.2 ms", "34.2 ms"]
     assert (
         page.evaluate("() => document.activeElement.ariaLabel")
-        == "decode 1, augment 1: 34.2 ms a sample"
+        == "decode 1, augment 1: 34.2 ms per sample"
     )
     # It strides without a rest
     page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")
@@ -254,7 +256,7 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
     here = page.locator(".lk-here")
     steps = autotune(two_maps(AUTOTUNE, AUTOTUNE)[0], num_epochs=1).steps
     decode, augment = steps[-1].setting
-    ends = f"decode {decode}, augment {augment}: 20 ms a sample"
+    ends = f"decode {decode}, augment {augment}: 20 ms per sample"
     assert here.get_attribute("aria-label") == ends
     assert len(lit(page)) == len({step.setting for step in steps})
     colours = "() => [...document.querySelectorAll('.lk-square')].map((square) => square.style.background)"

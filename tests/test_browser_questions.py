@@ -128,7 +128,10 @@ def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_cov
     assert bar(page, "Open").is_visible()
     for told in "It takes 85 ms.", "The larger of both.":
         assert not text(page, told).is_visible()
-    assert page.get_by_text("Covered until you are right or ask.").count() == 2
+    assert (
+        page.get_by_text("Hidden until your answer is right, or until you ask.").count()
+        == 2
+    )
     assert text(page, "Go on.").is_visible()
 
 
@@ -192,7 +195,7 @@ def test_what_is_not_all_placed_is_refused_with_a_sentence(page: Any) -> None:
     asked = page.locator(".lk-predict").first
     asked.get_by_label("fairly sure").check()
     asked.get_by_role("button", name="Commit to this answer").click()
-    asked.locator(".lk-verdict").get_by_text("Open has no place yet").wait_for()
+    asked.locator(".lk-verdict").get_by_text("Open is not placed yet").wait_for()
 
 
 def test_a_page_that_is_loaded_again_and_a_second_one_go_on_where_the_first_was(
@@ -235,7 +238,9 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(
     ).wait_for()
     assert places(page)[2] == "from 55 ms to 70 ms"  # to be corrected
     assert not asked.locator(".lk-theirs rect").count()
-    page.get_by_text("Covered until you are right or ask.").first.wait_for()
+    page.get_by_text(
+        "Hidden until your answer is right, or until you ask."
+    ).first.wait_for()
     asked.get_by_role("button", name="Show the run without an answer").click()
     verdict.get_by_text("Reading goes on.").wait_for()
     page.wait_for_function(
@@ -308,7 +313,9 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
         page: Any = visit.page
         page.goto(voila.store(notebook))
         bar(page, "Open").wait_for()
-        page.get_by_text("Covered until you are right or ask.").first.wait_for()
+        page.get_by_text(
+            "Hidden until your answer is right, or until you ask."
+        ).first.wait_for()
         assert not text(page, "It takes 85 ms.").is_visible()
         box, axis = (
             bar(page, "Open").bounding_box(),

@@ -41,17 +41,17 @@ def test_it_passes_within_every_limit() -> None:
     assert repr(outcome).splitlines() == [
         "Passed: every goal is met.",
         "- met: time per sample: 31.25 ms (at most 32.5 ms)",
-        "- met: files open at once: 6 (at most 6)",
-        "- met: calls at once: 2 (at most 4)",
+        "- met: files open at the same time: 6 (at most 6)",
+        "- met: calls at the same time: 2 (at most 4)",
     ]
 
 
 def test_the_message_says_what_is_missing_and_by_how_much() -> None:
     assert repr(TASK.check(lambda: files(3))).splitlines()[0] == (
-        "Not yet. Files open at once: 8 (at most 6), 2 too much."
+        "Not yet. Files open at the same time: 8 (at most 6), over by 2."
     )
     assert repr(TASK.check(lambda: files(1))).splitlines()[0] == (
-        "Not yet. Time per sample: 45.63 ms (at most 32.5 ms), 13.13 ms too much."
+        "Not yet. Time per sample: 45.63 ms (at most 32.5 ms), over by 13.13 ms."
     )
 
 
@@ -85,7 +85,7 @@ def test_what_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lessonkit.widgets.sandbox.MOST_SECONDS", 0.2)
     outcome = TASK.check(loops)
     assert not outcome.passed
-    assert "loops took longer than 0.2 s, and was stopped" in repr(outcome)
+    assert "loops took longer than 0.2 s and was stopped" in repr(outcome)
 
 
 def test_with_controls_every_step_is_judged() -> None:
@@ -115,7 +115,7 @@ def test_goals_measure_what_their_names_say() -> None:
     naive = attempt(ArtificialDataset(), num_epochs=2)
     assert (
         judged(goals.total(at_most=0.2), naive)
-        == "total: 210 ms (at most 200 ms), 10 ms too much"
+        == "total: 210 ms (at most 200 ms), over by 10 ms"
     )
     assert (
         judged(answers_05.first_element(at_most=0.045), naive)
@@ -123,16 +123,16 @@ def test_goals_measure_what_their_names_say() -> None:
     )
     assert (
         judged(goals.busy(at_least=0.5), naive)
-        == "accelerator busy: 28.57 % (at least 50 %), 21.43 % missing"
+        == "accelerator busy: 28.57 % (at least 50 %), short by 21.43 %"
     )
     cached = attempt(ArtificialDataset(3, nbytes=100).cache().prefetch(2))
     assert (
         judged(goals.cached(at_most=200), cached)
-        == "cached: 300 B (at most 200 B), 100 B too much"
+        == "cached: 300 B (at most 200 B), over by 100 B"
     )
     assert (
         judged(goals.buffered(at_most=1), cached)
-        == "places to prefetch: 2 (at most 1), 1 too much"
+        == "prefetch slots: 2 (at most 1), over by 1"
     )
     assert judged(goals.in_memory(at_most=500), cached) == "memory: 500 B (at most 500 B)"
 
@@ -161,7 +161,8 @@ def test_a_first_element_that_never_comes_is_late() -> None:
 def test_a_limit_and_what_is_too_much_add_up_to_what_was_measured() -> None:
     def shown(text: str) -> tuple[float, ...]:
         value, limit, beyond = (
-            float(number) for number in re.findall(r"[0-9.]+(?= )", text)
+            float(number.replace(",", ""))
+            for number in re.findall(r"[0-9][0-9.,]*(?= )", text)
         )
         return value, round(limit + beyond, 2)
 
@@ -179,7 +180,7 @@ def test_a_limit_and_what_is_too_much_add_up_to_what_was_measured() -> None:
 
 def test_a_goal_that_allows_none_is_a_sentence() -> None:
     assert judged(goals.calls(at_most=0), attempt(Dataset.range(3))) == "no parallel calls"
-    assert goals.calls(at_most=1).asked() == "calls at once: at most 1"
+    assert goals.calls(at_most=1).asked() == "calls at the same time: at most 1"
 
 
 def test_changes_of_controls_are_counted() -> None:
@@ -188,7 +189,7 @@ def test_changes_of_controls_are_counted() -> None:
     )
     assert (
         judged(answers_00.changed(at_most=0), tried)
-        == "controls changed: 1 (at most 0), 1 too much"
+        == "controls changed: 1 (at most 0), over by 1"
     )
 
 

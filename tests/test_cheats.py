@@ -115,7 +115,10 @@ def remembered() -> Dataset:
             Dataset.range(1).flat_map(lambda _: slow(source(), num_parallel_calls=8)),
             "are not counted",
         ),
-        (slow(source(), num_parallel_calls=AUTOTUNE), "calls at once: 4 (at most 2)"),
+        (
+            slow(source(), num_parallel_calls=AUTOTUNE),
+            "calls at the same time: 4 (at most 2)",
+        ),
     ],
 )
 def test_what_is_left_out_or_hidden_is_said(pipeline: Dataset, sentence: str) -> None:

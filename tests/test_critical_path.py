@@ -52,7 +52,7 @@ def test_shares_are_of_the_whole_and_the_largest_comes_first() -> None:
     assert path.shares == pytest.approx(
         {"Map": 80 / 185, "Read": 60 / 185, "Train": 40 / 185, "Open": 5 / 185}
     )
-    assert path.sentence == "Map decides 43.2 % of the time."
+    assert path.sentence == "Bottleneck: Map (43.2 % of the critical path)."
 
 
 def test_a_step_knows_its_span() -> None:
@@ -74,7 +74,7 @@ def test_one_slow_sample_stalls_all_behind_it() -> None:
     path = critical_path(ordered)
     longest = max(path.steps, key=lambda step: step.end_ns - step.start_ns)
     assert (longest.stage, ordered.spans[longest.span].sample) == ("Map", 3)
-    assert path.sentence == "Map decides 84 % of the time."
+    assert path.sentence == "Bottleneck: Map (84 % of the critical path)."
     assert unordered.epochs[0].elements == [0, 1, 2, 4, 5, 3]
     assert ordered.epochs[0].arrivals == [0.010, 0.020, 0.030, 0.220, 0.230, 0.240]
     assert unordered.epochs[0].arrivals == [0.010, 0.020, 0.030, 0.040, 0.050, 0.220]
@@ -86,7 +86,10 @@ def test_a_parallel_map_brings_nothing_where_reading_decides() -> None:
         dataset = ArtificialDataset(20).map(cost=0.015, num_parallel_calls=calls)
         trace = benchmark(dataset, num_epochs=1, train=0.001)
         assert trace.duration == 0.346
-        assert critical_path(trace).sentence == "Read decides 86.7 % of the time."
+        assert (
+            critical_path(trace).sentence
+            == "Bottleneck: Read (86.7 % of the critical path)."
+        )
 
 
 def test_time_after_the_last_element_is_on_the_path() -> None:
@@ -100,7 +103,9 @@ def test_time_after_the_last_element_is_on_the_path() -> None:
 def test_one_element_is_a_path() -> None:
     trace = benchmark(Dataset.range(1), num_epochs=1)
     assert steps(trace) == [("Train", 0, 10)]
-    assert critical_path(trace).sentence == "Train decides 100 % of the time."
+    assert (
+        critical_path(trace).sentence == "Bottleneck: Train (100 % of the critical path)."
+    )
 
 
 def test_where_nothing_took_time_the_path_is_empty() -> None:

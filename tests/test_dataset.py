@@ -191,7 +191,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     ),
     (lambda: benchmark(NUMBERS, num_epochs=-1), ValueError, "num_epochs=-1"),
     (lambda: benchmark(NUMBERS, train=-1), ValueError, "train=-1"),
-    (lambda: benchmark(NUMBERS.repeat()), ValueError, "never ends: say max_elements"),
+    (lambda: benchmark(NUMBERS.repeat()), ValueError, "never ends: set max_elements"),
 ]
 
 

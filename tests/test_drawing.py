@@ -123,7 +123,10 @@ def test_a_curve_below_a_limit_is_told_which_one() -> None:
     # A straight line down
     steps = [round(seconds / made.step) for seconds in (0.040, 0.030, 0.016, 0.016)]
     said = text(made, steps)
-    assert "No run with calls=4 takes less than 18.5 ms: the limit is the reader." in said
+    assert (
+        "No run with calls=4 takes less than 18.5 ms: the limit is set by the reader."
+        in said
+    )
     assert "No run" not in text(made, [round(place) for place in made.right])
 
 
@@ -210,7 +213,7 @@ def test_nothing_that_a_page_may_send_breaks_it(said: Any, sure: Any) -> None:
 @pytest.mark.parametrize("bad", [-1, 101, 3.5, float("nan"), None, True, "3"])
 def test_a_point_that_is_not_on_the_axis_is_refused_with_a_sentence(bad: Any) -> None:
     error = (
-        "calls=3 has no place yet" if bad == -1 else "calls=3 is not at a step of the axis"
+        "calls=3 is not placed yet" if bad == -1 else "calls=3 is not at a step of the axis"
     )
     assert told(question(), [50, bad, 50, 50])[0] == {"about": "error", "text": error}
 

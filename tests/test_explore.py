@@ -99,10 +99,10 @@ def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
         ),
         (lambda n=1: Dataset.range(3).repeat(), "never ends"),
         (lambda n=1: 1 / 0, "ZeroDivisionError: division by zero"),
-        (lambda n=1: sys.exit(), "wanted to end Python, and was stopped"),
+        (lambda n=1: sys.exit(), "tried to end Python and was stopped"),
         (
             lambda n=1: Dataset.range(3).map(lambda x: sys.exit()),
-            "wanted to end Python",
+            "tried to end Python",
         ),
         (
             lambda n=1: Dataset.range(3).prefech(2),  # type: ignore[attr-defined]
@@ -163,7 +163,7 @@ def test_a_function_that_waits_for_its_own_thread_is_ended(
     error = json.loads(explore(waits, n=(1, 3)).state)["error"]
     enough.set()
     assert error.startswith(
-        "this pipeline took longer than 0.5 s, and was stopped (in waits, line "
+        "this pipeline took longer than 0.5 s and was stopped (in waits, line "
     )
     assert error.endswith(": thread.join())")
 
@@ -305,7 +305,7 @@ def test_an_interrupt_is_an_answer() -> None:
     said = Said(explore(lambda n=1: Dataset.range(n), n=(1, 2)))
     said.widget.pipeline = interrupted
     assert said.ask({"do": "show", "id": 1, "values": {"n": 1}})[1] == {
-        "error": "It was interrupted."
+        "error": "The simulation was interrupted."
     }
 
 

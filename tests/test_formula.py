@@ -96,7 +96,7 @@ def test_its_value_stands_beside_the_run() -> None:
     assert judged(in_turn, SUM, read=15) == {
         "value": "210 ms",
         "holds": True,
-        "said": "as the run",
+        "said": "as long as the run",
         "beaten": [],
     }
 

@@ -258,21 +258,21 @@ def in_a_worker(index: int) -> bool:
 
 
 FAILING: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any], str]] = {
-    "here": (fails, nothing, "the loader raised after 2 batches: ZeroDivisionError"),
+    "here": (fails, nothing, "the loader raised at batch 3: ZeroDivisionError"),
     "the step": (
         lambda index: index,
         lambda batch: 1 / 0,
-        "the step raised after 0 batches: ZeroDivision",
+        "the step raised at batch 1: ZeroDivision",
     ),
     "in a worker": (
         lambda index: 1 / 0 if in_a_worker(index) and index >= 8 else index,
         nothing,
-        "with a worker, the loader raised after 2 batches: ZeroDivisionError",
+        "with a worker, the loader raised at batch 3: ZeroDivisionError",
     ),
     "dies": (
         lambda index: os._exit(3) if in_a_worker(index) else 0,
         nothing,
-        "with a worker, the loader raised after 0 batches: RuntimeError",
+        "with a worker, the loader raised at batch 1: RuntimeError",
     ),
 }
 
@@ -292,9 +292,7 @@ def test_what_cannot_be_sent_to_a_process_is_named() -> None:
         num_workers=1,
         multiprocessing_context="spawn",
     )
-    with pytest.raises(
-        RuntimeError, match="with a worker, the loader raised after 0 batches"
-    ):
+    with pytest.raises(RuntimeError, match="with a worker, the loader raised at batch 1"):
         measured(unsent)
     sent = data.DataLoader(
         Samples(get=abs), 4, num_workers=1, multiprocessing_context="spawn"

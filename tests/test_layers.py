@@ -144,10 +144,11 @@ def test_few_arrows_tie_the_rooms() -> None:
         (room(name), below)
         for name, path in known.items()
         for below in rooms_below(path, known)
-        if below != room(name)
+        if below
+        not in (room(name), "lessonkit.words")  # with which every room writes numbers
     }
     print(len(arrows), "arrows between rooms")
-    assert len(arrows) <= 60
+    assert len(arrows) <= 54
 
 
 DOORS = ("lessonkit", "analysis", "optimize", "plot", "widgets", "widgets.goals")

@@ -157,18 +157,18 @@ def test_each_bound_has_its_reason() -> None:
 
 
 def test_is_it_the_data() -> None:
-    """The headspace says what data that were already there would bring, the bound what is possible."""
+    """The headroom says what data that were already there would bring, the bound what is possible."""
     slow = found(ArtificialDataset(20))
-    assert (slow.duration, slow.headspace, slow.bound) == (0.530, 0.200, 0.340)
-    assert slow.most == pytest.approx(2.65)
+    assert (slow.duration, slow.training, slow.bound) == (0.530, 0.200, 0.340)
+    assert slow.headroom == pytest.approx(2.65)
     ready = found(ArtificialDataset(20, open=0, read=0.001).prefetch(1))
-    assert (ready.duration, ready.headspace) == (0.201, 0.200)
+    assert (ready.duration, ready.training) == (0.201, 0.200)
     assert closeness(ready) == 1
 
 
 def test_copying_to_the_accelerator_is_its_work_too() -> None:
     limit = found(Dataset.range(3), load=0.002)
-    assert (limit.headspace, limit.bound, closeness(limit)) == (0.036, 0.036, 1)
+    assert (limit.training, limit.bound, closeness(limit)) == (0.036, 0.036, 1)
 
 
 def test_an_epoch_from_the_cache_is_not_read_again() -> None:
@@ -236,7 +236,7 @@ def test_another_machine_has_other_limits() -> None:
 
 def test_without_a_step_of_the_accelerator_any_change_may_help() -> None:
     limit = found(ArtificialDataset(2), train=0)
-    assert (limit.headspace, limit.most) == (0, math.inf)
+    assert (limit.training, limit.headroom) == (0, math.inf)
     assert limit.bound == 0.060
 
 
@@ -272,12 +272,12 @@ def test_work_under_a_loader_shares_the_cores_of_the_machine() -> None:
 
 def test_a_run_that_took_no_time_is_as_fast_as_can_be() -> None:
     limit = found(Dataset.range(0))
-    assert (limit.bound, closeness(limit), limit.headspace, limit.most) == (0, 1, 0, 1)
+    assert (limit.bound, closeness(limit), limit.training, limit.headroom) == (0, 1, 0, 1)
 
 
 def test_an_epoch_in_which_nothing_arrives_has_no_bound() -> None:
     limit = found(ArtificialDataset(3).filter(lambda _: False))
-    assert (limit.duration, limit.bound, limit.most) == (0.075, 0, math.inf)
+    assert (limit.duration, limit.bound, limit.headroom) == (0.075, 0, math.inf)
 
 
 def test_on_threads_the_bound_holds_too() -> None:
@@ -300,7 +300,7 @@ def test_a_cancelled_run_has_the_bound_of_what_it_did() -> None:
     # To read takes so long that no busy computer makes the accelerator's sleeps longer.
     dataset = ArtificialDataset(9, open=0.001, read=0.1)
     limit = found(dataset, train=0.001, clock="real", cancel=stop, progress=stop_at_third)
-    assert 0 < limit.headspace < limit.bound <= limit.duration
+    assert 0 < limit.training < limit.bound <= limit.duration
 
 
 def test_a_run_that_was_not_recorded_says_what_to_do() -> None:

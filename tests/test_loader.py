@@ -285,7 +285,7 @@ def test_advice_is_about_the_loader() -> None:
         for advice in advise(DataLoader(SAMPLES, 4, num_workers=2, start=(0.01, 0.0)))
     }
     assert {
-        "4 workers",
+        "num_workers=4",
         "prefetch_factor=4",
         "persistent_workers",
         "in_order=False",

@@ -111,11 +111,11 @@ def test_bars_of_one_name_may_change_places() -> None:
     [
         ("Read 0", 3, "Read 0 cannot begin before Open has ended."),
         ("Train 0", 8, "Train 0 cannot begin before Read 0 has ended."),
-        ("Read 2", 11, "Read 1 and Read 2 cannot overlap: Read has no further lane."),
+        ("Read 2", 11, "Read 1 and Read 2 cannot overlap: Read has no free lane."),
         (
             "Train 1",
             9,
-            "Train 0 and Train 1 cannot overlap: Train has no further lane.",
+            "Train 0 and Train 1 cannot overlap: Train has no free lane.",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_as_many_bars_as_lanes_may_overlap() -> None:
     made = question(files, wrong=())
     assert made.names[2:6] == ["Read A0", "Read A1", "Read B0", "Read B1"]
     assert "overlap" not in text(made, [0, 0, 6, 10, 7, 10, *range(20, 28, 2)])
-    assert "Read A0, Read A1 and Read B0 cannot overlap: Read has no further lane." in text(
+    assert "Read A0, Read A1 and Read B0 cannot overlap: Read has no free lane." in text(
         made, [0, 0, 6, 8, 7, 10, *range(20, 28, 2)]
     )
 
@@ -194,17 +194,17 @@ def test_it_can_be_shown_without_placing_anything() -> None:
 @pytest.mark.parametrize(
     ("places", "error"),
     [
-        ([*RIGHT[:-1], -1], "Train 2 has no place yet"),
-        ([-1] * 7, "Open has no place yet"),
+        ([*RIGHT[:-1], -1], "Train 2 is not placed yet"),
+        ([-1] * 7, "Open is not placed yet"),
         ([*RIGHT[:-1], 21], "Train 2 is not at a step of the axis"),
         ([*RIGHT[:-1], 9.5], "Train 2 is not at a step of the axis"),
         ([*RIGHT[:-1], float("nan")], "Train 2 is not at a step of the axis"),
         ([*RIGHT[:-1], True], "Train 2 is not at a step of the axis"),
         ([*RIGHT[:-1], None], "Train 2 is not at a step of the axis"),
         ([*RIGHT[:-1], -2], "Train 2 is not at a step of the axis"),
-        (RIGHT[:-1], "this question has other marks: run its cell again"),
-        ([*RIGHT, 3], "this question has other marks: run its cell again"),
-        (7, "this question has other marks: run its cell again"),
+        (RIGHT[:-1], "the question has changed: run its cell again"),
+        ([*RIGHT, 3], "the question has changed: run its cell again"),
+        (7, "the question has changed: run its cell again"),
     ],
 )
 def test_what_is_no_answer_is_refused_with_a_sentence(places: Any, error: str) -> None:

@@ -57,7 +57,7 @@ def searched() -> list[SearchStep]:
     dataset = (
         ArtificialDataset(20).map(cost=0.03, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
     )
-    return autotune(dataset, Machine(cores=2), most_places=2).steps
+    return autotune(dataset, Machine(cores=2), most_slots=2).steps
 
 
 @cache
@@ -81,7 +81,7 @@ def drawn(name: str) -> bytes:
 
 def test_a_timeline_says_what_it_shows() -> None:
     picture = timeline(run(3), "prefetched")
-    assert repr(picture) == ("timeline: prefetched: 3 samples in 85 ms, 28.3 ms a sample")
+    assert repr(picture) == ("timeline: prefetched: 3 samples in 85 ms, 28.3 ms per sample")
     shown = texts(picture)
     assert shown[:5] == ["prefetched", repr(picture)[22:], "Open", "Read", "Train"]
     assert shown.count("0") == shown.count("1") == shown.count("2") == 2
@@ -105,7 +105,7 @@ def test_each_kind_of_waiting_has_its_key() -> None:
     shown = texts(timeline(benchmark(dataset.prefetch(1), 1, 0.05)))
     assert {
         "waits for input",
-        "waits for room",
+        "waits for a free slot",
         "waits for the interpreter lock",
     } <= set(shown)
 
@@ -114,8 +114,8 @@ def test_timelines_share_their_time() -> None:
     picture = plot_timelines({"naive": run(9), "short": run(3)})
     assert [axes.get_xlim() for axes in picture.figure.axes] == [(0, 0.175), (0, 0.175)]
     assert repr(picture) == (
-        "timeline: naive: 9 samples in 175 ms, 19.4 ms a sample; "
-        "short: 3 samples in 85 ms, 28.3 ms a sample, 0.69 times as fast as naive"
+        "timeline: naive: 9 samples in 175 ms, 19.4 ms per sample; "
+        "short: 3 samples in 85 ms, 28.3 ms per sample, 0.69 times as fast as naive"
     )
 
 
@@ -159,14 +159,15 @@ def test_a_curve_says_where_its_knee_is() -> None:
         return repr(plot_curve(Curve(knob, tuple(enumerate(times, 1)))))
 
     assert words(0.1, 0.05, 0.05) == (
-        "curve: num_parallel_calls=2 is enough: 50 ms a sample, within 2 % of the best"
+        "curve: num_parallel_calls=2 is enough: 50 ms per sample, within 2 % of the best"
     )
     assert (
         words(0.1, 0.1)
-        == "curve: more does not help: 100 ms a sample with num_parallel_calls=1"
+        == "curve: a larger number does not help: 100 ms per sample with num_parallel_calls=1"
     )
     assert words(0.1, 0.05) == (
-        "curve: more may help still: 50 ms a sample with num_parallel_calls=2, the last that was tried"
+        "curve: a larger number may help: 50 ms per sample with num_parallel_calls=2, "
+        "the largest that was tried"
     )
     with pytest.raises(ValueError, match="no values"):
         words()
@@ -181,14 +182,16 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
         "80 ms, 320 ms less",
     } <= set(shown)
     for steps in ([], [("nothing", 0.0)]):
-        with pytest.raises(ValueError, match="no step, or one that takes no time"):
+        with pytest.raises(ValueError, match="there is no step, or a step takes no time"):
             plot_waterfall(steps)
 
 
 def test_a_search_says_what_it_took() -> None:
     picture = plot_search(searched())
-    assert repr(picture) == "search: 4 runs from left to right, 1880 ms to 1010 ms, 2 taken"
-    assert {"Map 1, prefetch 1: 1880 ms", "Map 1 -> 2: 1010 ms"} <= set(texts(picture))
+    assert (
+        repr(picture) == "search: 4 runs from left to right, 1,880 ms to 1,010 ms, 2 kept"
+    )
+    assert {"Map 1, prefetch 1: 1,880 ms", "Map 1 -> 2: 1,010 ms"} <= set(texts(picture))
     dots = [
         line.get_markerfacecolor()
         for line in picture.figure.axes[0].lines
@@ -269,7 +272,7 @@ def test_any_title_can_be_drawn() -> None:
 
 
 def test_one_element() -> None:
-    assert repr(timeline(run(1))) == "timeline: 1 sample in 55 ms, 55 ms a sample"
+    assert repr(timeline(run(1))) == "timeline: 1 sample in 55 ms, 55 ms per sample"
 
 
 def test_a_cancelled_run_says_so(cancelled: Trace) -> None:

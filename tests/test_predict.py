@@ -47,11 +47,11 @@ def test_any_other_answer_is_told_the_direction() -> None:
     said = Said(question())
     assert (
         said.ask({"do": "commit", "said": 300, "sure": 1})[1]["text"]
-        == "Not 300 ms. It is less than that."
+        == "Not 300 ms. That is too high."
     )
     assert (
         said.ask({"do": "commit", "said": 20, "sure": 1})[1]["text"]
-        == "Not 20 ms. It is more than that."
+        == "Not 20 ms. That is too low."
     )
 
 
@@ -133,7 +133,7 @@ def test_a_right_number_in_another_unit_is_told_so(
     said = Said(predict("How long?", NAIVE, answer=lambda trace: 0.21, unit=unit))
     told, answer = said.ask({"do": "commit", "said": given, "sure": 1})
     assert not told["right"]
-    assert answer["text"].endswith(f"Is that in {name}? The answer is wanted in {unit}.")
+    assert answer["text"].endswith(f"Is that in {name}? The answer must be in {unit}.")
 
 
 def test_a_share_in_place_of_percent_is_told_so() -> None:
@@ -154,7 +154,7 @@ def test_a_time_has_the_same_tolerance_in_seconds_as_in_milliseconds(unit: str) 
         for seconds in (1, 1.03)
     }
     assert [about["right"] for about, _ in answers.values()] == [True, False]
-    assert answers[1][1]["text"].startswith(f"Right. The answer is {scale} {unit}.")
+    assert answers[1][1]["text"].startswith(f"Right. The answer is {scale:,} {unit}.")
 
 
 def test_what_is_counted_is_exact() -> None:

@@ -75,7 +75,7 @@ def test_a_loader_and_a_step_that_take_turns_do_not_overlap() -> None:
     assert said.kind == "they take turns"
     assert [round(seconds, 6) for seconds in said[:3]] == [0.025, 0.010, 0.035]
     assert said.sentence.startswith(
-        "they take turns (25 and 10 ms per batch alone, 35 together): "
+        "they take turns (loader 25 ms and step 10 ms per batch alone, 35 ms together): the step\n"
     )
 
 
@@ -111,7 +111,7 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
             yield 0
 
     said = probed(clock, loader, lambda batch: spend("step"))
-    assert said.kind == "both want the same cores"
+    assert said.kind == "both need the same cores"
     assert "Give the step fewer threads" in said.sentence
 
 
@@ -148,7 +148,7 @@ def test_what_the_loop_spends_on_ready_batches_is_told_from_waiting(
     said = probed(clock, Handed(clock, [made], own), lambda batch: clock.spend(step))
     assert said.ready == pytest.approx(own)
     assert said.kind == kind
-    assert f"; {own * 1e3:.3g} to take one that is ready)" in said.sentence.replace(
+    assert f"; {own * 1e3:.3g} ms to take a batch that is ready)" in said.sentence.replace(
         "\n", " "
     )
 
@@ -263,29 +263,29 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (
         (x for x in range(99)),
         ValueError,
-        "can be read only once; give the function that makes it",
+        "can be iterated only once; give the function that makes it",
     ),
     (
         Shared(),
         ValueError,
-        "gave 8 batches where 22 are needed: ask for fewer by batches=, or give a function",
+        "gave too few batches, 8 of 22: set batches= to fewer, or give a function",
     ),
-    (list, ValueError, "the loader gave 0 batches where 22 are needed"),
+    (list, ValueError, "the loader gave too few batches, 0 of 22"),
     (
         range(21),
         ValueError,
-        "the loader gave 21 batches where 22 are needed: ask for fewer by batches=",
+        "the loader gave too few batches, 21 of 22: set batches= to fewer",
     ),
-    (raising, RuntimeError, "the loader raised after 3 batches: OSError('disk gone')"),
+    (raising, RuntimeError, "the loader raised at batch 4: OSError('disk gone')"),
     (
         None,
         TypeError,
-        "loader=None: must be what a for loop goes over, or a function that makes it",
+        "loader=None: must be an iterable, or a function that makes one",
     ),
     (
         lambda: 3,
         TypeError,
-        "loader=3: must be what a for loop goes over, or a function that makes it",
+        "loader=3: must be an iterable, or a function that makes one",
     ),
 ]
 
@@ -317,7 +317,7 @@ def test_an_error_of_the_step_comes_through() -> None:
     ("measured", "kind"),
     [
         ((56.4, 16.8, 70.8, 16), "they take turns"),  # images, alone and with two workers
-        ((29.6, 14.3, 67.0, 16, 3.39), "both want the same cores"),
+        ((29.6, 14.3, 67.0, 16, 3.39), "both need the same cores"),
         ((25.0, 22.6, 30.1, 8, 2.32), "data-bound"),  # lines of text, with two workers
         ((0.368, 0.411, 0.846, 64), "they take turns"),  # tensors in memory
         ((1.47, 0.408, 2.49, 64, 1.80), "the loop's own time"),

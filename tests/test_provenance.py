@@ -91,7 +91,7 @@ def test_each_span_and_event_knows_its_operator_and_role() -> None:
     assert {
         (event.buffer, event.buffer.operator, event.buffer.role) for event in trace.events
     } == {
-        ("Map: 1 calls", 1, "ahead"),
+        ("Map: 1 call", 1, "ahead"),
         ("cache", 2, "cache"),
         ("prefetch(1)", 3, "ahead"),
     }

@@ -40,15 +40,18 @@ def test_why_is_more_slower() -> None:
         120.8,
     ]
     longest = Dataset.range(8).interleave(file, cycle_length=8, num_parallel_calls=1)
-    assert critical_path(benchmark(longest)).sentence == "Open decides 82.8 % of the time."
+    assert (
+        critical_path(benchmark(longest)).sentence
+        == "Bottleneck: Open (82.8 % of the critical path)."
+    )
 
 
 def test_is_it_the_data() -> None:
     found = limits(benchmark(ArtificialDataset(20)))
     # So much faster, if all data were there already
-    assert found.most == pytest.approx(2.65)
+    assert found.headroom == pytest.approx(2.65)
     ready = Dataset.range(20).prefetch(1)
-    assert limits(benchmark(ready)).most == 1  # it is not: stop here
+    assert limits(benchmark(ready)).headroom == 1  # it is not: stop here
 
 
 def test_what_do_the_buffer_sizes_mean() -> None:
@@ -209,11 +212,11 @@ def test_what_runs_many_times_runs_on_the_virtual_clock(
     ):
         with pytest.raises(
             TypeError,
-            match=f"{name}=.*: must be left out, this runs on the virtual clock",
+            match=f"{name}=.*: must be left out, because this runs on the virtual clock",
         ):
             many(ArtificialDataset().prefetch(1), **options)
 
 
 def test_a_prefetch_without_places_is_given_one() -> None:
     changes = {advice.change for advice in advise(ArtificialDataset(6).prefetch(0))}
-    assert "prefetch(1) for prefetch(0)" in changes
+    assert "prefetch(1) in place of prefetch(0)" in changes

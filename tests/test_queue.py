@@ -46,7 +46,7 @@ def test_a_queue_hides_what_the_loop_does_meanwhile_in_each_epoch() -> None:
     trace = benchmark(batches, 2, 10 * MS, queue=8)
     assert [epoch.duration for epoch in trace.epochs] == pytest.approx([64 * MS] * 2)
     assert limits(trace).bound == trace.duration
-    assert limits(trace).headspace == 0.120
+    assert limits(trace).training == 0.120
 
 
 def test_with_a_queue_a_copy_is_no_longer_the_accelerators_own_time() -> None:

@@ -309,7 +309,7 @@ def test_what_makes_no_pipeline_of_a_rank_is_refused() -> None:
         lambda one, **more: curve(one, knobs(one)[0], [1], **more),
     ):
         with pytest.raises(
-            TypeError, match="ranks=2: must be left out, this runs one pipeline"
+            TypeError, match="ranks=2: must be left out, because this runs one pipeline"
         ):
             run(Dataset.range(3).prefetch(1), ranks=2)
 
@@ -346,7 +346,7 @@ def test_ranks_that_never_end_are_noticed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST_ELEMENTS", 1000)
     endless = [Dataset.from_generator(forever) for _ in range(2)]
     with pytest.raises(
-        ValueError, match="gave 500 elements and did not end: say max_elements"
+        ValueError, match="gave 500 elements and did not end: set max_elements"
     ):
         benchmark(endless.__getitem__, ranks=2)
     assert len(benchmark(endless.__getitem__, max_elements=600, ranks=2).steps) == 600

@@ -152,14 +152,12 @@ def test_a_storage_bounds_the_run_and_advice_knows() -> None:
         Dataset.range(32).map(cost=storage.read(10_000), num_parallel_calls=3).prefetch(1)
     )
     more = [
-        one
-        for one in advise(slow, num_epochs=1, train=0.001)
-        if "calls in map" in one.change
+        one for one in advise(slow, num_epochs=1, train=0.001) if "calls=" in one.change
     ]
     assert {one.change: round(one.per_sample, 3) for one in more} == {
-        "4 calls in map": 0.015,
-        "6 calls in map": 0.013,
-        "8 calls in map": 0.012,
+        "num_parallel_calls=4 in map": 0.015,
+        "num_parallel_calls=6 in map": 0.013,
+        "num_parallel_calls=8 in map": 0.012,
     }
 
 

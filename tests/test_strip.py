@@ -49,7 +49,9 @@ def test_all_shares_add_up_to_what_each_rank_waits_and_works() -> None:
 def test_only_who_was_waited_for_is_marked() -> None:
     assert [rank for rank, _ in late_ranks(run(3))] == [1] * (STEPS // 4)
     assert late_ranks(run(1)) == []
-    assert "Rank 1 was waited for most often, in 5 of them." in repr(plot_ranks(run(3)))
+    assert "The others waited most often for rank 1, in 5 steps." in repr(
+        plot_ranks(run(3))
+    )
 
 
 def test_a_page_gets_the_strip_and_the_trace_of_the_first_rank() -> None:

@@ -13,7 +13,7 @@ def for_ever() -> None:
 
 
 def test_an_endless_loop_is_stopped_with_a_sentence() -> None:
-    said = r"the loop took longer than 0\.1 s, and was stopped"
+    said = r"the loop took longer than 0\.1 s and was stopped"
     with pytest.raises(TookTooLongError, match=said):
         in_time("the loop", for_ever, 0.1)
 
@@ -72,7 +72,7 @@ def test_a_loop_on_another_thread_is_stopped_too() -> None:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(60)
-    assert said == ["the loop took longer than 0.05 s, and was stopped"]
+    assert said == ["the loop took longer than 0.05 s and was stopped"]
 
 
 def test_an_interrupt_that_nobody_heard_comes_again() -> None:

@@ -261,11 +261,11 @@ def test_without_an_element_there_is_no_time_per_sample() -> None:
 def test_the_table_is_for_people() -> None:
     assert str(benchmark(ArtificialDataset().prefetch(1))) == "\n".join(
         [
-            "stage           count     busy ms   share   waiting ms",
-            "Open                2      60.000   35.3%        0.000",
-            "Read                6      90.000   52.9%        0.000",
-            "Train               6      60.000   35.3%      110.000",
-            "total 170.000 ms, 28.333 ms a sample",
+            "stage           count     busy ms share %   waiting ms",
+            "Open                2      60.000    35.3        0.000",
+            "Read                6      90.000    52.9        0.000",
+            "Train               6      60.000    35.3      110.000",
+            "total 170.000 ms, 28.333 ms per sample",
         ]
     )
 

@@ -227,7 +227,7 @@ def test_what_never_ends_is_noticed_without_knowing_its_length(
 ) -> None:
     monkeypatch.setattr(sys.modules["lessonkit.engine.training"], "MOST_ELEMENTS", 1000)
     with pytest.raises(
-        ValueError, match="gave 1000 elements and did not end: say max_elements"
+        ValueError, match="gave 1000 elements and did not end: set max_elements"
     ):
         benchmark(Dataset.from_generator(forever))
     assert benchmark(Dataset.from_generator(forever), max_elements=5).samples == 5

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lessonkit.words import counted, milliseconds
+
 from . import check
 from .element import Element
 from .run import Stopped, Task
@@ -17,7 +19,7 @@ UNEVEN = (
     "Rank {first} ran out of batches after step {step}, and rank {later} did not. "
     "A real job does not stop there. "
     "With one epoch, rank {later} waits until a timeout: "
-    "by default 10 minutes with NCCL, 30 with gloo. "
+    "by default 10 minutes with NCCL, and 30 minutes with gloo. "
     "With several, gradients of different epochs are averaged without an error, "
     "until rank {later} waits at the end of the last epoch."
 )
@@ -73,9 +75,8 @@ class Ranks:
         return own / NS, {other: time / NS for other, time in for_others.items()}
 
     def __repr__(self) -> str:
-        ranks = len(self.traces)
-        steps = len(self.steps)
-        text = f"<Ranks: {ranks} ranks, {steps} steps, {self.duration * 1e3:.3f} ms>"
+        what = f"{counted(len(self.traces), 'ranks')}, {counted(len(self.steps), 'steps')}"
+        text = f"<Ranks: {what}, {milliseconds(self.duration)}>"
         return f"{text}\n{self.uneven}".rstrip()
 
 

@@ -8,6 +8,8 @@ from itertools import accumulate
 from operator import attrgetter, ge, mul
 from typing import Any, NamedTuple
 
+from lessonkit.words import counted, milliseconds
+
 from . import check
 from .machine import Machine
 from .resume import State, state_of
@@ -150,7 +152,7 @@ EMPTY, NO_CORE = "buffer empty", "no core"
 WAITS = {
     EMPTY: Wait("waits for input", "Nothing is ready in {}.", "waits for {}"),
     "buffer full": Wait(
-        "waits for room", "There is no free slot in {}.", "no free slot in {}"
+        "waits for a free slot", "There is no free slot in {}.", "no free slot in {}"
     ),
     NO_CORE: Wait("waits for a core", "Every core is busy.", "waits for a core"),
     "interpreter lock held": Wait(
@@ -162,10 +164,12 @@ WAITS = {
         "waits for its worker", "Its worker is busy with another batch.", "", True
     ),
     "out of turn": Wait(
-        "waits for its turn", "It is ready, and a batch before it is not.", "", True
+        "waits for its turn", "It is ready, but a batch before it is not.", "", True
     ),
     "storage busy": Wait(
-        "shares the storage", "Others read from the storage, too.", "shares the storage"
+        "shares the storage system",
+        "Others read from the storage system, too.",
+        "shares the storage system",
     ),
 }
 NS = 1e9  # nanoseconds in a second
@@ -390,30 +394,28 @@ class Trace:
         return state_of(self, check.integer("after", after, least=0))
 
     def __repr__(self) -> str:
-        elements = sum(epoch.count for epoch in self.epochs)
-        what = (
-            f"{len(self.epochs)} epochs, {elements} elements, {self.duration * 1e3:.3f} ms"
-        )
-        return f"<Trace: {what}>"
+        count = sum(epoch.count for epoch in self.epochs)
+        what = f"{counted(len(self.epochs), 'epochs')}, {counted(count, 'elements')}"
+        return f"<Trace: {what}, {milliseconds(self.duration)}>"
 
     def __str__(self) -> str:
         """Write a table: per stage the number, time and share of its work, and its waiting."""
         if self.recorder is None:
             return repr(self)
-        lines = [f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share':>8}{'waiting ms':>13}"]
+        lines = [
+            f"{'stage':<14}{'count':>7}{'busy ms':>12}{'share %':>8}{'waiting ms':>13}"
+        ]
         for stage in dict.fromkeys([*self.stages, *(span.stage for span in self.spans)]):
             work = self.times(stage)
             waits = self.times(stage, waits=True)
-            shares = (
-                f"{sum(work) / 1e6:>12.3f}{self.busy(stage):>8.1%}{sum(waits) / 1e6:>13.3f}"
-            )
-            lines.append(f"{stage:<14}{len(work):>7}{shares}")
+            busy = f"{sum(work) / 1e6:>12.3f}{100 * self.busy(stage):>8.1f}"
+            lines.append(f"{stage:<14}{len(work):>7}{busy}{sum(waits) / 1e6:>13.3f}")
         lines.append(
             f"total {self.duration * 1e3:.3f} ms"
             + (" (cancelled)" if self.cancelled else "")
         )
         if self.samples:
-            lines[-1] += f", {self.per_sample * 1e3:.3f} ms a sample"
+            lines[-1] += f", {self.per_sample * 1e3:.3f} ms per sample"
         return "\n".join(lines)
 
 

@@ -162,7 +162,7 @@ class Loop:
         count = cardinality(node)
         if most is None and count == math.inf:
             raise ValueError(
-                "the pipeline never ends: say max_elements, or repeat it a number of times"
+                "the pipeline never ends: set max_elements, or repeat it a number of times"
             )
         self.most = math.inf if most is None else most
         self.is_endless = most is count is None and self.clock == "virtual"  # perhaps
@@ -280,7 +280,7 @@ class Loop:
             if count == most:
                 if self.is_endless:
                     raise ValueError(
-                        f"the pipeline gave {most - 1} elements and did not end: say max_elements"
+                        f"the pipeline gave {most - 1} elements and did not end: set max_elements"
                     )
                 return
 
@@ -372,7 +372,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
 
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())
-    <Trace: 2 epochs, 6 elements, 210.000 ms>
+    <Trace: 2 epochs, 6 elements, 210 ms>
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
     '35.3%'
     """

@@ -60,7 +60,7 @@ def compare(predicted: Trace, real: Trace) -> Comparison:
     Open                2   30.000 ms      2   30.000 ms             exact
     Read                6   15.000 ms      6   15.000 ms             exact
     Train               6   10.000 ms      6    8.000 ms     25 % too long
-    total               1  210.000 ms      1  198.000 ms    6.1 % too long
+    total               1  210.000 ms      1  198.000 ms   6.06 % too long
     """
     stages = dict.fromkeys([*predicted.stages, *real.stages])
     rows = [Compared(one, _mean(predicted, one), _mean(real, one)) for one in stages]

@@ -33,7 +33,7 @@ class CriticalPath:
         if not self.shares:
             return "Nothing took any time."
         stage, share = next(iter(self.shares.items()))
-        return f"{stage} decides {percent(share)} of the time."
+        return f"Bottleneck: {stage} ({percent(share)} of the critical path)."
 
 
 def critical_path(trace: Trace) -> CriticalPath:
@@ -44,7 +44,7 @@ def critical_path(trace: Trace) -> CriticalPath:
     >>> [(step.stage, step.end_ns // 10**6) for step in path.steps[:3]]
     [('Open', 30), ('Read', 45), ('Read', 60)]
     >>> path.sentence
-    'Read decides 52.9 % of the time.'
+    'Bottleneck: Read (52.9 % of the critical path).'
     """
     spans, end = trace.spans, ended(trace)
     steps = chain(spans, last_work(spans, end), 0, end)

@@ -17,11 +17,11 @@ Reads = list[tuple[int, int, int]]
 # Of each bound what sets it, and why
 REASONS = {
     "accelerator": (
-        "its own work",
+        "training",
         "The accelerator itself has to work this long.",
     ),
     "first element": (
-        "the first sample",
+        "the wait for the first sample",
         "The accelerator has to wait for the first element, and then to do all its work.",
     ),
     "source": (
@@ -38,14 +38,14 @@ REASONS = {
     ),
     "interpreter lock": (
         "the interpreter lock",
-        "All work in Python has to be done one piece after another: a process has one lock.",
+        "All work in Python has to be done one piece after another: a process has only one lock.",
     ),
     "storage": (
-        "the storage",
-        "All that is read has to come through one storage.",
+        "the storage system",
+        "All that is read has to come through one storage system.",
     ),
     "epochs": (
-        "epoch by epoch",
+        "one epoch after another",
         "One epoch comes after another, and not all of them have the same limit.",
     ),
 }
@@ -63,10 +63,10 @@ class Bound:
 
 @dataclass(frozen=True)
 class Limits:
-    """The bounds that a run cannot beat, the highest first; times in seconds."""
+    """The bounds that a run cannot beat, the highest first, and its headroom; times in seconds."""
 
     duration: float
-    headspace: float  # the time if all elements were already there
+    training: float  # the time that training alone takes
     bounds: tuple[Bound, ...] = field(repr=False)
 
     @property
@@ -80,11 +80,11 @@ class Limits:
         return self.bounds[0].reason
 
     @property
-    def most(self) -> float:
-        """How many times faster any change to the pipeline can make the run, at most."""
-        if not self.headspace:
+    def headroom(self) -> float:
+        """How many times faster the run would be if samples cost nothing."""
+        if not self.training:
             return math.inf if self.duration else 1.0
-        return self.duration / self.headspace
+        return self.duration / self.training
 
 
 def limits(trace: Trace) -> Limits:
@@ -97,8 +97,8 @@ def limits(trace: Trace) -> Limits:
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> found = limits(benchmark(ArtificialDataset(20, open=0, read=0.005), num_epochs=1))
     >>> found
-    Limits(duration=0.3, headspace=0.2)
-    >>> found.bound, round(found.most, 3)
+    Limits(duration=0.3, training=0.2)
+    >>> found.bound, round(found.headroom, 3)
     (0.205, 1.5)
     >>> found.reason
     'The accelerator has to wait for the first element, and then to do all its work.'

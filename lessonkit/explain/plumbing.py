@@ -6,9 +6,10 @@ from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.engine.trace import CALL, FILL, QUEUE, Trace
+from lessonkit.words import counted
 
-# What stands on it, the stages that worked in it, how many calls may be under way at once, and the
-# number of its buffer, -1 for none
+# What stands on it, the stages that worked in it, how many calls may be under way at a time, and
+# the number of its buffer, -1 for none
 Part = tuple[str, tuple[str, ...], int, int]
 Held = tuple[float, int, int]  # from this second on: how many elements, and bytes
 
@@ -49,7 +50,7 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
                 (roles[role],) if role in roles else () for role in (QUEUE, FILL)
             )
             parts.append(("queues", queue, slots or workers, -1))
-            parts.append((f"{workers} workers", fill, workers, number))
+            parts.append((counted(workers, "workers"), fill, workers, number))
         else:
             name = title(node, roles.get(CALL, ""), buffer)
             at_once = most_calls(node, trace.machine.cores)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from lessonkit.dataset import Dataset
 from lessonkit.engine.node import Node, base_of, loaders_in, swap, walk
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, what_is_frozen
+from lessonkit.words import counted, milliseconds
 
 from .knobs import check_options, try_out
 
@@ -35,8 +36,8 @@ class Advice(NamedTuple):
     def __repr__(self) -> str:
         effects = "".join(f"; {effect}" for effect in self.effects)
         before = self.per_sample + self.saved
-        saved = f"{self.saved * 1e3:.3f}" if round(self.saved, 6) else "nothing"
-        return f"{self.change}: saves {saved} of {before * 1e3:.3f} ms{effects}"
+        times = f"{milliseconds(self.saved, 3)} of {milliseconds(before, 3)}"
+        return f"{self.change}: saves {times}{effects}"
 
 
 def advise(dataset: Dataset, **options: Any) -> list[Advice]:
@@ -49,9 +50,9 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
     >>> from lessonkit import ArtificialDataset
     >>> advise(ArtificialDataset(20))[0]
-    prefetch(1) after ArtificialDataset: saves 9.500 of 26.500 ms
+    prefetch(1) after ArtificialDataset: saves 9.5 ms of 26.5 ms
     >>> advise(ArtificialDataset(20).prefetch(1), num_epochs=1)[0]
-    cache after ArtificialDataset: saves nothing of 17.000 ms
+    cache after ArtificialDataset: saves 0 ms of 17 ms
     """
     check_options(options)
     before = try_out(dataset.node, options)
@@ -98,7 +99,11 @@ def more(
     """Set the argument *name* of *node* to each of *values* that is above its present one."""
     for value in values:
         if value > (node.arguments[name] or 0):
-            yield words.format(value), node.replace(**{name: value}), effects
+            yield (
+                words.format(value),
+                node.replace(**{name: value}),
+                effects,
+            )
 
 
 def of_loader(node: Node) -> Iterator[Change]:
@@ -106,8 +111,8 @@ def of_loader(node: Node) -> Iterator[Change]:
     options, source = node.arguments, node.inputs[0]
     base, workers = base_of(source), options["num_workers"]
     again = [REPEATS] if base is None else []
-    yield from more(node, "num_workers", CALLS[:1], "{} workers")
-    yield from more(node, "num_workers", CALLS[1:], "{} workers", *again)
+    yield from more(node, "num_workers", CALLS[:1], "num_workers={}")
+    yield from more(node, "num_workers", CALLS[1:], "num_workers={}", *again)
     if workers:
         yield from more(node, "prefetch_factor", DEEPER[2:], "prefetch_factor={}")
         yield from more(node, "persistent_workers", [True], "persistent_workers")
@@ -131,7 +136,7 @@ def of_buffers(node: Node) -> Iterator[Change]:
         now = abs(node.arguments["buffer_size"])  # AUTOTUNE is -1 and begins with 1
         sizes = [times * (now or 1) for times in DEEPER]
         yield from more(
-            node, "buffer_size", sizes, "prefetch({})" + f" for prefetch({now})"
+            node, "buffer_size", sizes, "prefetch({})" + f" in place of prefetch({now})"
         )
         return
     yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
@@ -140,22 +145,22 @@ def of_buffers(node: Node) -> Iterator[Change]:
 
 
 def of_calls(node: Node) -> Iterator[Change]:
-    """Make more calls at once: in a map, in an interleave, or in an interleave for a flat_map."""
+    """Make more calls at the same time: in a map, or in an interleave, also for a flat_map."""
     given = node.arguments
     if node.method == "map":
-        yield from more(node, "num_parallel_calls", CALLS, "{} calls in map")
+        yield from more(node, "num_parallel_calls", CALLS, "num_parallel_calls={} in map")
     for calls in CALLS if node.method == "flat_map" else ():
         wide = {"cycle_length": calls, "block_length": 1, "num_parallel_calls": calls}
         files = node.inputs[0].then("interleave", map_func=given["map_func"], **wide)
-        words = f"interleave with {calls} lanes for flat_map"
+        words = f"interleave with {counted(calls, 'calls')} in place of flat_map"
         yield words, files, (MIXES,) if calls > 1 else ()
     if node.method == "interleave":
         open_now, calls_now = given["cycle_length"], given["num_parallel_calls"] or 0
-        for lanes in sorted({*CALLS, open_now or 1}):
-            wider = node.replace(cycle_length=lanes, num_parallel_calls=lanes)
-            if lanes != open_now or lanes > calls_now:
-                effects = () if lanes == open_now else (MIXES,)
-                yield f"{lanes} lanes in interleave", wider, effects
+        for calls in sorted({*CALLS, open_now or 1}):
+            wider = node.replace(cycle_length=calls, num_parallel_calls=calls)
+            if calls != open_now or calls > calls_now:
+                effects = () if calls == open_now else (MIXES,)
+                yield f"{counted(calls, 'calls')} in interleave", wider, effects
 
 
 def of_order(node: Node) -> Iterator[Change]:

@@ -12,6 +12,7 @@ from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.machine import Cost, Machine
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
+from lessonkit.words import milliseconds, percent, size
 
 from .knobs import Knob, Tried, check_options, try_out, with_knobs
 
@@ -24,12 +25,12 @@ def autotune(
     memory: int | None = None,
     train: Cost | None = None,
     *,
-    most_places: int = 8,
+    most_slots: int = 8,
     **options: Any,
 ) -> Result:
     r"""Put a number in the place of every AUTOTUNE in *dataset*; no operator is added or moved.
 
-    Calls get no more than the cores of *machine*, a prefetch no more than *most_places*, and
+    Calls get no more than the cores of *machine*, a prefetch no more than *most_slots*, and
     all buffers and caches together no more than *memory* bytes. Of settings within 2 % of
     the fastest the one with fewer calls is better, and then the one that takes less memory.
     *options* are those of `benchmark`, which runs the pipeline many times, with its
@@ -41,16 +42,16 @@ def autotune(
     >>> tuned.dataset
     ArtificialDataset(20).map(cost=0.03, num_parallel_calls=2).prefetch(1)
     >>> print(*[step for step in tuned.steps if step.accepted], sep="\n")
-    + Map 1, prefetch 1: 1880.000 ms, 0 bytes: where the search begins
-    + Map 1 -> 2: 1010.000 ms, 0 bytes: 46.3 % faster
+    + Map 1, prefetch 1: 1,880 ms, 0 B: where the search begins
+    + Map 1 -> 2: 1,010 ms, 0 B: 46.3 % faster
     """
     check_options(options)
     check.instance("dataset", dataset, Dataset)
     machine = check.instance("machine", machine or Machine(), Machine)
     if memory is not None:
         check.integer("memory", memory, least=0)
-    check.integer("most_places", most_places, least=1)
-    cycles, wanted = open_numbers(dataset.node, machine.cores, most_places)
+    check.integer("most_slots", most_slots, least=1)
+    cycles, wanted = open_numbers(dataset.node, machine.cores, most_slots)
     options |= {"train": train, "machine": machine}
 
     def tuned(setting: Setting) -> Dataset:
@@ -58,7 +59,7 @@ def autotune(
         return Dataset(with_knobs(dataset.node, values)) if values else dataset
 
     if not wanted:
-        return Result(tuned(()), [], "there is no number of calls or places to find")
+        return Result(tuned(()), [], "there is no number of calls or slots to find")
 
     def run(setting: Setting) -> Tried:
         return try_out(tuned(setting).node, options)
@@ -69,7 +70,7 @@ def autotune(
 
 
 def open_numbers(
-    root: Node, cores: int, most_places: int
+    root: Node, cores: int, most_slots: int
 ) -> tuple[dict[Knob, int | None], dict[Knob, tuple[str, int]]]:
     """Return how many files each interleave opens, and the knobs to set, each with name and limit.
 
@@ -94,7 +95,7 @@ def open_numbers(
         if calls == AUTOTUNE:
             wanted[Knob(node, "num_parallel_calls")] = name, most
         elif node.method == "prefetch" and arguments["buffer_size"] == AUTOTUNE:
-            wanted[Knob(node, "buffer_size")] = name, most_places
+            wanted[Knob(node, "buffer_size")] = name, most_slots
     return cycles, wanted
 
 
@@ -108,7 +109,7 @@ class SearchStep(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        took = f"{self.tried.seconds * 1e3:.3f} ms, {self.tried.memory} bytes"
+        took = f"{milliseconds(self.tried.seconds)}, {size(self.tried.memory)}"
         return f"{'+' if self.accepted else '-'} {self.change}: {took}: {self.why}"
 
 
@@ -124,7 +125,7 @@ class Search:
     memory: float = math.inf
     tried: dict[Setting, Tried] = field(default_factory=dict)
     steps: list[SearchStep] = field(default_factory=list)
-    enough: float = 0  # seconds a sample; less is no better
+    enough: float = 0  # seconds per sample; less is no better
     as_fast: float = 1.02  # times the shortest time: a longer one is as good
 
     def found(self) -> Setting:
@@ -167,7 +168,7 @@ class Search:
         return [tuple(min(value, one) for one in most) for value in range(1, max(most) + 1)]
 
     def price(self, setting: Setting) -> tuple[float, ...]:
-        """Return what is to be small, the first thing most: excess, time, calls, memory, places."""
+        """Return what is to be small, the first thing most: excess, time, calls, memory, slots."""
         if setting not in self.tried:
             self.tried[setting] = self.run(setting)
         took = self.tried[setting]
@@ -182,14 +183,14 @@ class Search:
         old, new = self.price(one), self.price(other)
         first = next(i for i in range(5) if old[i] != new[i] or i == 4)
         lower_or_higher = (
-            ("takes less of too much memory", "takes too much memory"),
+            ("takes less memory, but still too much", "takes too much memory"),
             ("faster", "slower"),
             ("fewer calls", "no faster, more calls"),
             ("less memory", "no faster, more memory"),
-            ("fewer places", "no faster"),
+            ("fewer slots", "no faster"),
         )
         text = lower_or_higher[first][new > old]
-        share = f"{abs(new[1] / (old[1] or 1) - 1) * 100:.1f} % " if first == 1 else ""
+        share = f"{percent(abs(new[1] / (old[1] or 1) - 1))} " if first == 1 else ""
         return share + text
 
     def note(
@@ -205,14 +206,14 @@ class Search:
         """Say why the search ends at *setting*."""
         took = self.tried[setting]
         if took.memory > self.memory:
-            return f"nothing that was tried fits into {self.memory} bytes; this is nearest to it"
+            return f"nothing that was tried fits into {size(self.memory)}; this is nearest to it"
         reasons = [
-            "no change of one number or of all is faster; none within 2 % takes less"
+            "no change of one number, or of all, is faster, and none within 2 % needs less"
         ]
         for (name, most), number in zip(self.limits.items(), setting, strict=True):
             if number == most:
-                reasons.append(f"{name} has the most allowed")
+                reasons.append(f"{name} is at its limit")
         tight = [one for one in self.tried.values() if one.memory > self.memory]
         if any(one.seconds < took.seconds / self.as_fast for one in tight):
-            reasons.append(f"what is faster does not fit into {self.memory} bytes")
+            reasons.append(f"what is faster does not fit into {size(self.memory)}")
         return "; ".join(reasons)

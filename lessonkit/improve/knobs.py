@@ -113,7 +113,7 @@ def curve(
 
 
 class Tried(NamedTuple):
-    """What a run took: *seconds* in all, *calls* at once at most, and bytes of *memory* at most."""
+    """What a run took: *seconds* in all, and the most *calls* and bytes of *memory* at a time."""
 
     per_sample: float  # seconds; of a run without samples all its seconds
     calls: int
@@ -135,7 +135,7 @@ def as_tried(trace: Trace) -> Tried:
 
 
 def calls_at_once(node: Node) -> int:
-    """Return how many calls may be under way at once in one operator, beside the training loop."""
+    """Return how many calls an operator may have under way at a time, besides the training loop."""
     calls = node.arguments.get("num_parallel_calls") or node.arguments.get("num_workers")
     return max(calls, 1) if calls else int(node.method == "prefetch")
 
@@ -145,4 +145,6 @@ def check_options(options: dict[str, Any]) -> None:
     for name in ("clock", "record", "ranks"):
         if name in options:
             why = "one pipeline" if name == "ranks" else "on the virtual clock"
-            raise TypeError(f"{name}={options[name]!r}: must be left out, this runs {why}")
+            raise TypeError(
+                f"{name}={options[name]!r}: must be left out, because this runs {why}"
+            )

@@ -65,7 +65,7 @@ class Job:
     subject: Subject | None = None
 
     def __repr__(self) -> str:
-        return f"<Job: {self.samples} samples, batches of {self.batch_size}>"
+        return f"<Job: samples={self.samples}, batch_size={self.batch_size}>"
 
     def setting(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `forecast` as the loader has them, with *changes*, checked."""
@@ -341,7 +341,7 @@ def measure(
     >>> benchmark(found.dataset, 1, train=0).duration > 0.045  # without costs it would be 0
     True
     >>> print(found)  # doctest: +ELLIPSIS
-    map: 9 calls of ... ms, wait
+    map: ... ms per call (9 timed), wait
     """
     if step is None:
         if not isinstance(loader, Dataset):

@@ -13,7 +13,7 @@ from lessonkit.engine import check
 from lessonkit.loops.probe import VERDICTS
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.words import milliseconds, percent, samples, size
+from lessonkit.words import counted, milliseconds, percent, size
 
 from .job import Job, measure
 from .watching import restored
@@ -33,7 +33,7 @@ LAST_WORDS = ("step-bound", "cannot tell")
 NUMBERS = ("verdict", "error", "most", "now")  # of the page, for programs
 NOT_SEEN = (
     "other ranks, and what they share",
-    "files that nobody has read yet",
+    "files that are not in the system's cache",
     "how well the model learns",
 )
 NOT_WHOLE = "what the loader gives after the samples that were seen"
@@ -115,7 +115,7 @@ class Recommendation:
             return "the loop's own time"
         computed = batches * (fmean(known.works) + fmean(step.steps) * step.cores)
         if step.computes and computed / known.cores > FULL * MOSTLY * self.now[1]:
-            return "both want the same cores"
+            return "both need the same cores"
         return "data-bound"
 
     @property
@@ -124,7 +124,7 @@ class Recommendation:
         first, later = map(milliseconds, self.now)
         epochs = f"An epoch takes {first}"
         if first != later:
-            epochs = f"The first epoch takes {first}, others {later}"
+            epochs = f"The first epoch takes {first}, and a later one takes {later}"
         verdict = f"{self.verdict.capitalize()}: {VERDICTS[self.verdict]}."
         changes = [f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)]
         within = f"The same run, repeated, differed by {percent(self.error)}."
@@ -133,18 +133,20 @@ class Recommendation:
             f"{epochs}. No loader can save more than {percent(self.most)}. {within}": [],
         }
         if unlike := self.unlike():
-            found["The number of workers decides how many samples an epoch has:"] = unlike
+            found["How many samples an epoch has depends on the number of workers:"] = (
+                unlike
+            )
         if self.verdict in LAST_WORDS:
             return found
-        head = "Change this:" if changes else "No change of a setting is worth it."
+        head = "Change this:" if changes else "No change of a setting saves enough."
         if self.alike > 1:
-            head = (
-                f"Change this (the first {self.alike} are alike; number 1 costs the least):"
-            )
+            head = f"Change this (the first {self.alike} save the same; number 1 needs the least):"
         found[head] = changes
         if self.failed:
-            found["Tried, and dropped because it failed:"] = self.failed
-        return found | {"Not seen:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)}
+            found["These settings were tried, and they failed:"] = self.failed
+        return found | {
+            "Not taken into account:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)
+        }
 
     def unlike(self) -> list[str]:
         """Return how many samples an epoch has with each number of workers, if these differ."""
@@ -153,7 +155,7 @@ class Recommendation:
         if all(job.as_many(workers, 0) for workers in counts):
             return []
         lines = [
-            f"num_workers={workers}: {samples(round(sum(job.shares(workers))))}"
+            f"num_workers={workers}: {counted(round(sum(job.shares(workers))), 'samples')}"
             for workers in counts
         ]
         return lines + [SHARE_OUT] * job.repeats
@@ -387,15 +389,14 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
         }
     lines = [f"DataLoader(..., {as_arguments(given)})"] * bool(given)
     lines += [f"torch.set_num_threads({threads})"] * (threads is not None)
-    price, alters = "no process", "it alters no sample"
+    price, alters = "no processes", "no sample changes"
     if workers:
-        processes = f"{workers} process{'es' if workers > 1 else ''}"
         nbytes = workers * full["prefetch_factor"] * job.numbers.nbytes
-        price = f"{processes} and {size(nbytes)} for batches"
+        price = f"{counted(workers, 'processes')} and {size(nbytes)} for batches"
     if job.numbers.stream and workers > 1:
         alters = "the order of the samples changes"
     elif "num_workers" in settings:
-        alters = "workers draw other random numbers"
+        alters = "random augmentation will differ"
     sure = "confirmed by a real run" if tried else "predicted, not tried"
-    more = f"({sure}). It costs {price}; {alters}"
+    more = f"({sure}). It needs {price}; {alters}"
     return JobChange(settings, "; ".join(lines), saves, more)

@@ -373,7 +373,7 @@ class Subject:
             if self.synchronise:
                 self.synchronise()
         except Exception as error:
-            why = f"{at_work} raised after {len(seen.batches)} batches: {error!r}"
+            why = f"{at_work} raised at batch {len(seen.batches) + 1}: {error!r}"
             raise RuntimeError(why) from error
         finally:
             # Also where an error keeps the iterator

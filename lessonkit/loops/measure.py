@@ -101,9 +101,9 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
         if is_worth(calls):
             each = milliseconds(fmean(call.seconds for call in calls))
             held = kind(calls, notes.ticks)
-            steps.append(f"{place[-1]}: {len(calls)} calls of {each}, {held}")
+            steps.append(f"{place[-1]}: {each} per call ({len(calls)} timed), {held}")
     priced = Dataset(_changed(dataset.node, notes.priced))
-    return Result(priced, steps, "no function takes time worth a cost")
+    return Result(priced, steps, "no function takes enough time to be given a cost")
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:

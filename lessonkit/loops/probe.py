@@ -9,19 +9,20 @@ from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 from lessonkit.engine import check
+from lessonkit.words import milliseconds
 
-# What decides how long an epoch takes: what each word means, and what to do. `recommend` says
-# the same of a job of which it knows more.
+# Verdicts on how long an epoch takes: what each means, and what to do. `recommend` gives the same
+# ones, and knows more of the job.
 VERDICTS = {
     "step-bound": "the loader keeps up with the step. Stop here: a faster loader saves next to "
     "nothing",
     "data-bound": "the step waits for the loader. Make its slowest part cheaper, or load with "
     "more workers",
     "they take turns": "the step waits while the loader loads, and the loader waits while the "
-    "step runs. Load in the background; if threads already do, try processes",
+    "step runs. Load in the background; if threads already load in the background, try processes",
     "the loop's own time": "the loop spends time on each batch that it takes from a worker, even "
-    "on a ready one. Hand over fewer, larger batches, or load without workers",
-    "both want the same cores": "step and loader slow each other down. Give the step fewer "
+    "if the batch is ready. Hand over fewer, larger batches, or load without workers",
+    "both need the same cores": "step and loader slow each other down. Give the step fewer "
     "threads, or the loader fewer workers; they may also share a disk or a lock",
     "cannot tell": "the runs overlap only in part, or differ too much from each other. Deepen "
     "the buffer, and run this again when nothing else runs on this machine",
@@ -44,7 +45,7 @@ class Verdict(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What decides: one of the keys of VERDICTS."""
+        """The verdict, one of the keys of VERDICTS."""
         shorter, longer = sorted((self.loader, self.step))
         apart = shorter + longer
         # Whether a run as short as a tenth is hidden does not matter.
@@ -52,7 +53,7 @@ class Verdict(NamedTuple):
         if self.ready > 0.25 * self.both:
             return "the loop's own time"
         if self.both > 1.25 * apart:  # loader and step slow each other down
-            return "both want the same cores"
+            return "both need the same cores"
         if hidden < 0.75:  # if more is hidden, all counts as hidden
             return "they take turns" if hidden < 0.25 else "cannot tell"
         return "data-bound" if self.loader > self.step else "step-bound"
@@ -60,9 +61,10 @@ class Verdict(NamedTuple):
     @property
     def sentence(self) -> str:
         """The verdict, and what to do about it; in lines that no notebook breaks within a word."""
-        loader, step, both, _, ready = (f"{seconds * 1e3:.3g}" for seconds in self[:5])
-        measured = f"{loader} and {step} ms per batch alone, {both} together"
-        measured += f"; {ready} to take one that is ready" if self.ready else ""
+        loader, step, both = map(milliseconds, self[:3])
+        measured = f"loader {loader} and step {step} per batch alone, {both} together"
+        if self.ready:
+            measured += f"; {milliseconds(self.ready)} to take a batch that is ready"
         text = f"{self.kind} ({measured}): {VERDICTS[self.kind]}."
         if self.can_recommend and self.kind != "step-bound":
             text += " recommend(loader, step) says which setting helps, and by how much."
@@ -87,15 +89,15 @@ def probe(
     """Return which side of `for batch in loader: step(batch)` decides how long it takes.
 
     Three runs of *batches*, after *skip* that do not count, are made: the loader alone, the
-    step alone on one batch again and again, and both. The whole time of a run counts, for a
-    loader that gives in bursts has no usual batch. Since the machine may hiccup, all is done
-    three times, and medians count. If the loader has workers, a few batches are taken at
-    the end, each when it has had time to become ready. The step is really called each time:
-    give it a model that may be trained.
+    step alone on one batch again and again, and both. The whole time of a run counts, because
+    a loader that gives batches in bursts has no usual one. Since single runs may be disturbed,
+    all three are made three times, and the medians count. If the loader has workers, a few
+    batches are taken at the end, each when it has had time to become ready. *step* is really
+    called each time, so give it a model that may be trained.
 
-    *loader* is anything that a `for` loop goes over, more than once, or a function that
-    makes it. *synchronise* waits until the accelerator has done what *step* only started.
-    Raises RuntimeError if the loader raised, and ValueError if it gave too little.
+    *loader* is an iterable that can be iterated more than once, or a function that makes one.
+    *synchronise* is a function that waits until the accelerator has done what *step* only
+    started. Raises RuntimeError if the loader raised, and ValueError if it gave too few batches.
     """
     check.function("step", step)
     check.integer("batches", batches, least=1)
@@ -160,19 +162,19 @@ def _batches(loader: Any, needed: int) -> Generator[Any, None, None]:
     )
     made = loader() if is_function else loader
     if not hasattr(made, "__iter__") and not hasattr(made, "__getitem__"):
-        allowed = "must be what a for loop goes over, or a function that makes it"
+        allowed = "must be an iterable, or a function that makes one"
         raise TypeError(f"loader={made!r}: {allowed}")
     iterator, given = iter(made), 0
     if iterator is loader:
-        why = "can be read only once; give the function that makes it"
+        why = "can be iterated only once; give the function that makes it"
         raise ValueError(f"loader={loader!r}: {why}")
     try:
         for batch in iterator:
             given += 1
             yield batch
     except Exception as error:
-        raise RuntimeError(f"the loader raised after {given} batches: {error!r}") from error
+        raise RuntimeError(f"the loader raised at batch {given + 1}: {error!r}") from error
     finally:
         getattr(iterator, "close", lambda: None)()
-    why = "ask for fewer by batches=, or give a function that makes a new loader"
-    raise ValueError(f"the loader gave {given} batches where {needed} are needed: {why}")
+    why = "set batches= to fewer, or give a function that makes a new loader"
+    raise ValueError(f"the loader gave too few batches, {given} of {needed}: {why}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
-from lessonkit.words import milliseconds, number
+from lessonkit.words import counted, milliseconds, number
 
 from .drawing import (
     CARD,
@@ -52,23 +52,25 @@ def plot_curve(curve: Curve) -> Picture:
     >>> from lessonkit.analysis import curve, knobs
     >>> dataset = ArtificialDataset().map(cost=0.030, num_parallel_calls=1)
     >>> plot_curve(curve(dataset, knobs(dataset)[0], values=[1, 2, 3, 4]))
-    curve: num_parallel_calls=3 is enough: 38.3 ms a sample, within 2 % of the best
+    curve: num_parallel_calls=3 is enough: 38.3 ms per sample, within 2 % of the best
     """
     if not curve.points:
         raise ValueError("plot_curve: the curve has no values")
     values, times = zip(*curve.points, strict=True)
     name, knee = curve.knob.name, values.index(curve.knee)
-    setting, time = f"{name}={curve.knee}", f"{milliseconds(times[knee])} a sample"
+    setting, time = f"{name}={curve.knee}", f"{milliseconds(times[knee])} per sample"
     words = f"{setting} is enough: {time}, within 2 % of the best"
     if knee == 0:
-        words = f"more does not help: {time} with {setting}"
+        words = f"a larger number does not help: {time} with {setting}"
     elif knee == len(values) - 1:
-        words = f"more may help still: {time} with {setting}, the last that was tried"
+        words = (
+            f"a larger number may help: {time} with {setting}, the largest that was tried"
+        )
 
     dots = []
     for value, seconds in curve.points:
         told = milliseconds(seconds)
-        say = f"{name}={value}: {told} a sample"
+        say = f"{name}={value}: {told} per sample"
         dots.append(dot(value, seconds, told, say, marked=value == curve.knee))
     title = f"{name} of {curve.knob.node.method}"
     line = {"kind": "line", "points": curve.points}
@@ -80,8 +82,8 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
 
     >>> from lessonkit import AUTOTUNE, ArtificialDataset
     >>> from lessonkit.optimize import autotune
-    >>> plot_search(autotune(ArtificialDataset(20).prefetch(AUTOTUNE), most_places=4).steps)
-    search: 4 runs from left to right, 680 ms to 680 ms, 1 taken
+    >>> plot_search(autotune(ArtificialDataset(20).prefetch(AUTOTUNE), most_slots=4).steps)
+    search: 4 runs from left to right, 680 ms to 680 ms, 1 kept
     """
     if not steps:
         raise ValueError("plot_search: nothing was tried")
@@ -89,13 +91,13 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     for place, step in enumerate(steps, 1):
         seconds, taken = step.tried.seconds, step.accepted
         told = f"{step.change}: {milliseconds(seconds)}"
-        say = f"{told}, {'taken' if taken else 'not taken'}"
+        say = f"{told}, {'kept' if taken else 'not kept'}"
         dots.append(dot(place, seconds, told if taken else "", say, hollow=not taken))
         if taken:  # as the first one always is
             stairs.append((place, seconds))
     count, first, last = len(steps), stairs[0][1], stairs[-1][1]
-    words = f"{count} run{'s' * (count != 1)} from left to right"
-    words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} taken"
+    words = f"{counted(count, 'runs')} from left to right"
+    words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} kept"
     line = {"kind": "steps", "points": [*stairs, (count, last)]}
     return dotted("search", "how long each run took", words, 170, [line, *dots])
 
@@ -104,10 +106,10 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     """Draw what each of *steps* saved; a step is a name, and the seconds that a run took after it.
 
     >>> plot_waterfall([("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ parallel map", 0.24)])
-    waterfall: from 420 ms to 240 ms, 1.8 times as fast
+    waterfall: from 420 ms to 240 ms, 1.75 times as fast
     """
     if not steps or min(seconds for _, seconds in steps) <= 0:
-        raise ValueError("plot_waterfall: no step, or one that takes no time")
+        raise ValueError("plot_waterfall: there is no step, or a step takes no time")
     first, last = steps[0][1], steps[-1][1]
     words = f"from {milliseconds(first)} to {milliseconds(last)}"
     words += f", {number(first / last)} times as fast"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import EMPTY, NO_CORE, NS, START, Trace
-from lessonkit.words import milliseconds, number, percent, samples
+from lessonkit.words import counted, milliseconds, number, percent
 
 from .drawing import (
     INK,
@@ -56,7 +56,7 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> plot_timelines({"": benchmark(ArtificialDataset(6).prefetch(1), num_epochs=1)})
-    timeline: 6 samples in 130 ms, 21.7 ms a sample
+    timeline: 6 samples in 130 ms, 21.7 ms per sample
     """
     if not traces:
         raise ValueError("plot_timelines: there is no run to draw")
@@ -83,8 +83,8 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
 def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
     """Put the run called *title* in words, and compare it to the first of *traces*."""
     trace, first = traces[title], next(iter(traces))
-    words = f"{samples(trace.samples)} in {milliseconds(trace.duration)}"
-    words += f", {milliseconds(trace.per_sample)} a sample" if trace.samples else ""
+    words = f"{counted(trace.samples, 'samples')} in {milliseconds(trace.duration)}"
+    words += f", {milliseconds(trace.per_sample)} per sample" if trace.samples else ""
     words += ", cancelled" if trace.cancelled else ""
     if not trace.duration:
         return f"{words}: nothing took any time"
@@ -179,7 +179,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
     >>> def pipeline(rank):
     ...     return Dataset.range(4).shard(2, rank).map(cost=0.030)
     >>> plot_ranks(benchmark(pipeline, 1, ranks=2))
-    2 ranks take 2 steps in 80 ms. They work 25 % of the time, wait for data 75 %, for others 0 %.
+    2 ranks, 2 steps in 80 ms: 25 % work, 75 % waiting for data, 0 % waiting for others.
     """
     count = len(ranks.traces)
     row = min(0.25, 2.4 / count)  # inches: of a row, and of the strip
@@ -248,9 +248,11 @@ def ranks_in_words(ranks: Ranks) -> str:
     for stretches in times_of_ranks(ranks):
         time = sum(end - start for _, start, end in stretches)
         shares.append(percent(time / whole))
-    who = f"{count} ranks take" if count > 1 else "1 rank takes"
-    words = f"{who} {len(ranks.steps)} steps in {milliseconds(ranks.duration)}. "
-    words += "They work {} of the time, wait for data {}, for others {}.".format(*shares)
+    words = f"{counted(count, 'ranks')}, {counted(len(ranks.steps), 'steps')} "
+    words += f"in {milliseconds(ranks.duration)}: "
+    words += "{} work, {} waiting for data, {} waiting for others.".format(*shares)
     for rank, often in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
-        words += f" Rank {rank} was waited for most often, in {often} of them."
+        words += (
+            f" The others waited most often for rank {rank}, in {counted(often, 'steps')}."
+        )
     return " ".join(filter(None, (words, ranks.uneven)))

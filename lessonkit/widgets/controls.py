@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeGuard
 
-from lessonkit.words import milliseconds
+from lessonkit.words import counted, milliseconds
 
 from .sandbox import RefusedError, shortened
 
@@ -191,5 +191,4 @@ def worded(value: float, unit: str) -> str:
     """Write a number with its *unit*."""
     if unit == "seconds":
         return milliseconds(value)
-    text = str(value) if isinstance(value, int) else f"{float(value):g}"
-    return f"{text} {unit.removesuffix('s') if value == 1 else unit}".strip()
+    return counted(value, unit).strip()

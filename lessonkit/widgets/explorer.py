@@ -1,9 +1,10 @@
-"""`explore`: a pipeline function with controls, and the run that it makes, at once."""
+"""`explore`: a pipeline function with controls, and the run that it makes, right away."""
 
 import base64
 import gzip
 import html
 import json
+import re
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -114,7 +115,7 @@ class Explore(Page):
             rank = check.integer("rank", rank, least=0)
             _, answer = self.picture(self.values(values), rank)
         except KeyboardInterrupt:
-            answer = {"error": "It was interrupted."}
+            answer = {"error": "The simulation was interrupted."}
         except Exception as error:
             answer = {"error": sentence_of(error)}
         took = 1000 * (perf_counter() - began)
@@ -169,13 +170,13 @@ class Explore(Page):
     def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
         """Run it, saying how far it has come; then send what was measured beside the prediction."""
         last = 0.0
-        self.tell("progress", text="It begins.", id=id)
+        self.tell("progress", text="The run begins.", id=id)
 
         def progress(count: int, elapsed: float) -> None:
             nonlocal last
             if perf_counter() - last > 0.1:
                 last = perf_counter()
-                text = f"{count} elements after {milliseconds(elapsed)}"
+                text = f"Element {count} arrived after {milliseconds(elapsed)}"
                 self.tell("progress", text=text, id=id)
 
         try:
@@ -205,7 +206,8 @@ class Explore(Page):
             for one in self.controls.values()
             if one.kind in ("range", "choice")
         ]
-        return ", ".join(words)
+        # "num workers 4 workers" would say it twice
+        return re.sub(r"[\w ]*\b(\w+?)s? (\S+ \1s?\b)", r"\2", ", ".join(words))
 
 
 def side_by_side(predicted: Trace, real: Trace) -> Json:

@@ -115,7 +115,7 @@ class Formula:
         is_bound = took > value and self.sign == ">="
         said = f"the run takes {time} {'more' if took > value else 'less'}"
         if is_same:
-            said = "as the run"
+            said = "as long as the run"
         elif is_bound:
             said = f"the run, by {time}"  # after a bound stands the sign "≤"
         return {

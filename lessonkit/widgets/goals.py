@@ -25,7 +25,7 @@ __all__ += ["open_files", "per_sample", "processes", "same_job", "threads"]
 __all__ += ["total"]
 
 CLOSE = 1e-9  # what floating point may add to a number, or take from it
-# People subtract the limit from what was measured, and have to find what is said to be too much.
+# People subtract the limit from what was measured, and the difference that is named has to agree.
 milliseconds = partial(words.milliseconds, digits=2)
 percent = partial(words.percent, digits=2)
 size = partial(words.size, digits=2)
@@ -74,7 +74,7 @@ class Goal:
 
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
-            raise ValueError(f"{self.name}: say either at_most= or at_least=")
+            raise ValueError(f"{self.name}: give either at_most= or at_least=")
 
     @property
     def limit(self) -> str:
@@ -95,13 +95,13 @@ class Goal:
         if isinstance(value, str):
             return Judged(False, f"{self.name}: {value}")
         if self.at_most is not None:
-            missing, how = value - self.at_most, "too much"
+            missing, how = value - self.at_most, "over by"
         else:
-            missing, how = (self.at_least or 0) - value, "missing"
+            missing, how = (self.at_least or 0) - value, "short by"
         measured = f"{self.name}: {self.text(value)} ({self.limit})"
         if missing <= CLOSE:
             return Judged(True, self.asked(measured))
-        return Judged(False, f"{measured}, {self.text(missing)} {how}")
+        return Judged(False, f"{measured}, {how} {self.text(missing)}")
 
 
 @dataclass(frozen=True)
@@ -160,47 +160,49 @@ def busy(*, at_least: float) -> Goal:
 
 
 def calls(*, at_most: int) -> Goal:
-    """Ask for *at_most* this number of calls at once, of all operators together."""
+    """Ask for *at_most* this number of calls at the same time, of all operators together."""
     count = partial(_sum, "num_parallel_calls")
-    return Goal("calls at once", count, str, at_most, zero="no parallel calls")
+    return Goal("calls at the same time", count, str, at_most, zero="no parallel calls")
 
 
 def threads(*, at_most: int) -> Goal:
-    """Ask for *at_most* this number of threads beside the loop.
+    """Ask for *at_most* this number of threads besides the loop.
 
-    They are the calls at once, and a helper for each prefetch.
+    They are the calls at the same time, and one background reader for each prefetch.
     """
 
-    def helpers(tried: Attempt) -> int:
+    def count(tried: Attempt) -> int:
         methods = [node.method for node in walk(tried.trace.dataset.node)]
         return _sum("num_parallel_calls", tried) + methods.count("prefetch")
 
-    return Goal("threads beside the training loop", helpers, str, at_most)
+    return Goal("threads besides the training loop", count, str, at_most)
 
 
 def processes(*, at_most: int) -> Goal:
-    """Ask for *at_most* this number of processes beside the loop: the workers of all loaders."""
+    """Ask for *at_most* this number of processes besides the loop: the workers of all loaders."""
     return Goal("worker processes", partial(_sum, "num_workers"), str, at_most)
 
 
 def buffered(*, at_most: int) -> Goal:
     """Ask for *at_most* this number of slots in the buffers of all prefetches together."""
     count = partial(_sum, "buffer_size", method="prefetch")
-    return Goal("places to prefetch", count, str, at_most)
+    return Goal("prefetch slots", count, str, at_most)
 
 
 def open_files(*, at_most: int) -> Goal:
-    """Ask for *at_most* this number of files open at once."""
-    return Goal("files open at once", attrgetter("trace.max_open_files"), str, at_most)
+    """Ask for *at_most* this number of files open at the same time."""
+    return Goal(
+        "files open at the same time", attrgetter("trace.max_open_files"), str, at_most
+    )
 
 
 def in_memory(*, at_most: float) -> Goal:
-    """Ask for *at_most* this number of bytes in all buffers and caches at once."""
+    """Ask for *at_most* this number of bytes in all buffers and caches at the same time."""
     return Goal("memory", attrgetter("trace.max_bytes"), size, at_most)
 
 
 def cached(*, at_most: float) -> Goal:
-    """Ask for *at_most* this number of bytes in caches at once."""
+    """Ask for *at_most* this number of bytes in caches at the same time."""
 
     def most(tried: Attempt) -> float:
         steps = memory(tried.trace)
@@ -262,7 +264,7 @@ def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
     for name, value in given_options.items():
         if options[name] != value:
             now = f"{name}={shortened(repr(options[name]))}"
-            yield f"{now}, and the task has {name}={value!r}: leave it so"
+            yield f"{now}, but the task has {name}={value!r}: do not change it"
     more, left = elements - given_elements, given_elements - elements
     for what, odd in ("not in the task", more), ("missing", left):
         if odd:
@@ -272,7 +274,7 @@ def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
         if work[stage] < cost * (1 - CLOSE):
             now = words.milliseconds(work[stage] / 1e9)
             given = words.milliseconds(cost / 1e9)
-            yield f"{stage} takes {now} for all samples, and the task has {given} for it"
+            yield f"{stage} takes {now} for all samples, but in the task it takes {given}"
 
 
 def _sum(argument: str, tried: Attempt, method: str = "") -> int:

@@ -11,7 +11,7 @@ from lessonkit.explain.limits import limits
 from lessonkit.explain.plumbing import memory, plumbing
 from lessonkit.pictures.layout import NOT_WORK, Layout, Row, ink_on, layout
 from lessonkit.pictures.timeline import strip_scene
-from lessonkit.words import milliseconds, percent, samples, size
+from lessonkit.words import counted, milliseconds, percent, size
 
 Json = dict[str, Any]  # an object as the page gets it
 
@@ -123,24 +123,22 @@ def figures_and_words(trace: Trace, decided: str) -> tuple[list[tuple[str, str]]
     """
     total = milliseconds(trace.duration)
     if not trace.samples:
-        return [(total, "in all"), ("none", "samples")], f"No samples in {total}."
+        return [(total, "in all"), ("none", "samples")], f"No sample in {total}."
     each = milliseconds(trace.per_sample)
-    count = samples(trace.samples)
+    count = counted(trace.samples, "samples")
     busy = percent(trace.busy("Train"))
-    held = f"{trace.max_held}", "held at most"
-    if trace.max_bytes:
-        held = size(trace.max_bytes), "memory at most"
+    most = trace.max_bytes
+    held = size(most) if most else counted(trace.max_held, "elements")
     seconds, what = limit_of(trace)
     figures = [
         (each, "per sample"),
         (total, f"for {count}"),
         (busy, "accelerator busy"),
-        held,
+        (held, "in buffers at most"),
         (milliseconds(seconds), f"limit: {what}"),
     ]
-    rate = f"{count} in {total}, {each} each"
-    words = f"{rate}; the accelerator is busy {busy} of the time. {decided}"
-    return figures, words.strip()
+    words = f"{count} in {total}, {each} per sample; the accelerator is busy {busy} "
+    return figures, f"{words}of the time. {decided}"
 
 
 def limit_of(trace: Trace) -> tuple[float, str]:

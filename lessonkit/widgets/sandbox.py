@@ -142,11 +142,11 @@ def in_time(
     except KeyboardInterrupt as stopping:
         if not limit.has_fired:
             raise
-        late = TookTooLongError(f"{what} took longer than {seconds:g} s, and was stopped")
+        late = TookTooLongError(f"{what} took longer than {seconds:g} s and was stopped")
         # The traceback names the learner's line.
         raise late.with_traceback(stopping.__traceback__) from None
     except (SystemExit, GeneratorExit) as ending:
-        refused = ValueError(f"{what} wanted to end Python, and was stopped")
+        refused = ValueError(f"{what} tried to end Python and was stopped")
         raise refused.with_traceback(ending.__traceback__) from None
     finally:
         running.discard(limit)
@@ -260,7 +260,7 @@ def explain_missing_names(shell: Any) -> None:
     ) -> None:
         if type(error) is NameError and error.name:
             error.add_note(
-                f"If a cell above makes {error.name!r}: menu Run, Run All Above Selected Cell."
+                f"If a cell above makes {error.name!r}, choose Run, Run All Above Selected Cell."
             )
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 

@@ -43,7 +43,7 @@ class ParallelBatch(Prefetch):
     """
 
     stage = "Batch"
-    label = "Batch: {} calls"
+    label = "Batch: {} at a time"
 
     def prepare(self) -> None:
         calls = self.node.arguments["num_parallel_calls"]

@@ -67,7 +67,9 @@ class ParallelMap(SequentialMap):
         super().prepare()
         calls = self.num_parallel_calls
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
-        name = self.scope.name(f"{self.stage}: {self.most} calls", AHEAD)
+        name = self.scope.name(
+            f"{self.stage}: {self.most} call{'s' * (self.most != 1)}", AHEAD
+        )
         # The numbers of the calls whose elements nobody has claimed, in the order of the inputs
         self.window: deque[int] = deque()
         self.results: dict[int, Element] = {}  # of calls that have ended

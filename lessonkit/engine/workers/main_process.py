@@ -143,7 +143,7 @@ class LoaderWithWorkers(Loader):
         self.queue_stage = scope.name("Queue", QUEUE)
         self.ready_stage = scope.name("Ready", READY)
         self.take_stage = scope.name("Take", TAKE)
-        name = scope.name(f"DataLoader: {count} workers", AHEAD)
+        name = scope.name(f"DataLoader: {count} worker{'s' * (count != 1)}", AHEAD)
         self.news = Gate(self.run, name)
         self.open_buffer(name, self.most)
         if self.recorder is not None:
@@ -164,7 +164,7 @@ class LoaderWithWorkers(Loader):
         self.batches = iter(())  # for good, if anything raises
         if not self.most:
             raise AssertionError(
-                "prefetch_factor=0: a worker without tasks would make nothing"
+                "prefetch_factor=0: a worker that is sent no index list makes nothing"
             )
         await self.fill_cache()
         # Two loops at once: this one has workers of its own

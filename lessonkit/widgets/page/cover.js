@@ -77,7 +77,7 @@ class Cover {
     if (!covered || node.querySelector(".lk-note")) return;
     const open = () => this.turn({ node, inside }, false);
     const show = button("show it now", "Show this section without an answer", open);
-    node.append(div("lk lk-note", "Covered until you are right or ask. ", show));
+    node.append(div("lk lk-note", "Hidden until your answer is right, or until you ask. ", show));
   }
 
   // A cell that was run on its own has chosen the one after it: lead the reader back to its

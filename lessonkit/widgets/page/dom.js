@@ -107,14 +107,21 @@ function nearest(all, away) {
   return distances.indexOf(Math.min(...distances));
 }
 
-function number(value) {
-  const digits = value !== 0 && Math.abs(value) < 1 ? 2 : Math.abs(value) < 1000 ? 1 : 0;
-  return String(Number(value.toFixed(digits)));
+// Numbers, times and sizes as `lessonkit/words.py` writes them.
+const GROUPED = new Intl.NumberFormat("en", { signDisplay: "negative" });
+
+function number(value, digits = (Math.abs(value) < 1000) + (Math.abs(value) < 10)) {
+  return GROUPED.format(Number((value * (1 + 1e-9)).toFixed(digits)));
 }
 
 // Microseconds, as the kernel gives them.
 function time(micros) {
-  return micros >= 1e7 ? `${(micros / 1e6).toFixed(2)} s` : `${number(micros / 1000)} ms`;
+  return micros >= 1e7 ? `${number(micros / 1e6, 2)} s` : `${number(micros / 1000)} ms`;
+}
+
+function size(bytes) {
+  const power = [1e3, 1e6, 1e9].filter((unit) => bytes >= unit).length;
+  return `${number(bytes / 1000 ** power)} ${["B", "kB", "MB", "GB"][power]}`;
 }
 
 // After a restart of the kernel nobody answers any more, and nothing tells us so.

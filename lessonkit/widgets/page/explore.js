@@ -19,7 +19,7 @@ class Explore {
     const code = button("code", "Show this pipeline as a program", () => this.ask("code"));
     this.view.tools.append(
       html("span", { class: "lk-space" }),
-      button("pin", "Pin this run as the baseline", () => this.pin()),
+      button("set baseline", "Keep this run as the baseline run", () => this.pin()),
       button("reset", "Back to the start", () => this.reset()),
       ...(state.alone ? [] : [code, this.runButton]), // alone there is nobody to ask
     );

@@ -80,9 +80,9 @@ class Formula {
     this.scene = scene;
     const { value, holds, said, beaten } = scene.formula;
     for (const { node, place } of this.terms) {
-      node.title = beaten.includes(place) ? "has no say here" : "";
+      node.title = beaten.includes(place) ? "has no effect here" : "";
     }
-    const isExact = said === "as the run"; // a bound that only holds is no hit
+    const isExact = said === "as long as the run"; // a bound that only holds is no hit
     const text = ` ${isExact ? "✓" : holds ? "≤" : "✗"} ${said}`;
     this.value.textContent = value;
     // Set only if it is another, or it would be read out again.

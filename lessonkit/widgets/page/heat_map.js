@@ -55,7 +55,7 @@ class HeatMap {
 
   light(step) {
     const [[x, y], , text, why] = step, square = this.squares[x][y];
-    const title = `${square.label}: ${text} a sample`;
+    const title = `${square.label}: ${text} per sample`;
     named(square, title).textContent = text;
     this.lit.delete(square);
     this.lit.set(square, step);

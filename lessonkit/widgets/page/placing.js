@@ -2,9 +2,9 @@
 // steps.
 
 const LANE = 32;
-const HOW = "Drag each to where it belongs, or press Enter on it: arrow keys move it, "
+const HOW = "Drag each bar to where it belongs, or press Enter on it. Arrow keys then move it, "
   + "with Shift five steps at a time; "
-  + "Enter puts it down, Escape takes it back, Delete puts it away.";
+  + "Enter puts it down, Escape takes it back, and Delete removes it from the axis.";
 
 // What is said of a bar, and of where it is.
 const TOLD = {
@@ -42,7 +42,8 @@ class Placing extends Timeline {
     this.svg.removeAttribute("tabindex");
     // Or the page would follow the finger.
     front.addEventListener("touchstart", (event) => event.preventDefault());
-    this.said = spoken("lk-said", `${bars.length} bars to place. ${HOW}`);
+    const many = bars.length === 1 ? "1 bar" : `${bars.length} bars`;
+    this.said = spoken("lk-said", `${many} to place. ${HOW}`);
     const frame = watched(this.svg, (width) => this.draw(this.scene, width));
     this.node = div("lk-placing", frame, this.said);
   }

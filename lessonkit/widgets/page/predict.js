@@ -68,7 +68,7 @@ class Predict {
     this.answer.set(said);
     this.sure.set(this.levels.indexOf(sure));
     Object.assign(this, { tried: tries, shown });
-    this.said.textContent = "This is how far you were. You have not committed yet.";
+    this.said.textContent = "This is your answer from last time. You have not committed to it yet.";
     if (verdict) this.conclude((this.verdict = verdict));
   }
 
@@ -77,7 +77,7 @@ class Predict {
     if (!record) return;
     const { tries, right, shown } = record;
     this.restore({ ...record, tries: tries.map(({ words, right, ...one }) => one) });
-    if (right || shown) this.card.dataset.answered = ""; // nothing is covered meanwhile
+    if (right || shown) this.card.dataset.answered = ""; // so nothing is covered
     tries.forEach(({ said, sure }, place) => {
       const how = this.levels.indexOf(sure);
       this.committed = JSON.stringify([said, how]);

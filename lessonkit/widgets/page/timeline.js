@@ -8,7 +8,7 @@ const ROW = 16; // a row's name needs so much
 const LEGIBLE = 15; // pixels: of a lane whose bars are labelled
 const TALLEST = 480; // pixels: of a picture that grows for that
 const OF_WAITS = 0.4; // of a lane: so high is one in which nobody works
-const BAND = 5; // pixels: of the pinned run, under each row
+const BAND = 5; // pixels: of the baseline run, under each row
 const HEARD = { // events, and the methods that act on them
   pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release",
   pointerleave: "away", keydown: "key",
@@ -177,8 +177,8 @@ class Timeline {
     }
   }
 
-  // The other run, one shape for each stage: a real one thin below the same bars, a pinned one a
-  // band under the row.
+  // The other run, one shape for each stage: a real one thin below the same bars, the baseline
+  // run as a band under the row.
   drawGhosts() {
     if (!this.other) return this.layer.ghosts.replaceChildren();
     const { bars, rows: theirs } = this.other;
@@ -223,7 +223,7 @@ class Timeline {
     const stairs = levels.map((level, event) => {
       return `H${this.x(times[event]).toFixed(1)}V${y(level).toFixed(1)}`;
     });
-    const top = bytes.length ? size(most) : `${most} held`;
+    const top = bytes.length ? size(most) : `${most} elements`;
     return this.layer.track.replaceChildren(
       svg("path", { d: `M${LEFT},${floor}${stairs.join("")}H${this.x(this.scene.end)}V${floor}Z` }),
       label(LEFT - 10, floor - 8, "Memory", { "text-anchor": "end" }),
@@ -339,9 +339,4 @@ function tell(node, said, given) {
     if (said[name] !== text) node.setAttribute(name, (said[name] = text), (changed = true));
   }
   return changed;
-}
-
-function size(bytes) {
-  const power = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  return `${number(bytes / 1000 ** power)} ${["B", "kB", "MB", "GB"][power]}`;
 }

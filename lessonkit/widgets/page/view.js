@@ -83,7 +83,7 @@ class View {
     const { scene, pinned } = this, shown = [...scene.figures];
     const isOther = pinned && pinned.summary !== scene.summary && scene.perSample;
     const factor = isOther ? pinned.perSample / scene.perSample : 0;
-    if (factor) shown.splice(1, 0, [`${factor.toFixed(2)}×`, "the pinned speed"]);
+    if (factor) shown.splice(1, 0, [`${number(factor)}×`, "as fast as the baseline run"]);
     const figure = ([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what));
     this.figures.replaceChildren(...shown.map(figure));
   }
@@ -101,8 +101,8 @@ class View {
       return this.said.replaceChildren(html("b", {}, subject), ` ${rest}`);
     }
     const { note, data } = this.scene;
-    const pinned = this.pinned ? "Under each row: the pinned run. " : "";
-    const other = this.real ? "Thin bars: the real run. " : pinned;
+    const pinned = this.pinned ? "The band under each row is the baseline run. " : "";
+    const other = this.real ? "The thin bars are the real run. " : pinned;
     const seen = html("b", {}, data && `What the model sees: ${data}.`);
     return this.said.replaceChildren(`${note} ${other}`, seen);
   }

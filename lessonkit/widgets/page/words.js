@@ -25,7 +25,7 @@ function sentence(scene, bar) {
 // What a bar had to wait for.
 function beginning(scene, bar) {
   const { start, length, cause } = scene.bars, before = cause[bar];
-  if (before < 0) return "It began at once.";
+  if (before < 0) return "It began immediately.";
   const name = who(scene, before), gap = start[bar] - start[before] - length[before];
   return gap > 0 ? `It began ${time(gap)} after ${name} ended.` : `It began when ${name} ended.`;
 }

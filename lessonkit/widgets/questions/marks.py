@@ -64,12 +64,12 @@ class Marks(Question):
     def accepted(self, said: Any) -> list[int]:
         """Return the steps that the page *said*, if there is one for each mark."""
         if not isinstance(said, list) or len(said) != len(self.names):
-            raise RefusedError("this question has other marks: run its cell again")
+            raise RefusedError("the question has changed: run its cell again")
         for name, step, last in zip(self.names, said, self.last, strict=True):
             if type(step) is not int or not -1 <= step <= last:
                 raise RefusedError(f"{name} is not at a step of the axis")
             if step == -1:
-                raise RefusedError(f"{name} has no place yet")
+                raise RefusedError(f"{name} is not placed yet")
         return said
 
     def explanation(self, at: Sequence[int], mark: int) -> str:
@@ -172,7 +172,7 @@ class Placing(Marks):
             ]
             if len(at_once) > lanes:
                 both = f"{', '.join(at_once[:-1])} and {at_once[-1]}"
-                return f"{both} cannot overlap: {stage} has no further lane."
+                return f"{both} cannot overlap: {stage} has no free lane."
             for one, end in enumerate(ends):
                 if end > at[bar] and self.needs(bar, one):
                     first = self.names[one]
@@ -272,7 +272,7 @@ class Drawing(Marks):
         for name, step, (least, what) in zip(self.names, at, self.limits, strict=False):
             if (step + 1) * self.step < least:
                 time = self.shown(least / self.step)
-                return f"No run with {name} takes less than {time}: the limit is {what}."
+                return f"No run with {name} takes less than {time}: the limit is set by {what}."
         return ""
 
     def revealed(self, begin: str) -> Json:

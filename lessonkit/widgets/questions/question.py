@@ -119,7 +119,7 @@ class Predict(Question):
         """Say why an answer is wrong, as far as that is known."""
         known = [text for answer, text in self.wrong if self.alike(said, answer)]
         if not self.choices:
-            known.append(f"It is {'less' if said > self.right else 'more'} than that.")
+            known.append(f"That is too {'high' if said > self.right else 'low'}.")
             mistaken: dict[str, dict[str, float]] = {
                 "s": {"milliseconds": 0.001},
                 "ms": {"seconds": 1000, "microseconds": 0.001},
@@ -127,7 +127,7 @@ class Predict(Question):
             }
             for unit, scale in mistaken.get(self.unit, {}).items():
                 if self.alike(said * scale, self.right):
-                    known = [f"Is that in {unit}? The answer is wanted in {self.unit}."]
+                    known = [f"Is that in {unit}? The answer must be in {self.unit}."]
         return " ".join([f"Not {self.shown(said)}.", *known[:1]])
 
     def revealed(self, begin: str) -> Json:

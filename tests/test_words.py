@@ -1,0 +1,151 @@
+"""One format for numbers, in Python and on a page; and sentences that agree in number."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, words
+from lessonkit.analysis import advise, critical_path
+from lessonkit.engine.check import AUTOTUNE
+from lessonkit.optimize import autotune
+from lessonkit.pictures.timeline import plot_ranks
+from lessonkit.plot import plot_search, plot_timelines
+from lessonkit.widgets import challenge, explore, goals, slider
+from lessonkit.widgets.page_data import page_data
+from lessonkit.widgets.widget import HERE
+
+ASKED = "\nconst { numbers, micros, bytes } = JSON.parse(process.argv[1]);" + (
+    "console.log(JSON.stringify([numbers.map((one) => number(one)), micros.map(time), "
+    "bytes.map(size)]));"
+)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
+def test_a_page_writes_numbers_times_and_sizes_as_python_does() -> None:
+    random = Random(0)
+    numbers = [
+        0,
+        -0.001,
+        0.005,
+        0.125,
+        0.995,
+        9.994,
+        9.995,
+        17.25,
+        99.95,
+        999.95,
+        1234.5,
+        1e6,
+    ]
+    numbers += [random.uniform(-1, 1) * 10 ** random.randint(0, 6) for _ in range(500)]
+    micros = [0, 5, 1005, 17_250, 999_950, 1_135_000, 9_999_999, 10_000_000, 13_354_675]
+    micros += [random.randrange(10 ** random.randint(1, 9)) for _ in range(500)]
+    nbytes = [0, 999, 1000, 999_999, 1_000_000, 6_291_456, 999_999_999, 10**9, 10**13]
+    nbytes += [random.randrange(10 ** random.randint(1, 12)) for _ in range(500)]
+    asked = json.dumps({"numbers": numbers, "micros": micros, "bytes": nbytes})
+    script = (HERE / "dom.js").read_text(encoding="utf-8") + ASKED
+    command = ["node", "--eval", script, asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [
+        [words.number(one) for one in numbers],
+        [words.milliseconds(one / 1e6) for one in micros],
+        [words.size(one) for one in nbytes],
+    ]
+
+
+def test_a_unit_is_no_plural() -> None:
+    assert [words.counted(1, unit) for unit in ("ms", "s", "MB/s", "%", "")] == [
+        "1 ms",
+        "1 s",
+        "1 MB/s",
+        "1 %",
+        "1 ",
+    ]
+
+
+def sentences(count: int) -> Iterator[str]:
+    """Give all that is said of runs in which there are *count* of everything."""
+
+    def file(_: Any = None) -> Dataset:
+        return ArtificialDataset(count).map(cost=0.01, num_parallel_calls=count)
+
+    def rank(number: int) -> Dataset:
+        return ArtificialDataset(count, read=0.01 * (1 + number)).prefetch(count)
+
+    files = Dataset.range(count).interleave(file, count, 1, count)
+    mapped = ArtificialDataset(count).map(cost=0.01).batch(1, num_parallel_calls=count)
+    flat, items = Dataset.range(count).flat_map(file), Dataset.range(4).map(cost=0.01)
+    loader = DataLoader(items, batch_size=1, num_workers=count)
+    for dataset in (files, mapped, flat, loader):
+        trace = benchmark(dataset, count)
+        scene = page_data(trace)
+        shown = ("figures", "summary", "note", "waits", "parts", "buffers", "bars")
+        yield from (json.dumps(scene[name]) for name in shown)
+        yield from (
+            repr(trace),
+            repr(plot_timelines({"": trace})),
+            critical_path(trace).sentence,
+        )
+        yield from map(repr, advise(dataset))
+    plain = DataLoader(items, batch_size=1)
+    yield from map(repr, advise(plain))
+    ranks = benchmark(rank, count, ranks=count)
+    yield from (
+        repr(ranks),
+        repr(plot_ranks(ranks)),
+        page_data(ranks.traces[-1])["summary"],
+    )
+    tuned = autotune(ArtificialDataset(count).prefetch(AUTOTUNE), most_slots=count)
+    yield from (repr(tuned), str(tuned), tuned.reason, repr(plot_search(tuned.steps)))
+
+    def view(calls: int = count, num_workers: int = count) -> Dataset:
+        return ArtificialDataset(calls).batch(num_workers)
+
+    turned = {
+        "calls": slider(1, 3, unit="calls"),
+        "num_workers": slider(1, 3, unit="workers"),
+    }
+    yield repr(explore(view, **turned))
+    asked = [
+        goal(at_most=0)
+        for goal in (
+            goals.calls,
+            goals.threads,
+            goals.processes,
+            goals.buffered,
+            goals.open_files,
+        )
+    ]
+    task = challenge("Do it.", goals=asked)
+    yield from (
+        repr(task),
+        repr(task.check(lambda: files)),
+        repr(task.check(lambda: loader)),
+    )
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_generated_sentences_agree_in_number(count: int) -> None:
+    said = [*sentences(count)]
+    assert len(said) > 90
+    some = rf"\b{count} (?!is\b)"
+    wrong = (
+        r"[a-z]{3,}(?<!s)s\b"
+        if count == 1
+        else r"(?:call|element|epoch|rank|run|sample|step|worker)\b"
+    )
+    found = {text: re.findall(some + wrong, text) for text in said}
+    assert {text: parts for text, parts in found.items() if parts} == {}
+    several = ["calls", "elements", "epochs", "ranks", "samples", "steps", "workers"]
+    expected = several if count > 1 else [one.removesuffix("s") for one in several]
+    assert [
+        one for one in expected if not re.search(rf"\b{count} {one}\b", " ".join(said))
+    ] == []
