@@ -54,10 +54,10 @@ def test_the_work_that_is_asked_for_passes() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"train": 0}, "train=0, and the task has train=0.01: leave it so"),
+        ({"train": 0}, "train=0, but the task has train=0.01: do not change it"),
         ({"train": lambda element: 0.0}, "train=<function"),
-        ({"step": print}, "step=<built-in function print>, and the task has step=None"),
-        ({"num_epochs": 1}, "num_epochs=1, and the task has num_epochs=2"),
+        ({"step": print}, "step=<built-in function print>, but the task has step=None"),
+        ({"num_epochs": 1}, "num_epochs=1, but the task has num_epochs=2"),
         ({"num_epochs": 50}, "num_epochs=50"),
         ({"max_elements": 2}, "max_elements=2"),
         ({"machine": Machine(cores=64)}, "machine=Machine(cores=64)"),
@@ -96,12 +96,12 @@ def remembered() -> Dataset:
         ),
         (
             slow(source(read=0)),
-            "Read (wait) takes 0 ms for all samples, and the task has 100 ms for it",
+            "Read (wait) takes 0 ms for all samples, but in the task it takes 100 ms",
         ),
         (slow(source(open=0)), "Open (wait) takes 0 ms"),
         (
             slow(source(), cost=0.001),
-            "Slow (wait) takes 20 ms for all samples, and the task has 400 ms",
+            "Slow (wait) takes 20 ms for all samples, but in the task it takes 400 ms",
         ),
         (slow(source(), kind="native"), "Slow (wait) takes 0 ms"),
         (source(), "Slow (wait) takes 0 ms"),
@@ -142,7 +142,7 @@ def test_no_solution_of_a_lesson_may_be_run_in_another_way(name: str) -> None:
             ):
                 outcome = task.check(lambda: (dataset, options | other))  # noqa: B023
                 assert not outcome.passed
-                assert "leave it so" in repr(outcome)
+                assert "do not change it" in repr(outcome)
 
 
 def test_the_job_is_that_of_the_moment_at_which_it_was_given() -> None:
@@ -157,7 +157,7 @@ def test_the_job_is_that_of_the_moment_at_which_it_was_given() -> None:
     task: Any = challenge("Be quick.", goals=[goals.same_job(dataset, **options)])
     assert task.check(pipeline).passed
     costs["slow"] = 0.001
-    assert "Slow (wait) takes 4 ms for all samples, and the task has 80 ms" in repr(
+    assert "Slow (wait) takes 4 ms for all samples, but in the task it takes 80 ms" in repr(
         task.check(pipeline)
     )
 

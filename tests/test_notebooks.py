@@ -301,8 +301,8 @@ def test_a_line_that_an_editor_has_to_mend_says_so(
     line: str, problem: str, tmp_path: Path
 ) -> None:
     prose = (
-        "It takes 210 ms in all, a half of it, **50 %**, is 1.5: 30 ms per sample.\n"
-        "Now 30 ms per sample."
+        "It takes 210 ms in all, a half of it, **50 %**, is 1.5: 30 ms a sample.\n"
+        "Now 30 ms a sample."
     )
     file = tmp_path / "00.txt"
     file.write_text(f"# Explain\n\n{line}\n", encoding="utf-8")
