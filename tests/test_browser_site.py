@@ -17,7 +17,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from browser import ALL_RUN, COMPLAINTS, Browser, Visit, run_all
+from browser import COMPLAINTS, Browser, Visit
 from firefox import find_firefox, firefox
 from lesson import lesson
 from playwright.sync_api import Page, Route, expect
@@ -223,7 +223,6 @@ def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> 
     site.open(page, LESSONS[0])
     # Nobody has pressed anything
     expect(page.locator("rect.lk-bar").first).to_be_attached()
-    run_all(page, PATIENT)
 
     question = page.locator(".lk-predict").first
     question.get_by_role("button", name="Show the run without an answer").click()
@@ -483,7 +482,6 @@ def test_a_teacher_totals_what_learners_answered(
 ) -> None:
     page = learner.page
     site.open(page, LESSONS[8])
-    run_all(page, PATIENT)
     asked = page.locator(".lk-predict").first
     asked.get_by_label("2.5 s").check()
     asked.get_by_label("fairly sure").check()
@@ -662,7 +660,8 @@ def add_wheel(folder: Path, name: str) -> dict[str, Any]:
 def test_every_cell_runs_on_the_site(site: Site, learner: Visit, lesson: str) -> None:
     page = learner.page
     site.open(page, lesson)
-    run_all(page, PATIENT)
+    page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-cells')")
+    assert page.locator(COMPLAINTS).all_inner_texts() == []
     left_out = page.locator(".jp-OutputArea-output").filter(has_text=SAID).count()
     print(f"{lesson}: {left_out} cells need NumPy")
     assert_says(page, "from left_out import ARCHIVE; print(ARCHIVE.exists())", "False")
@@ -687,8 +686,6 @@ def test_the_first_lesson_lives_in_firefox(site: Site) -> None:
         page.open(site.lesson(LESSONS[0]))
         line = "document.querySelector('#lessons-line [role=status]')?.textContent"
         page.wait_for(f"{line} === {json.dumps(READY)}", PATIENT)
-        page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
-        page.wait_for(f"({ALL_RUN})({json.dumps(COMPLAINTS)})", PATIENT)
         assert not page.evaluate(
             f"document.querySelector({json.dumps(COMPLAINTS)})?.textContent"
         )
