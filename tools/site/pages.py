@@ -274,6 +274,10 @@ def add_ours(folder: Path, python: str) -> None:
     for name in ICONS:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
     shutil.copy(ROOT / "docs" / "handout.html", folder)
+    (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
+    early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)
+    early = early.replace("WORKER", f"./{worker.relative_to(folder).as_posix()}")
+    (folder / "early.js").write_text(early, encoding="utf-8")
     picture_of_workers(folder)
     page = folder / "notebooks" / "index.html"
     text = page.read_text(encoding="utf-8")

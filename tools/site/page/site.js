@@ -176,6 +176,26 @@ async function fetchPython() {
   }));
 }
 
+// Python starts as soon as it is here, and not when the page has come so far as to want it: that
+// gets the worker that is there.
+let early = null;
+
+function startPython() {
+  if (started) return; // the page was faster
+  early = new Worker(new URL("early.js", here), { type: "module" });
+}
+
+window.Worker = class extends Worker {
+  constructor(address, options) {
+    if (early && /\/comlink\.worker\.\w+\.js/.test(address)) {
+      const worker = early;
+      early = null;
+      return worker;
+    }
+    super(address, options);
+  }
+};
+
 // On a slow line the page and Python may come for minutes; it is late when nothing has come for
 // long.
 async function watch() {
@@ -237,7 +257,7 @@ async function start() {
     return say("There is no lesson of this name. Choose one from the list of all lessons.", true);
   }
   heard = performance.now();
-  fetchPython().catch((error) => console.warn(error));
+  fetchPython().then(startPython).catch((error) => console.warn(error));
   watch().catch((error) => console.warn(error));
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;

@@ -30,12 +30,19 @@ function fail() {
   hasFailed = true;
 }
 
-export const loadPyodide = (options) => start(options).catch((error) => {
-  fail();
-  throw error;
-});
+// Begun once in a worker; who asks last is told what Python writes.
+let begun = null, listener = {};
 
-async function start(options) {
+export function loadPyodide(options) {
+  listener = options;
+  begun ??= start().catch((error) => {
+    fail();
+    throw error;
+  });
+  return begun;
+}
+
+async function start() {
   // The page has said that there will be no Python.
   const isAble = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
   if (!isAble) await new Promise(() => 0);
@@ -44,7 +51,8 @@ async function start(options) {
   const packages = fetch(`${here}packages.zip`).then((answer) => answer.arrayBuffer());
   const { loadPyodide: load } = await import("./pyodide.mjs");
   const python = await load({
-    ...options,
+    stdout: (text) => listener.stdout?.(text),
+    stderr: (text) => listener.stderr?.(text),
     indexURL: here,
     packages: [], // they are in the archive
     env: { PYTHONPATH: "/lib/packages.zip" },
@@ -53,6 +61,8 @@ async function start(options) {
   // A learner's own modules come last: each look into the folder of lessons asks the page.
   python.runPython("import sys; sys.path.sort(key=''.__eq__); import left_out");
   python.pyimport("left_out").look_for_more(`${here}more.zip`);
+  // What the kernel imports next, and then every lesson.
+  python.runPython("import pyodide_kernel, lessonkit.analysis, lessonkit.plot, lessonkit.widgets");
   told.postMessage("Starting the lesson");
   return python;
 }
