@@ -103,7 +103,10 @@ def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, An
             "Almost. The last step of each epoch is missing; it comes after the last read.",
         ),
     ]
-    why = "Reading is the slower side, so the buffer is always empty, and 99 of the slots are never used."
+    why = (
+        "Reading is the slower side, so the loop takes each sample as soon as it is read, and 99 of the slots "
+        "are never used."
+    )
     return {"wrong": wrong, "why": why}
 
 
