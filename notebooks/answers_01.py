@@ -104,8 +104,8 @@ def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, An
         ),
     ]
     why = (
-        "Reading is the slower side, so the loop takes each sample as soon as it is read, and 99 of the slots "
-        "are never used."
+        "Reading is the slower side, so the loop takes each sample as soon as it is read, and 99 of the "
+        "slots are never used."
     )
     return {"wrong": wrong, "why": why}
 

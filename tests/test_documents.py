@@ -247,6 +247,20 @@ def test_the_votes_of_the_run_sheets_are_those_of_the_teacher_s_table() -> None:
     assert all(right[lesson] == letter for lesson, letter in votes)
 
 
+def test_the_course_of_two_days_names_sections_that_its_lessons_have() -> None:
+    told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d+ \| (\d\d)\b[^|]*\| ([^|]+) \|$", told, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == [name[:2] for name in WRITTEN]
+    for name, sections in rows:
+        (lesson,) = NOTEBOOKS.glob(f"{name}_*.ipynb")
+        cells = json.loads(lesson.read_bytes())["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells)
+        headings = re.findall(r"^### (.+)$", text, re.MULTILINE)
+        for section in sections.split("; "):
+            found = [title for title in headings if section.lower() in title.lower()]
+            assert found or name == "08", (name, section)  # 08 names a group of sections
+
+
 def anchors(path: Path) -> set[str]:
     """The names by which GitHub links to the headings of a document."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
