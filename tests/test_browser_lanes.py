@@ -6,7 +6,10 @@ import pytest
 from alone import Alone
 from browser import WIDE, Visit
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset
+from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Storage
+from lessonkit.engine.trace import EMPTY
+from lessonkit.pictures.layout import NOT_WORK
+from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.widgets import explore, predict
 
 LEGIBLE = 12  # pixels: of a bar with a label
@@ -76,3 +79,61 @@ def test_outlines_of_placed_bars_follow_a_page_that_gets_narrower(visit: Visit) 
         const sorted = (all) => all.sort((a, b) => a - b), mine = sorted(({OUTLINES})());
         return sorted(({TRUE})()).every((x, bar) => Math.abs(x - mine[bar]) < 1);
     }}""")
+
+
+def waiting(why: str) -> Any:
+    """Runs in which calls and batches wait for everything that is drawn."""
+    images, options = Dataset.range(12), {"num_epochs": 1}
+    if why == "turn":
+        late = images.map(cost=lambda image: 0.060 if image == 0 else 0.010)
+        return DataLoader(late, batch_size=1, num_workers=3, start=(0.005, 0.005)), options
+    if why == "storage":
+        disk = Storage(bandwidth=100e6)
+        read = images.map(cost=disk.read(1e6), stage="Read", num_parallel_calls=3)
+        return read.map(cost=0.020), options
+    kind = "native" if why == "core" else "python"
+    slow = images.map(cost=0.020, kind=kind, num_parallel_calls=3)
+    return slow, {"machine": Machine(1 if why == "core" else 4), **options}
+
+
+KEYS = """() => [...document.querySelectorAll(".lk-keys span")].map((key) => key.textContent)"""
+LOOKS = """() => [...document.querySelectorAll("rect.lk-wait, .lk-keys rect")].map((rect) => {
+    const [, id] = rect.getAttribute("fill").match(/^url\\(#(.+)\\)$/);
+    return document.querySelector(`pattern#${id} path`).getAttribute("d");
+})"""
+
+
+def test_waits_differ_and_have_the_legend_of_the_stored_picture(visit: Visit) -> None:
+    reasons = ["turn", "storage", "core", "lock"]
+    alone = Alone(visit, explore(waiting, why=reasons))
+    kinds, looks = set[str](), set[str]()
+    for reason in reasons:
+        visit.page.get_by_label("why").select_option(reason)
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        trace, scene = alone.widget.picture({"why": reason})
+        figure = plot_timelines({"": trace}).figure
+        legend = [text.get_text() for one in figure.legends for text in one.get_texts()]
+        assert visit.page.evaluate(KEYS) == legend
+        drawn = set(visit.page.evaluate(LOOKS))
+        assert len(drawn) == len(legend)
+        kinds |= scene["waits"].keys()
+        looks |= drawn
+    assert kinds == NOT_WORK.keys() - {EMPTY}  # which looks as idle time does
+    assert len(looks) == len({wait.legend for wait in NOT_WORK.values()})
+
+
+SIDES = """(selector) => [...document.querySelectorAll(selector)]
+    .map((rect) => rect.getBoundingClientRect())
+    .map(({ left, right, top }) => [left, right, top])"""
+
+
+def test_a_batch_on_the_critical_path_is_outlined_whole(visit: Visit) -> None:
+    alone = Alone(visit, explore(loader, workers=[1, 4]))
+    visit.page.get_by_role("button", name="Show the critical path").click()
+    alone.answer()
+    outlined = visit.page.evaluate(SIDES, ".lk-path rect")
+    bars = visit.page.evaluate(SIDES, "rect.lk-bar[data-stage=Worker]:not(.lk-wait)")
+    assert len(bars) == 12  # of one worker: each of its batches decides
+    for bar in bars:
+        assert any(bar == pytest.approx(outline, abs=3) for outline in outlined)

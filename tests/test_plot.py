@@ -17,14 +17,13 @@ from random_runs import COSTS
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
-from lessonkit.engine.trace import START, WAITS
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
 from lessonkit.optimize import autotune
 from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
 from lessonkit.pictures.drawing import INK, PAPER, QUIET, Picture, png
-from lessonkit.pictures.layout import IDLE
-from lessonkit.pictures.timeline import HATCHES, plot_timelines
+from lessonkit.pictures.layout import NOT_WORK
+from lessonkit.pictures.timeline import plot_timelines
 
 STEPS = [
     ("naive", 0.42),
@@ -147,8 +146,9 @@ def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() ->
     assert bars.get_snap() is False
 
 
-def test_all_that_is_no_work_has_a_hatch() -> None:
-    assert set(HATCHES) == {IDLE, START, *WAITS}
+def test_all_that_is_no_work_has_a_pattern_and_two_of_them_never_share_one() -> None:
+    legends = dict(wait[:2] for wait in NOT_WORK.values())
+    assert len(legends) == len({legend for _, legend, *_ in NOT_WORK.values()})
 
 
 def test_a_curve_says_where_its_knee_is() -> None:

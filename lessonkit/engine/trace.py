@@ -136,12 +136,14 @@ def rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
 
 
 class Wait(NamedTuple):
-    """The words for waits of one kind: below a picture, in a sentence, and in brief.
+    """How waits of one kind look, and the words for them: in a legend, in a sentence, in brief.
 
-    "{}" stands for the buffer at which it waits. A wait that *is_of_a_batch* is drawn among
-    the calls: a batch in the queue of its worker, or one that is ready before its turn.
+    *pattern* repeats the mark that fills the bars of such a wait. "{}" stands for the buffer at
+    which it waits. A wait that *is_of_a_batch* is drawn among the calls: a batch in the queue of
+    its worker, or one that is ready before its turn.
     """
 
+    pattern: str
     legend: str
     sentence: str
     brief: str
@@ -150,23 +152,28 @@ class Wait(NamedTuple):
 
 EMPTY, NO_CORE = "buffer empty", "no core"
 WAITS = {
-    EMPTY: Wait("waits for input", "Nothing is ready in {}.", "waits for {}"),
+    EMPTY: Wait("////", "waits for input", "Nothing is ready in {}.", "waits for {}"),
     "buffer full": Wait(
-        "waits for a free slot", "There is no free slot in {}.", "no free slot in {}"
+        "\\\\\\\\",
+        "waits for a free slot",
+        "There is no free slot in {}.",
+        "no free slot in {}",
     ),
-    NO_CORE: Wait("waits for a core", "Every core is busy.", "waits for a core"),
+    NO_CORE: Wait("....", "waits for a core", "Every core is busy.", "waits for a core"),
     "interpreter lock held": Wait(
+        "xxxx",
         "waits for the interpreter lock",
         "Another call holds the interpreter lock.",
         "waits for the interpreter lock",
     ),
     "in the queue": Wait(
-        "waits for its worker", "Its worker is busy with another batch.", "", True
+        "--", "waits for its worker", "Its worker is busy with another batch.", "", True
     ),
     "out of turn": Wait(
-        "waits for its turn", "It is ready, but a batch before it is not.", "", True
+        "++", "waits for its turn", "It is ready, but a batch before it is not.", "", True
     ),
     "storage busy": Wait(
+        "**",
         "shares the storage system",
         "Others read from the storage system, too.",
         "shares the storage system",

@@ -37,10 +37,11 @@ COLOURS = {
     "Others": "#d0d7de",  # ranks that are waited for
 }
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
-# The words for all bars that are no work
-NOT_WORK = WAITS | {
-    IDLE: Wait("waits for input", "It waits for {}.", "waits for {}"),
-    START: Wait("starts", "", "starts"),
+# All bars that are no work, in the order of a legend
+NOT_WORK = {
+    IDLE: Wait("////", "waits for input", "It waits for {}.", "waits for {}"),
+    **WAITS,
+    START: Wait("oo", "starts", "", "starts"),
 }
 
 
@@ -55,8 +56,8 @@ class Row(NamedTuple):
 class Bar(NamedTuple):
     """A stretch of work or waiting; times in nanoseconds.
 
-    *span* is the index in the trace, -1 where the accelerator is idle. *note* says what a
-    wait waits for.
+    *spans* are its indices in the trace: several for a batch of a worker, and none where the
+    accelerator is idle. *note* says what a wait waits for.
     """
 
     row: int
@@ -65,7 +66,7 @@ class Bar(NamedTuple):
     end: int
     kind: str
     label: str = ""
-    span: int = -1
+    spans: tuple[int, ...] = ()
     note: str = ""
 
 
@@ -149,11 +150,11 @@ def bars_of_work(
                 continue
             if is_of_batch:
                 label = names[span.element]
-                bars.append(Bar(row, 0, start, end, kind, label, index, span.place))
+                bars.append(Bar(row, 0, start, end, kind, label, (index,), span.place))
             elif stage.role == FILL or (kind in WAITS and kind != NO_CORE):
                 continue  # a batch is one bar, with all that it waits for
             elif stage.role == START:
-                bars.append(Bar(row, span.lane, start, end, START, "", index))
+                bars.append(Bar(row, span.lane, start, end, START, "", (index,)))
             else:
                 batch = batch_of.get(span.element, span.element)
                 batches.setdefault((row, span.lane, batch), []).append(index)
@@ -163,10 +164,10 @@ def bars_of_work(
                 waits.append((index, span))
         elif end > start:
             label = names[span.element]
-            bars.append(Bar(rows[stage], span.lane, start, end, "work", label, index))
+            bars.append(Bar(rows[stage], span.lane, start, end, "work", label, (index,)))
     for (row, lane, batch), indices in batches.items():
         start, end = trace.spans[indices[0]].start_ns, trace.spans[indices[-1]].end_ns
-        bars.append(Bar(row, lane, start, end, "work", names[batch], indices[-1]))
+        bars.append(Bar(row, lane, start, end, "work", names[batch], tuple(indices)))
     return sorted(bars, key=attrgetter("start")), waits
 
 
@@ -194,7 +195,7 @@ def bars_of_waits(
     held_up = {}
     for bar in work:
         taken.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
-        span = spans[bar.span]
+        span = spans[bar.spans[-1]]
         if span.stage.role not in ACCELERATOR:
             held_up[span.start_ns, span.cause, span.lane] = bar.row, bar.lane
     for index, span in waits:
@@ -208,7 +209,7 @@ def bars_of_waits(
             start = max(span.start_ns, bars[before - 1][1] if before else 0)
             if start < end:
                 bars.insert(before, (start, end))
-                yield Bar(*at, start, end, span.kind, "", index, span.place)
+                yield Bar(*at, start, end, span.kind, "", (index,), span.place)
 
 
 def labels(trace: Trace) -> list[str]:

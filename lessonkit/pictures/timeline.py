@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
-from lessonkit.engine.trace import EMPTY, NO_CORE, NS, START, Trace
+from lessonkit.engine.trace import NS, Trace
 from lessonkit.words import counted, milliseconds, number, percent
 
 from .drawing import (
@@ -24,22 +24,11 @@ from .drawing import (
     draw_boxes,
     write_text,
 )
-from .layout import COLOURS, IDLE, NOT_WORK, Bar, ink_on, layout
+from .layout import COLOURS, NOT_WORK, Bar, ink_on, layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HATCHES = {  # of what is no work
-    IDLE: "////",
-    EMPTY: "////",
-    "buffer full": "\\\\\\\\",
-    NO_CORE: "....",
-    "interpreter lock held": "xxxx",
-    "in the queue": "--",
-    "out of turn": "++",
-    "storage busy": "**",
-    START: "oo",
-}
 SHARES = {
     "works": COLOURS["Train"],
     "waits for its own data": "#ee8866",
@@ -67,10 +56,8 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
         for run, title, words in zip(runs, traces, told, strict=True)
     ]
     kinds = {bar.kind for run in runs for bar in run.bars}
-    waits = dict.fromkeys(
-        (NOT_WORK[kind].legend, hatch) for kind, hatch in HATCHES.items() if kind in kinds
-    )
-    keys = [{"label": label, "hatch": hatch, **PALE} for label, hatch in waits]
+    waits = dict.fromkeys(wait[:2] for kind, wait in NOT_WORK.items() if kind in kinds)
+    keys = [{"label": label, "hatch": pattern, **PALE} for pattern, label in waits]
     words = "; ".join(
         f"{title}: {words}" if title else words
         for title, words in zip(traces, told, strict=True)
@@ -123,9 +110,9 @@ class Timeline:
         colours = [self.rows[bar.row].colour for bar in work]
         outlined = {"edgecolor": PAPER, "linewidth": lines, "snap": False}
         self.draw_bars(axes, work, 0.015, facecolor=colours, **outlined)
-        for kind, hatch in HATCHES.items():
+        for kind, wait in NOT_WORK.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
-                self.draw_bars(axes, waits, self.lane * 0.22, hatch=hatch, **PALE)
+                self.draw_bars(axes, waits, self.lane * 0.22, hatch=wait.pattern, **PALE)
         self.write_labels(axes, points)
         if len(self.epochs) > 1:
             self.draw_epochs(axes, points)

@@ -29,8 +29,8 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
         note = f"Only the first {most:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:most]
         laid = laid._replace(bars=first)
-    kinds = {bar.kind for bar in laid.bars} - {"work"}
-    bar_of = {bar.span: number for number, bar in enumerate(laid.bars) if bar.span >= 0}
+    kinds = {bar.kind for bar in laid.bars}
+    bar_of = {span: number for number, bar in enumerate(laid.bars) for span in bar.spans}
     return {
         "end": micros(ended(trace)),
         "samples": trace.samples,
@@ -41,8 +41,7 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
             for step in path.steps
         ],
         "epochs": [round(epoch.start * 1e6) for epoch in trace.epochs],
-        # Of each kind of bar that is no work a sentence, and in brief
-        "waits": {kind: NOT_WORK[kind][1:] for kind in sorted(kinds)},
+        "waits": {kind: wait for kind, wait in NOT_WORK.items() if kind in kinds},
         "parts": parts(laid, trace),
         "buffers": buffers(trace),
         "events": events(trace, laid.names),
@@ -72,10 +71,10 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
         where = bar.row, bar.lane, start, micros(bar.end) - start
         kind = "" if bar.kind == "work" else bar.kind
         works: tuple[Any, Any] = -1, ()
-        if bar.span >= 0:
-            span = trace.spans[bar.span]
-            who = batches.get(span.element, span.element)
-            works = bar_of.get(span.cause, -1), who
+        if bar.spans:
+            first, last = trace.spans[bar.spans[0]], trace.spans[bar.spans[-1]]
+            who = batches.get(last.element, last.element)
+            works = bar_of.get(first.cause, -1), who
         rows.append((*where, kind, bar.label, bar.note, *works))
     return columns("row lane start length kind label note cause who", rows)
 

@@ -87,7 +87,7 @@ class Chart {
   mark({ kind, hatched, marked, hollow }, points, floor) {
     const [[x, y]] = points, [end] = points.at(-1);
     if (kind === "bar") {
-      const fill = hatched ? `url(#${this.hatch})` : "var(--lk-accent)";
+      const fill = hatched ? filling(this.hatch, "/") : "var(--lk-accent)";
       const box = { x, y, width: end - x, height: floor - y, rx: 2 };
       return svg("rect", { ...box, fill, class: hatched && "lk-wait" });
     }

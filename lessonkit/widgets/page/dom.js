@@ -205,11 +205,28 @@ const uniqueNumber = () => crypto.getRandomValues(new Uint32Array(1))[0];
 
 const unique = (name) => `lk-${name}-${uniqueNumber()}`;
 
-// Stripes, to fill waits with: `url(#id)`.
+// What waits are filled with, by the mark that the kernel names, on a tile of 8 pixels.
+const UP = "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4", DOWN = "M-2,6 l4,4 M0,0 l8,8 M6,-2 l4,4";
+const MARKS = {
+  "/": UP,
+  "\\": DOWN,
+  x: UP + DOWN,
+  ".": "M2,2 h0 M6,2 h0 M2,6 h0 M6,6 h0",
+  "-": "M0,2 h8 M0,6 h8",
+  "+": "M0,4 h8 M4,0 v8",
+  "*": "M4,1 v6 M1,2.5 l6,3 M7,2.5 l-6,3",
+  o: "M1.5,4 a2.5,2.5 0 1 0 5,0 a2.5,2.5 0 1 0 -5,0",
+};
+
+const patternId = (id, mark) => `${id}-${mark.charCodeAt(0)}`;
+
+const filling = (id, mark) => `url(#${patternId(id, mark)})`;
+
 function hatching(id) {
-  const lines = svg("path", { d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4" });
-  const tile = { id, width: 8, height: 8, patternUnits: "userSpaceOnUse" };
-  return svg("defs", {}, svg("pattern", tile, lines));
+  return svg("defs", {}, ...Object.entries(MARKS).map(([mark, d]) => {
+    const tile = { id: patternId(id, mark), width: 8, height: 8, patternUnits: "userSpaceOnUse" };
+    return svg("pattern", tile, svg("path", { d, class: mark === "." && "lk-dots" }));
+  }));
 }
 
 // Round values of an axis, about *count*, none closer to the next than *least*.

@@ -48,7 +48,7 @@ class Plumbing {
 
   at(micros) {
     const { bars, rows, waits } = this.scene;
-    const isOfBatch = (kind) => waits[kind][2]; // such a wait has a place among the calls
+    const isOfBatch = (kind) => waits[kind][4]; // such a wait has a place among the calls
     const working = rows.map(() => []), waiting = rows.map(() => null);
     for (let bar = 0; bar < bars.row.length; bar++) {
       if (bars.start[bar] > micros || bars.start[bar] + bars.length[bar] <= micros) continue;
@@ -96,7 +96,7 @@ class Plumbing {
       return `${stage}: ${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
     }
     if (wait === undefined) return "nothing to do";
-    const [, brief] = waits[bars.kind[wait]];
+    const [, , , brief] = waits[bars.kind[wait]];
     return filled(brief, bars.note[wait]);
   }
 

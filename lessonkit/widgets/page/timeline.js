@@ -143,6 +143,8 @@ class Timeline {
     this.layer.axis.replaceChildren(...marks);
   }
 
+  filling = (kind) => filling(this.hatch, this.scene.waits[kind][0]);
+
   // Bars are kept from one picture to the next, and only what has changed is told to the page.
   drawBars() {
     const { bars, rows } = this.scene;
@@ -164,7 +166,7 @@ class Timeline {
       const words = idle ? `waits for ${idle.split(",")[0]}` : bars.label[bar];
       const isRoom = height >= 11 && width >= 7 * words.length + (wait ? 24 : 4);
       const shown = isRoom ? words : "";
-      tell(rect, said, { ...box, fill: wait ? `url(#${this.hatch})` : colour });
+      tell(rect, said, { ...box, fill: wait ? this.filling(bars.kind[bar]) : colour });
       const [from, long] = [bars.start[bar], bars.length[bar]];
       tell(rect, said, { "data-start": from, "data-length": long, "data-stage": stage });
       const name = wait ? "lk-bar lk-wait" : "lk-bar";
@@ -203,11 +205,12 @@ class Timeline {
   }
 
   drawPath() {
-    const outlined = this.show.path ? this.scene.path.filter(([, , bar]) => bar >= 0) : [];
-    this.layer.path.replaceChildren(...outlined.map(([start, end, bar]) => {
-      const { y, height } = this.box(bar), x = this.x(start);
-      const width = Math.max(1, this.x(end) - x);
-      return svg("rect", { x, y: y - 1.5, width, height: height + 3, rx: 3 });
+    // A bar may be several steps of it, as the batch of a worker is.
+    const outlined = new Set(this.show.path ? this.scene.path.map(([, , bar]) => bar) : []);
+    outlined.delete(-1);
+    this.layer.path.replaceChildren(...[...outlined].map((bar) => {
+      const { x, y, width, height } = this.box(bar);
+      return svg("rect", { x: x - 0.5, y: y - 1.5, width: width + 1, height: height + 3, rx: 3 });
     }));
   }
 

@@ -30,8 +30,9 @@ class View {
       this.timeline.draw(this.scene, width);
       this.strip.draw(this.scene.strip, this.timeline.width, this.scene.end);
     });
+    this.keys = div("lk-keys");
     this.strip = new Strip();
-    const pictures = [this.strip.node, this.plumbing.node, this.frame];
+    const pictures = [this.strip.node, this.plumbing.node, this.frame, this.keys];
     this.nodes = [this.figures, ...pictures, this.said, this.words, this.tools];
   }
 
@@ -69,6 +70,7 @@ class View {
     this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
     this.strip.draw(scene.strip, this.timeline.width, scene.end);
     this.drawFigures();
+    this.drawKeys();
     if (this.timeline.bar < 0) this.say(-1);
     this.words.textContent = scene.summary;
     if (!this.chosen) this.slower.value = this.usual();
@@ -86,6 +88,15 @@ class View {
     if (factor) shown.splice(1, 0, [`${number(factor)}×`, "as fast as the baseline run"]);
     const figure = ([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what));
     this.figures.replaceChildren(...shown.map(figure));
+  }
+
+  // Two kinds of waits that look alike have one key.
+  drawKeys() {
+    const found = new Map(Object.entries(this.scene.waits).map(([kind, [, text]]) => [text, kind]));
+    this.keys.replaceChildren(...[...found].map(([text, kind]) => {
+      const fill = this.timeline.filling(kind), box = { class: "lk-wait", width: 28, height: 12 };
+      return html("span", {}, svg("svg", box, svg("rect", { width: 28, height: 12, fill })), text);
+    }));
   }
 
   at = (micros) => this.plumbing.at(Math.min(micros, this.scene.end));

@@ -17,7 +17,7 @@ function sentence(scene, bar) {
   const span = `${long}, from ${from} to ${to}.`;
   if (kind[bar] === "start") return [`A worker starts: ${span}`, ""];
   if (!kind[bar]) return [`${name}:`, `${span} ${beginning(scene, bar)}`];
-  const why = filled(scene.waits[kind[bar]][0], note[bar]);
+  const why = filled(scene.waits[kind[bar]][2], note[bar]);
   if (kind[bar] !== "idle") return [`${name} waits ${span}`, why];
   return [`The accelerator waits ${span}`, note[bar] ? why : ""];
 }

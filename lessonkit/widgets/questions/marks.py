@@ -126,7 +126,7 @@ class Placing(Marks):
         identities = trace.identities
         self.samples = []
         for bar in self.bars:
-            members = trace.members(trace.spans[bar.span].element)
+            members = trace.members(trace.spans[bar.spans[-1]].element)
             self.samples.append({identities[one] for one in members})
         runs = [trace, *(run for run, _ in wrong)]
         known = [starts(run, self.names) for run in runs]
