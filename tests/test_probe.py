@@ -111,7 +111,7 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
             yield 0
 
     said = probed(clock, loader, lambda batch: spend("step"))
-    assert said.kind == "both need the same cores"
+    assert said.kind == "both want the same cores"
     assert "Give the step fewer threads" in said.sentence
 
 
@@ -317,7 +317,7 @@ def test_an_error_of_the_step_comes_through() -> None:
     ("measured", "kind"),
     [
         ((56.4, 16.8, 70.8, 16), "they take turns"),  # images, alone and with two workers
-        ((29.6, 14.3, 67.0, 16, 3.39), "both need the same cores"),
+        ((29.6, 14.3, 67.0, 16, 3.39), "both want the same cores"),
         ((25.0, 22.6, 30.1, 8, 2.32), "data-bound"),  # lines of text, with two workers
         ((0.368, 0.411, 0.846, 64), "they take turns"),  # tensors in memory
         ((1.47, 0.408, 2.49, 64, 1.80), "the loop's own time"),

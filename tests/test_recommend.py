@@ -172,7 +172,7 @@ def test_what_comes_first_is_as_good_as_the_best(
         ("step-bound", 2, "step-bound"),
         ("takes long", 2, "the loop's own time"),
         ("shared cores", 0, "they take turns"),
-        ("shared cores", 2, "both need the same cores"),
+        ("shared cores", 2, "both want the same cores"),
     ],
 )
 def test_the_verdict_names_what_decides(

@@ -115,7 +115,7 @@ class Recommendation:
             return "the loop's own time"
         computed = batches * (fmean(known.works) + fmean(step.steps) * step.cores)
         if step.computes and computed / known.cores > FULL * MOSTLY * self.now[1]:
-            return "both need the same cores"
+            return "both want the same cores"
         return "data-bound"
 
     @property

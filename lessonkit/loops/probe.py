@@ -22,7 +22,7 @@ VERDICTS = {
     "step runs. Load in the background; if threads already load in the background, try processes",
     "the loop's own time": "the loop spends time on each batch that it takes from a worker, even "
     "if the batch is ready. Hand over fewer, larger batches, or load without workers",
-    "both need the same cores": "step and loader slow each other down. Give the step fewer "
+    "both want the same cores": "step and loader slow each other down. Give the step fewer "
     "threads, or the loader fewer workers; they may also share a disk or a lock",
     "cannot tell": "the runs overlap only in part, or differ too much from each other. Deepen "
     "the buffer, and run this again when nothing else runs on this machine",
@@ -53,7 +53,7 @@ class Verdict(NamedTuple):
         if self.ready > 0.25 * self.both:
             return "the loop's own time"
         if self.both > 1.25 * apart:  # loader and step slow each other down
-            return "both need the same cores"
+            return "both want the same cores"
         if hidden < 0.75:  # if more is hidden, all counts as hidden
             return "they take turns" if hidden < 0.25 else "cannot tell"
         return "data-bound" if self.loader > self.step else "step-bound"
