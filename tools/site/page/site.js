@@ -40,9 +40,9 @@ function say(text, done) {
 
 // ---- how a lesson begins ----
 
-// Its text up to the first question is here at once, and read while all else still loads. The lesson
-// takes its place as soon as its first question can be answered, with the same heading at the same
-// height. A learner's own copy is not shown so: it may begin otherwise.
+// Its text up to the first question is here at once, and read while all else still loads. The
+// lesson takes its place as soon as its first question can be answered, with the same heading at
+// the same height. A learner's own copy is not shown so: it may begin otherwise.
 async function showOpening() {
   const answer = await fetch(new URL(`openings/${path.replace(".ipynb", ".html")}`, here));
   const text = answer.ok ? await answer.text() : "";
@@ -251,7 +251,8 @@ async function start() {
   if (!ABLE) {
     isLate = true;
     const why = "because it is too old or has no WebAssembly";
-    return say(`This browser cannot run Python, ${why}. You can read the text and see stored pictures.`, true);
+    const rest = "You can read the text and see stored pictures.";
+    return say(`This browser cannot run Python, ${why}. ${rest}`, true);
   }
   if ((await asked)?.status === 404 && !(await saved())?.has(path)) {
     return say("There is no lesson of this name. Choose one from the list of all lessons.", true);
@@ -364,12 +365,14 @@ function runLesson() {
   const { widgets } = panel().content;
   const next = widgets.findLast((cell) => NEXT.test(codeOf(cell)));
   next?.node.classList.add("lessons-next");
-  const level = (cell) => cell.model.type === "markdown" && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
+  const level = (cell) =>
+    cell.model.type === "markdown" && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
   const main = mainOf(widgets);
   const done = runLater(main);
   for (const heading of widgets.slice(main.length).filter(level)) {
     const at = widgets.indexOf(heading), deep = level(heading);
-    const end = widgets.findIndex((cell, place) => place > at && level(cell) && level(cell) <= deep);
+    const ends = (cell, place) => place > at && level(cell) && level(cell) <= deep;
+    const end = widgets.findIndex(ends);
     const section = widgets.slice(at + 1, end < 0 ? undefined : end);
     const open = () => !heading.headingCollapsed && level(heading) > 2 && runLater(section);
     heading.headingCollapsedChanged.connect(open);
