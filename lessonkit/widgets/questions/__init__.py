@@ -2,10 +2,10 @@
 
 To add a type, write a class in a file of this folder and choose it in `predict`. The class goes
 on from `Question` in `question.py`, or from `Marks` in `marks.py` if the answer is a step of an
-axis for each of several marks, as the bars of `Placing` and the curve of `Drawing`. It says what the page has to
-know (*spec*), judges an answer (`judge`) and tells what the page shows with the run (`revealed`).
-The page's side is a class of its own, too, beside `page/placing.js`, and is chosen in
-`page/predict.js`.
+axis for each of several marks, as the bars of `Placing` and the curve of `Drawing`. It says
+what the page has to know (*spec*), judges an answer (`judge`) and tells what the page shows
+with the run (`revealed`). The page's side is a class of its own, too, beside `page/placing.js`,
+and is chosen in `page/predict.js`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
