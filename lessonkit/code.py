@@ -1,7 +1,7 @@
 """Writes a pipeline down: as the expression that `repr` shows, or as a short program.
 
 A program is for this package, for tf.data or for PyTorch. It compiles, and a comment in it
-names what somebody who pastes it has still to define: functions, files, long lists.
+names what still has to be defined: functions, files, long lists.
 """
 
 import ast
@@ -112,7 +112,7 @@ class Program(Expression):
     def complete(self, line: str, body: str) -> str:
         """Return *body* below the import in *line*, and between them what is missing."""
         names = ", ".join(self.missing)
-        return f"{line}\n\n" + f"# Define yourself: {names}.\n" * bool(names) + body
+        return f"{line}\n\n" + f"# To define: {names}.\n" * bool(names) + body
 
     def name(self, wanted: str, value: Any) -> str:
         """Return a name for *value*, like *wanted*, that stands for nothing else."""

@@ -30,7 +30,7 @@ from .engine import check
 class Dataset(Description):
     """A pipeline. Iterate over it to run it; give it to `benchmark` to see it run.
 
-    Each method returns a new one, with a step more. It checks its arguments at once:
+    Each method returns a new one, with a step more. It checks its arguments immediately:
     TypeError for one of a wrong type, ValueError for a value that is not allowed, each with
     name, value and what is allowed.
 
@@ -182,7 +182,7 @@ class Dataset(Description):
     ) -> Dataset:
         """Call *map_func* with each element; without one only spend the cost.
 
-        *num_parallel_calls* calls are under way at once, ahead of need. Their
+        *num_parallel_calls* calls are under way at the same time, ahead of need. Their
         results keep the order of the elements unless *deterministic* is False.
 
         *cost* is in seconds, or a function of the element that gives seconds. *kind* says
@@ -228,7 +228,7 @@ class Dataset(Description):
         """Give the elements of several datasets by turns; *map_func* makes one of each element.
 
         *cycle_length* of them take turns, and each gives *block_length* elements at a time.
-        *num_parallel_calls* of them are read at once, ahead of need; the order stays
+        *num_parallel_calls* of them are read at the same time, ahead of need; the order stays
         unless *deterministic* is False. Raises ValueError if there are more calls than turns.
 
         >>> twice = lambda x: Dataset.from_list([x, x])

@@ -75,7 +75,7 @@ def digest(notebook: Path, names: Collection[str]) -> str:
     """Return a digest of the text in the cells of *notebook* and in its files of these *names*.
 
     It is "" if *notebook* is missing or is no notebook. JupyterLab saves outputs, counts and
-    widgets even if nobody wrote anything, and an empty cell after the last one that was run.
+    widgets even if nothing was written, and an empty cell after the last one that was run.
     """
     try:
         cells = read_object(notebook)["cells"]

@@ -1,4 +1,4 @@
-"""What is drawn of workers and of a pinned run can be read; what was placed stays beside the true bars."""
+"""What is drawn of workers and of a baseline run can be read; what was placed stays beside the true bars."""
 
 from typing import Any
 

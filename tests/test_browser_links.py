@@ -152,11 +152,11 @@ def test_a_term_that_has_no_say_says_so(visit: Visit) -> None:
         ),
     )
     page = alone.page
-    page.get_by_role("button", name="train, 10 ms, has no say here").wait_for()
+    page.get_by_role("button", name="train, 10 ms, has no effect here").wait_for()
     page.get_by_role("button", name="read, 15 ms", exact=True).wait_for()
     page.get_by_role("slider", name="read", exact=True).press("Home")
     alone.answer()
-    page.get_by_role("button", name="read, 5 ms, has no say here").wait_for()
+    page.get_by_role("button", name="read, 5 ms, has no effect here").wait_for()
     page.get_by_role("button", name="train, 10 ms", exact=True).wait_for()
 
 
@@ -244,10 +244,10 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
     ):
         page.keyboard.press(key)
         alone.answer()
-    assert lit(page) == ["20 ms", "34.2 ms", "34.2 ms"]
+    assert lit(page) == ["20 ms", "34.3 ms", "34.3 ms"]
     assert (
         page.evaluate("() => document.activeElement.ariaLabel")
-        == "decode 1, augment 1: 34.2 ms per sample"
+        == "decode 1, augment 1: 34.3 ms per sample"
     )
     # It strides without a rest
     page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")

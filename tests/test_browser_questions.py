@@ -207,7 +207,9 @@ def test_a_page_that_is_loaded_again_and_a_second_one_go_on_where_the_first_was(
     page.reload()
     bar(page, "Train 2").wait_for()
     assert places(page) == before
-    page.get_by_text("This is how far you were. You have not committed yet.").wait_for()
+    page.get_by_text(
+        "This is your answer from last time. You have not committed to it yet."
+    ).wait_for()
     assert page.locator(".lk-predict").first.get_by_label("fairly sure").is_checked()
     with browser.visit() as other:
         open_notebook(other.page, lab.url + lab.program.page.format(notebook.name))
@@ -290,7 +292,7 @@ def test_what_was_judged_is_still_there_when_the_page_is_loaded_again(
     page.locator(".lk-verdict").get_by_text("Reading goes on.").wait_for()
     page.locator(".lk rect.lk-bar").first.wait_for()
     text(page, "It takes 85 ms.").wait_for()
-    assert not page.get_by_text("Covered until").is_visible()
+    assert not page.get_by_text("Hidden until").is_visible()
 
 
 def touched(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:

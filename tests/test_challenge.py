@@ -201,7 +201,7 @@ def test_faults_in_the_data_are_counted() -> None:
     good = augmented(data.cache().shuffle(8)).repeat(3)
     bad = augmented(data.shuffle(8)).cache().repeat(3)
     assert goals.good_data().judge(attempt(good, num_epochs=1)).met
-    said = "faults in the data: the same order in every epoch, the augmentation is frozen"
+    said = "problems in the data: the same order in every epoch, the augmentation is frozen"
     assert judged(goals.good_data(), attempt(bad, num_epochs=1)) == said
 
 

@@ -48,7 +48,7 @@ def built(dataset: Dataset) -> Dataset:
 
 def missing(text: str) -> list[str]:
     """The names that a program says are missing."""
-    comment = re.search(r"# Define yourself: (.*)\.", text)
+    comment = re.search(r"# To define: (.*)\.", text)
     return comment[1].split(", ") if comment else []
 
 
@@ -217,7 +217,7 @@ def test_a_loader_is_pytorch_s_own() -> None:
         "import torch\n"
         "from torch.utils.data import DataLoader\n"
         "\n"
-        "# Define yourself: samples.\n"
+        "# To define: samples.\n"
         "loader = DataLoader(samples, batch_size=2, shuffle=True, num_workers=2, pin_memory=True,"
         " prefetch_factor=4, generator=torch.Generator().manual_seed(7))\n"
         "# Write in the training loop what comes after: map, prefetch."

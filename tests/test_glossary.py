@@ -1,4 +1,4 @@
-"""One word for one thing: the words that the glossary replaces are not in what learners read."""
+"""One word for one thing: the words that the glossary replaces are not in what people read."""
 
 import json
 import re
@@ -32,6 +32,8 @@ READ = [
     *sorted((DOCS / "teaching").glob("*.md")),
     DOCS / "teaching.md",
     DOCS.parent / "README.md",
+    *sorted((DOCS.parent / "lessonkit").rglob("*.py")),
+    *sorted((DOCS.parent / "lessonkit").rglob("*.js")),
 ]
 
 

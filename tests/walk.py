@@ -80,7 +80,7 @@ def predict(walk: Walk) -> None:
         if cell in walk.main:
             shown = walk.shown(cell)
             assert walk.page.get_by_text(
-                "Covered until you are right or ask"
+                "Hidden until your answer is right"
             ).first.is_visible()
             assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
             shown.get_by_label("fairly sure").check()
@@ -89,7 +89,7 @@ def predict(walk: Walk) -> None:
             elif isinstance(asked, Marks):
                 mark(asked, shown)
             walk.is_picture_of(shown, asked.traces[-1])
-    walk.page.get_by_text("Covered until you are right or ask").first.wait_for(
+    walk.page.get_by_text("Hidden until your answer is right").first.wait_for(
         state="hidden"
     )
 

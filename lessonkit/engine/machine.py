@@ -19,7 +19,7 @@ from .element import Element, as_int
 class Machine:
     """The machine that a pipeline runs on. The default never depends on this computer.
 
-    *cores* bounds how much `"native"` and `"python"` work goes on at once, and is
+    *cores* bounds how much `"native"` and `"python"` work goes on at the same time, and is
     what AUTOTUNE and a default `cycle_length` start from. On the virtual clock work waits for a
     free core. With *step_cores*, the cores that the step of a measured job holds, all work
     shares the cores in slices instead.

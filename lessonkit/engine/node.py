@@ -104,7 +104,7 @@ def swap(root: Node, old: Node, new: Node) -> Node:
 
 # Float | None: what the arguments hold has no types here
 def cardinality(node: Node) -> Any:
-    """Count the elements that *node* will give: infinity for no end, None if nobody knows."""
+    """Count the elements that *node* will give: infinity for no end, None if that is not known."""
     return fold(node, _cardinality)
 
 
@@ -123,7 +123,7 @@ def _cardinality(node: Node, many: list[Any]) -> Any:
         case "zip" | "repeat" if 0 in many:
             return 0
         case "repeat" if count is None or count < 0:
-            # As in tf.data, also where nobody knows whether there is anything to repeat
+            # As in tf.data, also if it is not known whether there is anything to repeat
             return math.inf
         case "skip" if count < 0:
             return 0

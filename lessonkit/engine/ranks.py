@@ -20,7 +20,7 @@ UNEVEN = (
     "A real job does not stop there. "
     "With one epoch, rank {later} waits until a timeout: "
     "by default 10 minutes with NCCL, and 30 minutes with gloo. "
-    "With several, gradients of different epochs are averaged without an error, "
+    "With several epochs, gradients of different epochs are averaged without an error, "
     "until rank {later} waits at the end of the last epoch."
 )
 
@@ -193,7 +193,7 @@ def without_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.freeze()
-            gc.unfreeze()  # all is old now: it need not be gone through at once
+            gc.unfreeze()  # all is old now: it need not be gone through now
             gc.enable()
 
 

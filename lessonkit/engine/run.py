@@ -94,7 +94,7 @@ class Gate:
 
 
 class Resource(Gate):
-    """Something that *amount* tasks can hold at once: first come, first served.
+    """Something that *amount* tasks can hold at the same time: first come, first served.
 
     `async with` holds one of it for the block, and gives it back after an error too. A task
     that takes it twice waits for itself. In a trace a wait for it has the kind *reason*. Where
@@ -187,7 +187,7 @@ class Run(ABC):
 
     @types.coroutine
     def until(self, gate: Gate, condition: Callable[[], Any], reason: str) -> Waits:
-        """Wait until `condition()` is true; go on at once if it is.
+        """Wait until `condition()` is true; go on immediately if it is.
 
         It is asked again at each `gate.changed()`, and holds when this returns, until the next
         wait. It must neither wait nor raise. If the wait took any time, a trace shows it as one

@@ -1,4 +1,4 @@
-"""Resources that many share at once: cores in slices, the bandwidth of a storage.
+"""Resources that many share at the same time: cores in slices, the bandwidth of a storage system.
 
 All that flows is served at one rate, so one heap tells which task ends first, and nothing has to
 look at the others.
@@ -152,13 +152,13 @@ LOOK_AGAIN = 2_000_000
 
 @dataclass(frozen=True)
 class Storage:
-    """A storage that all readers of a run share, on any lane, in any worker and rank.
+    """A storage system that all readers of a run share, on any lane, in any worker and rank.
 
     Streams share the *bandwidth*, in bytes per second, evenly, and each has at most *cap*. At
-    most *streams* of them go on at once, and others queue; None allows any number. A stream
-    waits *first_byte* seconds, and takes no bandwidth in this time. Two storages that are equal
-    are one, so a function of the rank may make it. Raises TypeError or ValueError for a value
-    that is no such number.
+    most *streams* of them go on at the same time, and others queue; None allows any number. A
+    stream waits *first_byte* seconds, and takes no bandwidth in this time. Two storage systems
+    that are equal are one, so a function of the rank may make it. Raises TypeError or ValueError
+    for a value that is no such number.
     """
 
     bandwidth: float = None  # type: ignore[assignment]  # which is refused

@@ -22,7 +22,7 @@ TAKE = "take"  # the loop's own time for each batch
 MEET = "meet"  # to wait for other ranks
 COPY = "copy"  # to the accelerator, while it trains on something else
 ACCELERATOR = (LOAD, TRAIN)
-# The roles of buffers: elements made ahead by helpers, a shuffle's choice, or a cache.
+# The roles of buffers: elements made ahead by background tasks, a shuffle's choice, or a cache.
 AHEAD, CHOICE, CACHE = "ahead", "choice", "cache"
 
 Site = tuple[int, ...]  # the way from the end of a pipeline up to an operator
@@ -370,18 +370,18 @@ class Trace:
 
     @property
     def max_open_files(self) -> int:
-        """How many files were open at once, at most."""
+        """How many files were open at the same time, at most."""
         return _peak(event.change for event in self.files)
 
     @property
     def max_bytes(self) -> int:
-        """How many bytes all buffers and caches held at once, at most."""
+        """How many bytes all buffers and caches held at the same time, at most."""
         events = self.recorded.events
         return _peak(map(mul, events[2::5], events[4::5]))
 
     @property
     def max_held(self) -> int:
-        """How many elements all buffers and caches held at once, at most."""
+        """How many elements all buffers and caches held at the same time, at most."""
         return _peak(self.recorded.events[2::5])
 
     def state(self, *, after: int) -> State:

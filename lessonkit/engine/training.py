@@ -23,7 +23,7 @@ from .virtual import Virtual
 
 Progress = Callable[[int, float], object]
 
-# On the virtual clock, from a source whose end nobody knows: of all ranks together
+# On the virtual clock, from a source whose end is not known: of all ranks together
 MOST_ELEMENTS = 1_000_000
 # Of the lists and tuples in one element, in a trace; one with more is only named
 MOST_PARTS = 1000
@@ -162,7 +162,7 @@ class Loop:
         count = cardinality(node)
         if most is None and count == math.inf:
             raise ValueError(
-                "the pipeline never ends: set max_elements, or repeat it a number of times"
+                "the pipeline never ends: set max_elements, or give repeat() a count"
             )
         self.most = math.inf if most is None else most
         self.is_endless = most is count is None and self.clock == "virtual"  # perhaps

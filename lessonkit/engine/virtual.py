@@ -146,7 +146,7 @@ class Virtual(Run):
     def call(
         self, function: Callable[..., Any], stage: Name, element: Element, log: WorkLog
     ) -> Any:
-        """Run *function* at once; *log* collects the work that it says, to be spent after it."""
+        """Run *function* now; *log* collects the work that it says, to be spent after it."""
         return self.call_without_lock(log, function, *call_parts(element.value))
 
     def call_without_lock(

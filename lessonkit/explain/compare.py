@@ -51,7 +51,7 @@ def compare(predicted: Trace, real: Trace) -> Comparison:
     """Lay each stage of the *predicted* run beside that of the *real* one.
 
     The real time of a function in Python includes its waits for the interpreter lock,
-    which nobody sees from outside; a prediction counts them as waits, apart.
+    which cannot be seen from outside; a prediction counts them separately, as waits.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> naive, quicker = (benchmark(ArtificialDataset(), train=train) for train in (0.010, 0.008))

@@ -204,7 +204,7 @@ class Needs:
         return read, min(worked_on, self.arrivals[element])
 
     def shared(self, jobs: list[CoreWork], lanes: int) -> int:
-        """Return when all *jobs* can be done, on so many *lanes* at once.
+        """Return when all *jobs* can be done, on this number of *lanes* at the same time.
 
         Each lane has to wait until there is something to work on. And of the n * lanes + 1
         longest pieces some lane gets n + 1.
@@ -229,7 +229,7 @@ def reading(
     """List what each reader had to read for *samples*, and tell when each of these is read at best.
 
     All passes over a file are of one reader, but a file that is made on the way may be open
-    twice at once.
+    twice at the same time.
     """
     positions = trace.recorded.positions
     who = {key: trace.identities[key] for key in samples if key}

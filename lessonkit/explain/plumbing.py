@@ -70,7 +70,7 @@ def title(node: Node, stage: str, buffer: str) -> str:
 
 
 def most_calls(node: Node, cores: int) -> int:
-    """Return how many calls a run on *cores* has under way at once, at most."""
+    """Return how many calls a run on *cores* has under way at the same time, at most."""
     calls: int = node.arguments.get("num_parallel_calls") or 1
     if calls != AUTOTUNE:
         return calls

@@ -37,7 +37,7 @@ class Advice(NamedTuple):
         effects = "".join(f"; {effect}" for effect in self.effects)
         before = self.per_sample + self.saved
         times = f"{milliseconds(self.saved, 3)} of {milliseconds(before, 3)}"
-        return f"{self.change}: saves {times}{effects}"
+        return f"{self.change}: saves {times} per sample{effects}"
 
 
 def advise(dataset: Dataset, **options: Any) -> list[Advice]:
@@ -50,9 +50,9 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
 
     >>> from lessonkit import ArtificialDataset
     >>> advise(ArtificialDataset(20))[0]
-    prefetch(1) after ArtificialDataset: saves 9.5 ms of 26.5 ms
+    prefetch(1) after ArtificialDataset: saves 9.5 ms of 26.5 ms per sample
     >>> advise(ArtificialDataset(20).prefetch(1), num_epochs=1)[0]
-    cache after ArtificialDataset: saves 0 ms of 17 ms
+    cache after ArtificialDataset: saves 0 ms of 17 ms per sample
     """
     check_options(options)
     before = try_out(dataset.node, options)

@@ -26,11 +26,13 @@ class Rule(NamedTuple):
 def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
     """Apply some of the RULES, by name, to *dataset*: the same elements come from other operators.
 
-    Without *rules*, those that tf.data has on by default. What no rule touches stays the
-    same object, with what its caches hold; what is new begins with empty caches. The data
-    sets that a function makes, as of `interleave`, are not looked into. What a `DataLoader`
-    reads stays as it is: another operator there might be one that no sample can be asked of
-    by number.
+    Without *rules*, those that tf.data applies by default are used. A part that no rule
+    changes stays the same object, with what its caches hold; a new part begins with empty
+    caches. Datasets that a function makes, as for `interleave`, are not changed, nor is the
+    input of a `DataLoader`, because a changed one might not give samples by number.
+
+    Raises TypeError if *dataset* is no `Dataset` or *rules* are no names, and ValueError for
+    a name that no rule has.
 
     >>> mapped = Dataset.range(6).skip(0).map(abs)
     >>> rewrite(mapped).dataset
@@ -71,10 +73,10 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
 
 
 def noop_elimination(node: Node) -> Node | None:
-    """Remove what does nothing.
+    """Remove operators that do nothing.
 
-    That is take(-1), skip(0), repeat(1), prefetch(0), shard(1, 0), and a map without a
-    function and a cost. It never hurts, and helps no more than these cost.
+    These are take(-1), skip(0), repeat(1), prefetch(0), shard(1, 0), and a map without a
+    function and a cost. It never hurts, and saves only what these operators cost.
     """
     given = node.arguments
     idle: dict[str, dict[str, Any]] = {
@@ -92,11 +94,11 @@ def noop_elimination(node: Node) -> Node | None:
 
 
 def map_parallelization(node: Node) -> Node | None:
-    """Give a map without parallel calls as many as AUTOTUNE finds; the order stays.
+    """Give a map without parallel calls as many calls as AUTOTUNE finds, in the same order.
 
-    It helps a map that holds the others back, and takes memory. A random map stays as it
-    is. So does, in tf.data, every map that keeps a state or calls back into Python; here
-    no rule can see side effects, so leave it out where a function has some.
+    It helps if the map is the bottleneck, and it needs memory. A random map stays as it is.
+    In tf.data, every map that keeps a state or calls back into Python also stays as it is;
+    here no rule can see side effects, so leave this one out if a function has some.
     """
     given = node.arguments
     is_sequential = node.method == "map" and given["num_parallel_calls"] is None
@@ -108,10 +110,10 @@ def map_parallelization(node: Node) -> Node | None:
 def map_vectorization(node: Node) -> Node | None:
     """Batch before the map, if the map says that it accepts batches.
 
-    It helps where a call costs much: it is paid once for a batch. It hurts where the work
-    is in the elements: a batch is one call, so it takes the parallel calls away. A cost
-    that is a number is that of a call; one that grows with the batch is `per_sample`.
-    tf.data had this rule and dropped it.
+    It helps if a call is expensive, because a batch needs only one. It hurts if the work is
+    in the elements, because a batch is one call, and parallel calls have nothing to do. A
+    cost that is a number is the cost of a call; one that grows with the batch is written with
+    `per_sample`. tf.data had this rule and dropped it.
     """
     before = node.inputs[0] if node.inputs else node
     given = before.arguments

@@ -1,1 +1,1 @@
-"""A learner's own loader and step: watched in short runs, and then foretold in other settings."""
+"""A learner's own loader and step: watched in short runs, and then forecast in other settings."""

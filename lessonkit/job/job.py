@@ -1,4 +1,4 @@
-"""A job: a learner's own loader and step, as a model that foretells what other settings take."""
+"""A job: a learner's own loader and step, as a model that forecasts what other settings take."""
 
 import json
 import math
@@ -224,12 +224,12 @@ class Job:
         # Workers go on when a run is left
         most = count if seen.whole else count + 8 * seen.workers
         setting |= {"num_workers": seen.workers, "persistent_workers": True}
-        foretold = [0.0, *self.run(1, most, **setting).epochs[0].arrivals]
+        forecast = [0.0, *self.run(1, most, **setting).epochs[0].arrivals]
         came = [seen.began, *(batch.got for batch in seen.batches)]
         first = min(3 * seen.workers, count // 2)
         return (
             came[count] - came[first],
-            foretold[count] - foretold[first],
+            forecast[count] - forecast[first],
             count - first,
         )
 
@@ -397,8 +397,8 @@ def correct(job: Job, threads: int, runs: list[Watch]) -> None:
     """
     logarithms = defaultdict[int, list[float]](list)
     for run in runs:
-        took, foretold, _ = job.compared(run, threads=threads)
-        logarithms[run.workers].append(math.log(took / foretold))
+        took, forecast, _ = job.compared(run, threads=threads)
+        logarithms[run.workers].append(math.log(took / forecast))
     means = {workers: fmean(each) for workers, each in logarithms.items()}
     effect = fmean(mean**2 for mean in means.values())
     repeated = [each for each in logarithms.values() if len(each) > 1]

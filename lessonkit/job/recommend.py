@@ -38,7 +38,7 @@ NOT_SEEN = (
 )
 NOT_WHOLE = "what the loader gives after the samples that were seen"
 SHARE_OUT = (
-    "each worker gives every sample: share them out in the data set, by get_worker_info()"
+    "each worker gives every sample: share them out in the dataset, by get_worker_info()"
 )
 # Arguments that PyTorch refuses without workers, and what they are then
 FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
@@ -169,7 +169,7 @@ class Recommendation:
         return plot_timelines(runs)
 
     def asked(self) -> list[TableRow]:
-        """Return the forecasts that somebody would ask for, at most ten.
+        """Return at most ten forecasts, those that a user would ask for.
 
         They are the job as it is, with other numbers of workers, with the changes, at its best,
         and with more of what saves nothing.
@@ -194,7 +194,7 @@ class Recommendation:
             saves = 100 - 100 * mean_epoch((first, later)) / mean_epoch(self.now)
             words = as_arguments(settings) or "as it is"
             times = f"{first:.3f} s", f"{later:.3f} s", percent(within)
-            rows.append((words, *times, f"{saves:+.1f} %"))
+            rows.append((words, *times, f"{saves:+z.1f} %"))
         return rows
 
     def numbers(self) -> dict[str, Any]:
@@ -356,7 +356,7 @@ def worthwhile(
 
 
 def real_minus_forecast(job: Job, setting: Settings) -> float:
-    """Return how many seconds longer than foretold an epoch takes, by a short real run."""
+    """Return how many seconds longer than its forecast an epoch takes, by a short real run."""
     assert job.subject is not None, "a job that was measured just now"
     full = job.setting(**setting)
     threads, factor = full["threads"], full["prefetch_factor"]
@@ -364,8 +364,8 @@ def real_minus_forecast(job: Job, setting: Settings) -> float:
         if torch:
             torch.set_num_threads(threads)
         run = job.subject.go(full["num_workers"], TRY, step=True, factor=factor)
-    took, foretold, count = job.compared(run, prefetch_factor=factor, threads=threads)
-    return (took - foretold) / count * sum(job.count(full))
+    took, forecast, count = job.compared(run, prefetch_factor=factor, threads=threads)
+    return (took - forecast) / count * sum(job.count(full))
 
 
 # ---- in words ----

@@ -89,7 +89,7 @@ class Watch:
         return list({batch.pid: batch for batch in reversed(self.batches)}.values())
 
 
-# ---- what is put around a data set and a collate function ----
+# ---- what is put around a dataset and a collate function ----
 
 # When this process began the batch at hand, on both clocks, and how many samples it has yet
 BEGUN: list[Any] = [0.0, 0.0, 0]
@@ -103,7 +103,7 @@ def begin(samples: int) -> None:
 
 
 class Watched:
-    """A data set that notes when a batch of it is begun, and is the *inner* one in all else."""
+    """A dataset that notes when a batch of it is begun, and is the *inner* one in all else."""
 
     def __init__(self, inner: Any) -> None:
         self.__dict__["inner"] = inner
@@ -130,7 +130,7 @@ class Watched:
 
 
 class WatchedStream(Watched):
-    """The same for an iterable data set."""
+    """The same for an iterable dataset."""
 
     def __iter__(self) -> Iterator[Any]:
         begin(0)

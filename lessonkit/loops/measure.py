@@ -1,4 +1,4 @@
-"""Measures the costs of real functions, so that the virtual clock can foretell other settings.
+"""Measures the costs of real functions, so that the virtual clock can predict other settings.
 
 It also keeps their results, so that a model calls none of them again.
 """
@@ -33,7 +33,7 @@ from lessonkit.engine.machine import (
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.words import milliseconds
 
-# With these arguments nothing goes on at once, and no time is spent that is known already.
+# With these arguments no two calls overlap, and no time is spent that is known already.
 NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
     "ArtificialDataset": {"open": 0, "read": 0},
     "map": {"num_parallel_calls": None, "cost": 0},
@@ -76,8 +76,8 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
     called *elements* times or so many elements have come out. What has a cost already
     keeps it, and so does what says it by `work`. On the virtual clock none that takes time is
     called again: what was measured stays what it is, up to 1 GiB in all, and stands in for
-    what was not. Only a generator that had not ended is asked again, for nobody knows how many
-    elements it has. On the real clock the result would take what it costs and its own time:
+    what was not. Only a generator that had not ended is asked again, because its length is
+    not known. On the real clock the result would take what it costs and its own time:
     run what it was made of there.
     Of a `DataLoader` the functions under it are measured without its workers, and its
     *collate_fn* gets a mean cost, *collate*; in what is returned it has its workers again.
@@ -107,7 +107,7 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
-    """Return *root* with arguments by *change*, also in data sets that functions make."""
+    """Return *root* with arguments by *change*, also in datasets that functions make."""
     places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
     def changed(before: Node, node: Node) -> Node:
@@ -140,7 +140,7 @@ def function_in(node: Node) -> str:
 class Remembered:
     """Results of functions, by *place* and the number of the element: at most *room* bytes.
 
-    It gives copies, so nobody can change what is kept. It keeps nothing that cannot be
+    It gives copies, so that what is kept cannot be changed. It keeps nothing that cannot be
     pickled, and nothing of a function that says its cost by `work`, for that has to be said again.
     """
 

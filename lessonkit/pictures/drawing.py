@@ -70,7 +70,7 @@ class Picture:
 
     @cached_property
     def figure(self) -> Figure:
-        """Return the figure. pyplot does not know it, so that nobody has to close it."""
+        """Return the figure. pyplot does not know it, so it need not be closed."""
         with style():
             return compose(self)
 

@@ -133,8 +133,8 @@ def bars_of_work(
 ) -> tuple[list[Bar], list[tuple[int, Span]]]:
     """Return a bar for each call and worker's batch, and the waits of calls with their numbers.
 
-    A batch has bars for its waits, too, and a worker for its start. A helper that waits for
-    elements to hand on, like a prefetch, holds up nobody. The accelerator's waits are shown
+    A batch has bars for its waits, too, and a worker for its start. A background task that waits
+    for elements to hand on, like a prefetch, holds up nothing. The accelerator's waits are shown
     as idle time, but for those within a step.
     """
     members = trace.recorded.members.items()
@@ -189,7 +189,7 @@ def in_lane(bar: Bar, ends: list[int], is_kept: bool) -> Bar:
 def bars_of_waits(
     spans: list[Span], waits: list[tuple[int, Span]], rows: Rows, work: list[Bar]
 ) -> Iterator[Bar]:
-    """Give a bar for each wait of a call, and of a helper that held up a bar of *work*."""
+    """Give a bar for each wait of a call, and of a background task that held up a bar of *work*."""
     # The starts and ends of the bars in a lane, in order
     taken: dict[tuple[int, int], list[tuple[int, int]]] = {}
     held_up = {}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = {
-    "works": COLOURS["Train"],
+    "trains": COLOURS["Train"],
     "waits for its own data": "#ee8866",
     "waits for other ranks": COLOURS["Others"],
 }
@@ -76,7 +76,8 @@ def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
     if not trace.duration:
         return f"{words}: nothing took any time"
     if title != first and trace.samples and traces[first].samples:
-        words += f", {number(traces[first].per_sample / trace.per_sample)} times as fast as {first}"
+        times = f"{number(traces[first].per_sample / trace.per_sample)} times "
+        words += f", {times.removeprefix('1 times ')}as fast as {first}"
     return words
 
 
@@ -166,7 +167,7 @@ def plot_ranks(ranks: Ranks) -> Picture:
     >>> def pipeline(rank):
     ...     return Dataset.range(4).shard(2, rank).map(cost=0.030)
     >>> plot_ranks(benchmark(pipeline, 1, ranks=2))
-    2 ranks, 2 steps in 80 ms: 25 % work, 75 % waiting for data, 0 % waiting for others.
+    2 ranks, 2 steps in 80 ms: 25 % training, 75 % waiting for data, 0 % waiting for others.
     """
     count = len(ranks.traces)
     row = min(0.25, 2.4 / count)  # inches: of a row, and of the strip
@@ -237,7 +238,7 @@ def ranks_in_words(ranks: Ranks) -> str:
         shares.append(percent(time / whole))
     words = f"{counted(count, 'ranks')}, {counted(len(ranks.steps), 'steps')} "
     words += f"in {milliseconds(ranks.duration)}: "
-    words += "{} work, {} waiting for data, {} waiting for others.".format(*shares)
+    words += "{} training, {} waiting for data, {} waiting for others.".format(*shares)
     for rank, often in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
         words += (
             f" The others waited most often for rank {rank}, in {counted(often, 'steps')}."

@@ -86,8 +86,10 @@ class Explore(Page):
         runs: dict[str, Trace] = {}
         try:
             if pinned is not None:
-                runs["pinned"], state["pinned"] = self.picture(self.start | pinned)
-            runs["now" if runs else ""], state["scene"] = self.picture(self.start)
+                runs["the baseline run"], state["pinned"] = self.picture(
+                    self.start | pinned
+                )
+            runs["this run" if runs else ""], state["scene"] = self.picture(self.start)
         except Exception as error:
             state["error"] = sentence_of(error)
         # At first, in words

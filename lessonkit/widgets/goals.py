@@ -215,10 +215,10 @@ def cached(*, at_most: float) -> Goal:
 def good_data() -> Goal:
     """Ask for whole epochs, each in an order of its own, and augmentation that is new each time."""
 
-    def faults(tried: Attempt) -> str:
+    def problems(tried: Attempt) -> str:
         return ", ".join(data_quality(tried.trace))
 
-    return Goal("faults in the data", faults, at_most=0, zero="no faults in the data")
+    return Goal("problems in the data", problems, at_most=0, zero="no problems in the data")
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:

@@ -19,7 +19,7 @@ Json = dict[str, Any]  # an object as the page gets it
 def page_data(trace: Trace, most: int = 5000) -> Json:
     """Collect everything that the page shows of *trace*; times in microseconds.
 
-    It draws *most* bars well, and nobody can see more.
+    It draws at most *most* bars, because more cannot be told apart.
     """
     laid = layout(trace)
     path = critical_path(trace)
@@ -85,7 +85,7 @@ def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[A
 
 
 def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
-    """List of each part of the pipeline its name, rows, calls at once, and the buffer after it."""
+    """List of each part of the pipeline its name, rows, most calls at a time, and the buffer after it."""
     rows = {row.stage: number for number, row in enumerate(laid.rows)}
     return [
         [name, [rows[stage] for stage in stages if stage in rows], calls, buffer]

@@ -72,7 +72,7 @@ class TimeLimit:
         self.has_ended = self.has_fired = False
 
     def look(self) -> None:
-        """Interrupt the thread if it is late or cancelled; again later, if nobody heard that."""
+        """Interrupt the thread if it is late or cancelled; again later, if that had no effect."""
         with self.lock:
             if self.cancelled and self.cancelled.is_set() and not self.has_fired:
                 self.until = 0
@@ -181,7 +181,7 @@ class PipelineRun(NamedTuple):
         count = options.get("ranks", 1)
         rank = min(rank, count - 1) if type(count) is int else 0
         if count != 1:
-            options["record"] = rank  # nobody looks at the others
+            options["record"] = rank  # the others are not shown
         what = "simulating this pipeline"
         made = in_time(what, lambda: benchmark(self.dataset, **options))
         trace = made.traces[rank] if isinstance(made, Ranks) else made
@@ -244,7 +244,7 @@ def sentence_of(error: BaseException) -> str:
 
 
 def shortened(text: str, most: int = 400) -> str:
-    """Cut a *text* of more than *most* characters, which nobody would read to its end."""
+    """Cut a *text* of more than *most* characters, which would not be read to its end."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 

@@ -107,8 +107,8 @@ class Stream(ABC):
     def open_buffer(self, name: Name, capacity: int | None) -> None:
         """Record from now on what this holds: at most *capacity* elements, or any number for None.
 
-        Several buffers of one *name* may be open at once, in the files of an interleave or in
-        several workers: then there is room for *capacity* elements in each.
+        Several buffers of one *name* may be open at the same time, in the files of an interleave
+        or in several workers; then there is room for *capacity* elements in each.
         """
         self.buffer = name
         if self.recorder is not None:

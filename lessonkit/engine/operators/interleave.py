@@ -112,7 +112,7 @@ class SequentialInterleave(Interleave):
 class File:
     """One of the datasets: its stream, and what has been read from it and not yet given."""
 
-    active = False  # somebody is reading from it
+    active = False  # a call is reading from it
     slot: int | None = None  # its number in the cycle; None while it is a future file
 
     def __init__(self, stream: Stream | None, *results: Element) -> None:
@@ -122,7 +122,7 @@ class File:
 
 @operator("interleave", parallel=True)
 class ParallelInterleave(Interleave):
-    """Reads several datasets at once, each into a buffer of its own, ahead of need.
+    """Reads several datasets at the same time, each into a buffer of its own, ahead of need.
 
     A reader stays with one file until its buffer is full or the file ends. Beside the
     cycle, *future* files are opened and filled ahead of need, by readers of their own;

@@ -1,4 +1,4 @@
-"""`map`: a function for each element, one after the other or several at once."""
+"""`map`: a function for each element, one after the other or several at the same time."""
 
 from collections import deque
 
@@ -53,7 +53,7 @@ class SequentialMap(Stream):
 
 @operator("map", parallel=True)
 class ParallelMap(SequentialMap):
-    """At most n calls at once, and at most n slots for elements that nobody has claimed yet.
+    """At most n calls at the same time, and at most n slots for elements that are not claimed yet.
 
     A call reads its own input, one call at a time; so reading is inside the window.
     The element that a blocked `next` waits for counts as claimed.
@@ -70,7 +70,7 @@ class ParallelMap(SequentialMap):
         name = self.scope.name(
             f"{self.stage}: {self.most} call{'s' * (self.most != 1)}", AHEAD
         )
-        # The numbers of the calls whose elements nobody has claimed, in the order of the inputs
+        # The numbers of the calls whose elements are not claimed, in the order of the inputs
         self.window: deque[int] = deque()
         self.results: dict[int, Element] = {}  # of calls that have ended
         self.open_buffer(name, self.most)

@@ -23,7 +23,7 @@ def open_prefetch(scope: Scope, node: Node) -> Stream:
 
 
 class Prefetch(Stream):
-    """A helper fills the buffer; the consumer takes from it and waits only if it is empty."""
+    """A background reader fills the buffer; the consumer waits only if it is empty."""
 
     stage = "Prefetch"
     label = "prefetch({})"

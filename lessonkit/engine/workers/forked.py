@@ -25,7 +25,7 @@ CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_m
 
 
 class ChildProcess:
-    """A process that answers one question after another: nobody else can ask meanwhile."""
+    """A process that answers one question after another, each before it is asked the next."""
 
     def __init__(self, worker: ForkedWorker, seed: str) -> None:
         context: Any = multiprocessing.get_context("fork")

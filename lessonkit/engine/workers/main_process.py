@@ -136,7 +136,7 @@ class LoaderWithWorkers(Loader):
         scope = self.scope
         count = self.num_workers
         each = 2 if self.prefetch_factor is None else self.prefetch_factor
-        self.most: int = count * each  # requests at once
+        self.most: int = count * each  # requests at the same time
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
@@ -167,7 +167,7 @@ class LoaderWithWorkers(Loader):
                 "prefetch_factor=0: a worker that is sent no index list makes nothing"
             )
         await self.fill_cache()
-        # Two loops at once: this one has workers of its own
+        # Two loops at the same time: this one has workers of its own
         if self.state.workers and self.state.is_at_work:
             self.state = LoaderState()
         state = self.state

@@ -58,7 +58,7 @@ function sized(node, width, height) {
   return attributes(node, { width, height, viewBox: `0 0 ${width} ${height}` });
 }
 
-// Where in a picture somebody points; the page may be zoomed.
+// Where in a picture the pointer is; the page may be zoomed.
 function inside(node, { clientX, clientY }) {
   const { left, top, width } = node.getBoundingClientRect();
   const scale = node.width.baseVal.value / width;
@@ -124,7 +124,7 @@ function size(bytes) {
   return `${number(bytes / 1000 ** power)} ${["B", "kB", "MB", "GB"][power]}`;
 }
 
-// After a restart of the kernel nobody answers any more, and nothing tells us so.
+// After a restart the kernel does not answer any more, and nothing tells us so.
 const PATIENCE = 5000; // ms; a kernel may be busy with another cell
 const SILENT = "The kernel has not answered yet. Is it busy? "
   + "If it was restarted or shut down, run this cell again.";
@@ -161,7 +161,7 @@ function asking(model, say, answers) {
 
 const saying = (node) => (text) => (node.textContent = text);
 
-// A key that was for us is nobody else's.
+// A key that was for us is for no other listener.
 function take(event) {
   event.preventDefault();
   event.stopPropagation();

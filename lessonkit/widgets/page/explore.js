@@ -21,7 +21,7 @@ class Explore {
       html("span", { class: "lk-space" }),
       button("set baseline", "Keep this run as the baseline run", () => this.pin()),
       button("reset", "Back to the start", () => this.reset()),
-      ...(state.alone ? [] : [code, this.runButton]), // alone there is nobody to ask
+      ...(state.alone ? [] : [code, this.runButton]), // alone there is no kernel to ask
     );
     if (task) this.task = new Task(task);
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
@@ -145,7 +145,7 @@ class Explore {
       return this.ask("run", { id: this.running });
     }
     this.stopping = true;
-    if (!this.answered) this.rest(0); // nobody may be there to say that it has ended
+    if (!this.answered) this.rest(0); // there may be no kernel to say that it has ended
     return this.tell({ do: "cancel" });
   }
 

@@ -1,5 +1,5 @@
 // Gets the pictures for values from the kernel: one question at a time, and the newest values win.
-// What came once is kept, and while nobody moves, neighbours are fetched ahead, as a prefetch
+// What came once is kept, and while no control moves, neighbours are fetched ahead, as a prefetch
 // would; a hand that moves then does not wait for that answer before asking.
 
 const SLOW = 150; // ms; simulations that take longer wait until the control comes to rest
@@ -111,7 +111,7 @@ class Pictures {
       else this.draw(key, answer);
     }
     if (this.wanted) this.ask();
-    // A kernel that is mostly free answers a hand at once.
+    // A kernel that is mostly free answers a hand immediately.
     else this.rested(ahead ? Math.min(5 * this.took, STILL_FOR) : STILL_FOR);
   }
 }

@@ -14,7 +14,7 @@ class Record {
     this.key = `lessonkit record ${folder}/${path} ${kind}: ${question}`;
   }
 
-  // What is there of another schema is nobody's to read.
+  // A record of another schema is not read.
   read() {
     try {
       const found = JSON.parse(localStorage.getItem(this.key));

@@ -4,7 +4,7 @@
 const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1, UNDER = 16; // pixels
 
 class Strip {
-  choose = null; // called with the rank whose timeline is wanted, where somebody can answer
+  choose = null; // called with the rank whose timeline is wanted, where a kernel can answer
 
   constructor() {
     const onclick = (event) => this.choose?.(this.rankAt(event.offsetY));

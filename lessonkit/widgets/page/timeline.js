@@ -7,7 +7,7 @@ const NARROWEST = 240; // pixels, with something to see beside the names
 const ROW = 16; // a row's name needs so much
 const LEGIBLE = 15; // pixels: of a lane whose bars are labelled
 const TALLEST = 480; // pixels: of a picture that grows for that
-const OF_WAITS = 0.4; // of a lane: so high is one in which nobody works
+const OF_WAITS = 0.4; // of a lane: so high is one without work
 const BAND = 5; // pixels: of the baseline run, under each row
 const HEARD = { // events, and the methods that act on them
   pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release",

@@ -159,7 +159,7 @@ class Placing(Marks):
         return milliseconds(step * self.step / 1e9)
 
     def remark(self, at: Sequence[int]) -> str:
-        """Say what no run could do: too much at once, or work on what is not yet there."""
+        """Say what no run could do: too many bars at a time, or work on what is not there yet."""
         ends = [step + length for step, length in zip(at, self.lengths, strict=True)]
         bars = range(len(at))
         for bar in sorted(bars, key=at.__getitem__):
