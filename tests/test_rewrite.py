@@ -92,7 +92,7 @@ def test_what_was_applied_is_told_with_the_code_before_and_after() -> None:
     (applied,) = rewrite(Dataset.range(3).take(-1)).steps
     rule, before, after = applied.splitlines()
     assert RULES[rule].sentence.startswith(
-        "Remove what does nothing. That is take(-1), skip(0)"
+        "Remove operators that do nothing. These are take(-1), skip(0)"
     )
     assert (before, after) == ("  Dataset.range(3).take(-1)", "  Dataset.range(3)")
 

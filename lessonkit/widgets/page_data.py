@@ -85,7 +85,7 @@ def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[A
 
 
 def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
-    """List of each part of the pipeline its name, rows, most calls at a time, and the buffer after it."""
+    """List of each part of the pipeline: its name, rows, calls at a time, and buffer after it."""
     rows = {row.stage: number for number, row in enumerate(laid.rows)}
     return [
         [name, [rows[stage] for stage in stages if stage in rows], calls, buffer]
