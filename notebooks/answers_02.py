@@ -58,8 +58,8 @@ def turns(one_file: Dataset, in_turn: Dataset) -> dict[str, Any]:
     wrong = [
         (
             benchmark(one_file).duration,
-            "That would be right if both files were read at the same time. In turn, nothing is read ahead: a "
-            "file is opened and read only when its turn comes, and training waits for it.",
+            "That would be right if both files were read at the same time. In turn, nothing is read ahead, "
+            "because a file is opened and read only when its turn comes, and training waits for it.",
         ),
         (
             benchmark(in_turn).duration - 2 * 0.030,
@@ -73,8 +73,8 @@ def turns(one_file: Dataset, in_turn: Dataset) -> dict[str, Any]:
         ),
     ]
     why = (
-        "An epoch has two openings, six reads and six training steps, one after another: twice the work of "
-        "one file, and twice the time. One cook walking from pantry to pantry saves no time."
+        "An epoch has two openings, six reads and six training steps, one after another. That is twice the "
+        "work of one file, and takes twice the time. One cook walking from pantry to pantry saves no time."
     )
     return {"wrong": wrong, "why": why}
 

@@ -29,7 +29,7 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
         (
             [paced(calls) for calls in counts],
             "That would be right if something else did the reading. In tf.data a call reads its own "
-            "sample: two calls share 45 ms, which makes 22.5 ms per sample.",
+            "sample, so two calls share 45 ms, which makes 22.5 ms per sample.",
         ),
         (
             lambda *runs: [runs[0].per_sample for _ in counts],
@@ -105,8 +105,8 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
         ),
         (
             0.0225 - 0.015,
-            "That would be right if reading cost nothing. It is hidden, not gone: one file still gives a "
-            "sample every 15 ms.",
+            "That would be right if reading cost nothing. It is hidden, not gone, because one file still "
+            "gives a sample every 15 ms.",
         ),
     ]
     why = "Two calls deliver a sample every 15 ms, while the background reader reads the next ones."

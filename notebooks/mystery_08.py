@@ -129,7 +129,7 @@ class MysteryLoader:
 
     @property
     def culprit(self) -> str:
-        """What holds it back, by the three numbers or else by the bottleneck of its run."""
+        """Name what holds it back, by the three numbers or else by the bottleneck of its run."""
         limit = limits(self.trace).bounds[0].name
         decides = (
             limit if limit in CULPRITS else next(iter(critical_path(self.trace).shares))

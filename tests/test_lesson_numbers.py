@@ -258,8 +258,11 @@ PAGES: dict[str, list[Claim]] = {
     "docs/teaching/11.md": [
         ("takes 1,866 ms", lambda: [epoch_of_images(threads=1)]),
         ("from 1,443 to", lambda: [epoch_of_images()]),
-        ("two workers alone 1,675", lambda: [epoch_of_images(num_workers=2)]),
-        ("both together 1,236", lambda: [epoch_of_images(num_workers=2, threads=1)]),
+        ("1,675 ms with two workers alone", lambda: [epoch_of_images(num_workers=2)]),
+        (
+            "and 1,236 ms with both together",
+            lambda: [epoch_of_images(num_workers=2, threads=1)],
+        ),
     ],
 }
 
