@@ -21,16 +21,16 @@ def milliseconds(seconds: float, digits: int | None = None) -> str:
     return f"{number(seconds * 1e3, digits)} ms"
 
 
-def percent(share: float, digits: int | None = None) -> str:
+def percent(share: float) -> str:
     """Write a share of a whole.
 
     >>> percent(0.28571), percent(1.0), percent(0.5)
     ('28.6 %', '100 %', '50 %')
     """
-    return f"{number(share * 100, digits)} %"
+    return f"{number(share * 100)} %"
 
 
-def size(nbytes: float, digits: int | None = None) -> str:
+def size(nbytes: float) -> str:
     """Write an amount of memory.
 
     >>> size(800), size(400_000), size(3_200_000)
@@ -38,9 +38,9 @@ def size(nbytes: float, digits: int | None = None) -> str:
     """
     for unit in ("B", "kB", "MB"):
         if nbytes < 1000:
-            return f"{number(nbytes, digits)} {unit}"
+            return f"{number(nbytes)} {unit}"
         nbytes /= 1000
-    return f"{number(nbytes, digits)} GB"
+    return f"{number(nbytes)} GB"
 
 
 def counted(count: float, things: str) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from lessonkit.widgets.goals import Attempt, Goal, milliseconds
+from lessonkit.widgets.goals import Attempt, Goal
+from lessonkit.words import milliseconds
 
 
 def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dict[str, Any]:

@@ -82,7 +82,10 @@ def test_the_message_about_an_error_has_its_sentence_and_line() -> None:
     assert (
         "return Dataset.range(3).batch(size - 1)" in json.loads(said.widget.state)["error"]
     )
-    assert said.ask({"do": "show", "id": 1, "values": {"size": 1}})[1]["samples"] == 6
+    assert (
+        said.ask({"do": "show", "id": 1, "values": {"size": 1}})[1]["figures"][1][1]
+        == "for 6 samples"
+    )
     assert (
         "batch_size=0"
         in said.ask({"do": "show", "id": 2, "values": {"size": 0}})[1]["error"]
@@ -171,7 +174,10 @@ def test_a_function_that_waits_for_its_own_thread_is_ended(
 def test_values_may_be_arrays() -> None:
     arrays = [np.zeros(3), np.ones(4)]
     said = Said(explore(lambda data: Dataset.range(len(data)), data=arrays))
-    assert said.ask({"do": "show", "id": 1, "values": {"data": 1}})[1]["samples"] == 8
+    assert (
+        said.ask({"do": "show", "id": 1, "values": {"data": 1}})[1]["figures"][1][1]
+        == "for 8 samples"
+    )
 
 
 def test_the_learners_line_is_said_whatever_its_folder_is_called(
@@ -196,7 +202,7 @@ def test_a_baseline_is_there_from_the_start() -> None:
 def test_one_pipeline_is_shown_without_controls() -> None:
     state = json.loads(show(pipeline(), pinned=pipeline(calls=1), num_epochs=1).state)
     assert state["controls"] == []
-    assert state["scene"]["samples"] == 6
+    assert state["scene"]["figures"][1][1] == "for 6 samples"
     assert state["pinned"]["end"] > state["scene"]["end"]
 
 
@@ -225,7 +231,7 @@ def test_a_real_run_is_laid_over_the_prediction() -> None:
     said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.001, read=0.001), n=(1, 3)))
     said.ask({"do": "run", "id": 1, "values": {"n": 1}})
     _, answer = wait_for(said, "real")
-    assert answer["scene"]["samples"] == 4
+    assert answer["scene"]["figures"][1][1] == "for 4 samples"
     assert [row[0] for row in answer["rows"]] == ["Open", "Read", "Train"]
     assert answer["total"][0] == "total"
 
@@ -380,7 +386,10 @@ def test_nothing_that_a_page_may_send_breaks_the_widget(content: Any) -> None:
     before = len(WIDGET.messages)
     WIDGET.widget.hear(WIDGET.widget, content, [])
     assert len(WIDGET.messages) - before <= 1
-    assert WIDGET.ask({"do": "show", "id": 1, "values": VALUES})[1]["samples"] == 12
+    assert (
+        WIDGET.ask({"do": "show", "id": 1, "values": VALUES})[1]["figures"][1][1]
+        == "for 12 samples"
+    )
 
 
 def test_a_message_far_too_large_is_refused() -> None:

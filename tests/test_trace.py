@@ -8,8 +8,17 @@ from itertools import pairwise
 import pytest
 from random_pipelines import pipeline, seeds
 
-from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, per_sample
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Trace,
+    benchmark,
+    per_sample,
+)
 from lessonkit.engine.trace import Span
+from lessonkit.widgets.page_data import page_data
 
 MS = 1_000_000  # ns
 
@@ -305,3 +314,21 @@ def test_the_times_of_a_stage_are_those_of_its_work_or_of_its_waits() -> None:
     )
     assert trace.times("Train", waits=True) == [45_000_000, 5_000_000]
     assert trace.times("nobody") == []
+
+
+def test_a_run_of_several_ranks_and_one_of_whole_batches_count_steps() -> None:
+    eight = benchmark(lambda rank: Dataset.range(16).batch(8), 1, 0.010, ranks=8)
+    assert (eight.traces[0].samples, eight.traces[0].counts) == (16, (2, "steps"))
+    assert eight.traces[0].rate == "2 steps in 20 ms, 10 ms per step"
+    whole = DataLoader(Dataset.range(4).map(cost=0.030), batch_size=None)
+    alone = benchmark(whole, 1, 0.010)
+    assert alone.rate == "4 steps in 160 ms, 40 ms per step"
+    assert str(alone).endswith("total 160.000 ms, 40.000 ms per step")
+    assert page_data(alone)["figures"][:2] == [
+        ("40 ms", "per step"),
+        ("160 ms", "for 4 steps"),
+    ]
+    batches = benchmark(
+        DataLoader(Dataset.range(4).map(cost=0.030), batch_size=2), 1, 0.010
+    )
+    assert batches.rate == "4 samples in 140 ms, 35 ms per sample"

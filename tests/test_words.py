@@ -102,6 +102,7 @@ def sentences(count: int) -> Iterator[str]:
         repr(ranks),
         repr(plot_ranks(ranks)),
         page_data(ranks.traces[-1])["summary"],
+        page_data(benchmark(ArtificialDataset(count), 1))["summary"],
     )
     tuned = autotune(ArtificialDataset(count).prefetch(AUTOTUNE), most_slots=count)
     yield from (repr(tuned), str(tuned), tuned.reason, repr(plot_search(tuned.steps)))

@@ -341,6 +341,25 @@ class Trace:
             )
         return self.duration / self.samples
 
+    @property
+    def counts(self) -> tuple[int, str]:
+        """How many samples were trained on; or how many steps, and what they are called.
+
+        Several ranks train in steps together, and a loader that gets whole batches does not know
+        how many samples are in them.
+        """
+        if self.ranks or self.dataset.node.arguments.get("batch_size", 0) is None:
+            return sum(epoch.count for epoch in self.epochs), "steps"
+        return self.samples, "samples"
+
+    @property
+    def rate(self) -> str:
+        """How many samples or steps it took what time, in words."""
+        count, unit = self.counts
+        words = f"{counted(count, unit)} in {milliseconds(self.duration)}"
+        each = f", {milliseconds(self.duration / count)} per {unit[:-1]}" if count else ""
+        return words + each
+
     @cached_property
     def stages(self) -> list[Name]:
         """The stages in the order in which they first worked, the accelerator's last."""
@@ -421,8 +440,9 @@ class Trace:
             f"total {self.duration * 1e3:.3f} ms"
             + (" (cancelled)" if self.cancelled else "")
         )
-        if self.samples:
-            lines[-1] += f", {self.per_sample * 1e3:.3f} ms per sample"
+        count, unit = self.counts
+        if count:
+            lines[-1] += f", {self.duration / count * 1e3:.3f} ms per {unit[:-1]}"
         return "\n".join(lines)
 
 

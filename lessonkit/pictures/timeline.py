@@ -70,9 +70,7 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
 def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
     """Put the run called *title* in words, and compare it to the first of *traces*."""
     trace, first = traces[title], next(iter(traces))
-    words = f"{counted(trace.samples, 'samples')} in {milliseconds(trace.duration)}"
-    words += f", {milliseconds(trace.per_sample)} per sample" if trace.samples else ""
-    words += ", cancelled" if trace.cancelled else ""
+    words = trace.rate + (", cancelled" if trace.cancelled else "")
     if not trace.duration:
         return f"{words}: nothing took any time"
     if title != first and trace.samples and traces[first].samples:

@@ -8,7 +8,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from lessonkit import words
 from lessonkit.dataset import Dataset
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.node import walk
@@ -16,6 +15,7 @@ from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.plumbing import memory
+from lessonkit.words import milliseconds, percent, size
 
 from .page_data import Json
 from .sandbox import PipelineRun, shortened
@@ -25,10 +25,6 @@ __all__ += ["open_files", "per_sample", "processes", "same_job", "threads"]
 __all__ += ["total"]
 
 CLOSE = 1e-9  # what floating point may add to a number, or take from it
-# People subtract the limit from what was measured, and the difference that is named has to agree.
-milliseconds = partial(words.milliseconds, digits=2)
-percent = partial(words.percent, digits=2)
-size = partial(words.size, digits=2)
 
 # The options of a run, and of one epoch the elements and the nanoseconds of work of each
 # stage. Of an element the first words and a number: all words of an image take four times
@@ -101,7 +97,8 @@ class Goal:
         measured = f"{self.name}: {self.text(value)} ({self.limit})"
         if missing <= CLOSE:
             return Judged(True, self.asked(measured))
-        return Judged(False, f"{measured}, {how} {self.text(missing)}")
+        apart = self.text(missing).replace("%", "points")
+        return Judged(False, f"{measured}, {how} {apart}")
 
 
 @dataclass(frozen=True)
@@ -272,8 +269,8 @@ def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
             yield f"elements that are {what}: {count}"
     for stage, cost in given_work.items():
         if work[stage] < cost * (1 - CLOSE):
-            now = words.milliseconds(work[stage] / 1e9)
-            given = words.milliseconds(cost / 1e9)
+            now = milliseconds(work[stage] / 1e9)
+            given = milliseconds(cost / 1e9)
             yield f"{stage} takes {now} for all samples, but in the task it takes {given}"
 
 

@@ -1,7 +1,7 @@
 """A run as the page draws it: layout, plumbing and figures, as plain numbers and texts."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
@@ -9,7 +9,7 @@ from lessonkit.explain.critical_path import critical_path, ended
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.plumbing import memory, plumbing
-from lessonkit.pictures.layout import NOT_WORK, Layout, Row, ink_on, layout
+from lessonkit.pictures.layout import NOT_WORK, Layout, layout
 from lessonkit.pictures.timeline import strip_scene
 from lessonkit.words import counted, milliseconds, percent, size
 
@@ -33,8 +33,8 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
     bar_of = {span: number for number, bar in enumerate(laid.bars) for span in bar.spans}
     return {
         "end": micros(ended(trace)),
-        "samples": trace.samples,
-        "rows": row_data(laid.rows),
+        "unit": trace.counts[1],
+        "rows": laid.rows,
         "bars": bars(laid, trace, bar_of),
         "path": [
             [micros(step.start_ns), micros(step.end_ns), bar_of.get(step.span, -1)]
@@ -52,11 +52,6 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
         "perSample": trace.per_sample if trace.samples else None,
         "strip": strip_scene(trace.ranks, trace) if trace.ranks else None,
     }
-
-
-def row_data(rows: Iterable[Row]) -> list[list[Any]]:
-    """List of each row its stage, its lanes, its colour, and the colour of text on it."""
-    return [[row.stage, row.lanes, row.colour, ink_on(row.colour)] for row in rows]
 
 
 def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequence[Any]]:
@@ -123,21 +118,20 @@ def figures_and_words(trace: Trace, decided: str) -> tuple[list[tuple[str, str]]
     total = milliseconds(trace.duration)
     if not trace.samples:
         return [(total, "in all"), ("none", "samples")], f"No sample in {total}."
-    each = milliseconds(trace.per_sample)
-    count = counted(trace.samples, "samples")
+    count, unit = trace.counts
     busy = percent(trace.busy("Train"))
     most = trace.max_bytes
     held = size(most) if most else counted(trace.max_held, "elements")
     seconds, what = limit_of(trace)
     figures = [
-        (each, "per sample"),
-        (total, f"for {count}"),
+        (milliseconds(trace.duration / count), f"per {unit[:-1]}"),
+        (total, f"for {counted(count, unit)}"),
         (busy, "accelerator busy"),
         (held, "in buffers at most"),
-        (milliseconds(seconds), f"limit: {what}"),
+        (milliseconds(seconds * trace.samples / count), f"limit: {what}"),
     ]
-    words = f"{count} in {total}, {each} per sample; the accelerator is busy {busy} "
-    return figures, f"{words}of the time. {decided}"
+    words = f"{trace.rate}; the accelerator is busy {busy} of the time. {decided}"
+    return figures, words
 
 
 def limit_of(trace: Trace) -> tuple[float, str]:

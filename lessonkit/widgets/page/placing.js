@@ -24,10 +24,9 @@ class Placing extends Timeline {
     this.places = bars.map(() => -1); // in steps; -1 in the tray
     this.lanes = bars.map(() => 0);
     this.bars = bars.map(([row, words, length, name], bar) => {
-      const [, , fill, ink] = rows[row];
+      const [, , fill] = rows[row];
       const rect = svg("rect", { rx: 3, fill, height: LANE - 2 });
-      const white = { class: ink === "#ffffff" && "lk-white" };
-      const text = label(0, LANE / 2 + 3, words || name, white);
+      const text = label(0, LANE / 2 + 3, words || name, { class: inkOn(fill) });
       const onblur = () => this.picked === bar && !this.grip && this.drop();
       const node = svg("g", { role: "button", tabindex: 0, onblur, ...KEYS }, rect, text);
       return { row, length, name, node, rect, text };

@@ -160,7 +160,7 @@ class Timeline {
     }
     for (const [bar, { rect, text, said }] of this.bars.entries()) {
       const box = this.box(bar), { x, y, width, height } = box;
-      const [stage, , colour, ink] = rows[bars.row[bar]];
+      const [stage, , colour] = rows[bars.row[bar]];
       const wait = bars.kind[bar] !== "";
       const idle = bars.kind[bar] === "idle" && bars.note[bar];
       const words = idle ? `waits for ${idle.split(",")[0]}` : bars.label[bar];
@@ -173,7 +173,7 @@ class Timeline {
       if (tell(rect, said, { class: name })) this.bars[bar].lit = false;
       if (said.label !== shown) text.textContent = said.label = shown;
       if (!shown) continue;
-      const paint = wait ? "lk-why" : ink === "#ffffff" ? "lk-white" : "";
+      const paint = wait ? "lk-why" : inkOn(colour);
       const middle = { x: x + width / 2, y: y + height / 2 + 4 };
       tell(text, (said.text ??= {}), { ...middle, class: paint });
     }

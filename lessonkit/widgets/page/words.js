@@ -4,7 +4,9 @@ function who(scene, bar) {
   const stage = scene.rows[scene.bars.row[bar]][0];
   const label = scene.bars.label[bar];
   if (!label) return stage;
-  return /^\D+$/.test(label) ? `${stage}, file ${label}` : `${stage}, sample ${label}`;
+  if (/^\D+$/.test(label)) return `${stage}, file ${label}`;
+  // What a step trains on may be a whole batch, and no batch says how many samples it has.
+  return `${stage}, ${scene.unit === "samples" ? "sample" : "element"} ${label}`;
 }
 
 // A text in which a name takes the place of "{}".

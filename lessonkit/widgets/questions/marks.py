@@ -7,7 +7,7 @@ from typing import Any
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Bar, layout
-from lessonkit.widgets.page_data import Json, limit_of, micros, row_data
+from lessonkit.widgets.page_data import Json, limit_of, micros
 from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.words import milliseconds, number, percent
 
@@ -144,7 +144,7 @@ class Placing(Marks):
         self.last = [steps - length for length in self.lengths]
         each = zip(self.bars, self.lengths, self.names, strict=True)
         spec = {
-            "rows": row_data(self.rows),
+            "rows": self.rows,
             "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
             "given": [
                 [bar.row, bar.lane, micros(bar.start), micros(bar.end - bar.start)]
