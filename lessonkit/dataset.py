@@ -28,11 +28,11 @@ from .engine import check
 
 
 class Dataset(Description):
-    """A pipeline. Iterate over it to run it; give it to `benchmark` to see it run.
+    """Describe a pipeline: iterate over it to run it, or give it to `benchmark` to see it run.
 
-    Each method returns a new one, with a step more. It checks its arguments immediately:
-    TypeError for one of a wrong type, ValueError for a value that is not allowed, each with
-    name, value and what is allowed.
+    A dataset never changes: each method returns a new one, with one more operator. It checks
+    its arguments immediately, and raises TypeError for one of a wrong type and ValueError for
+    a value that is not allowed; the message has its name, its value and what is allowed.
 
     >>> numbers = Dataset.range(4).map(lambda number: number * number).batch(2)
     >>> list(numbers)
@@ -67,7 +67,7 @@ class Dataset(Description):
 
         A comment in it names what you have to define: functions, and data that are not
         short. In tf.data, files of records stand for an `ArtificialDataset`. For PyTorch
-        each loader is written; what comes after it belongs in the training loop.
+        each loader is written; operators after it belong in the training loop.
 
         Raises ValueError for another language, for tf.data if the pipeline has a
         `DataLoader`, and for PyTorch if it has none.
@@ -123,7 +123,7 @@ class Dataset(Description):
         *,
         nbytes: Bytes = None,
     ) -> Dataset:
-        """Give what `generator(*args)` yields; it is called anew for each pass.
+        """Give what `generator(*args)` yields; it is called again for each pass.
 
         TensorFlow has to be told types and shapes, here they may be left out. If types are
         given, by *output_signature* or by *output_types*, a list or tuple becomes
@@ -157,7 +157,9 @@ class Dataset(Description):
         [(0, 10), (1, 11)]
         """
         if args and datasets is not None:
-            raise TypeError("datasets: must not be given beside datasets as arguments")
+            raise TypeError(
+                "datasets: must not be given together with datasets as arguments"
+            )
         parts = args[0] if len(args) == 1 else args or datasets
         if isinstance(parts, Dataset):
             return parts
@@ -180,19 +182,19 @@ class Dataset(Description):
         batches: bool = False,
         random: bool = False,
     ) -> Dataset:
-        """Call *map_func* with each element; without one only spend the cost.
+        """Call *map_func* with each element; without one, only spend the cost.
 
         *num_parallel_calls* calls are under way at the same time, ahead of need. Their
         results keep the order of the elements unless *deterministic* is False.
 
-        *cost* is in seconds, or a function of the element that gives seconds. *kind* says
-        what the work holds, as in `work`, which *map_func* may also call itself. *stage* is
-        its name in traces and pictures, *nbytes* the size of a result.
+        *cost* is in seconds, or a function of the element that returns seconds. *kind* says
+        what the work occupies, as in `work`, which *map_func* may also call itself. *stage* is
+        its name in traces and pictures, and *nbytes* is the size of a result.
 
         *batches* promises that the function of a batch is the batch of its results:
-        `rewrite` may then call it once for all of them. *random* says that it makes
-        something else of an element each time, as augmentation does: advice then knows what
-        a cache after it would freeze.
+        `rewrite` may then call it once for all of them. *random* says that it returns
+        a different result each time, as augmentation does: advice then knows what a cache
+        after it would freeze.
 
         >>> list(Dataset.range(4).map(lambda number: number * number, num_parallel_calls=2))
         [0, 1, 4, 9]
@@ -225,7 +227,7 @@ class Dataset(Description):
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
     ) -> Dataset:
-        """Give the elements of several datasets by turns; *map_func* makes one of each element.
+        """Give the elements of several datasets in turn; *map_func* makes one of each element.
 
         *cycle_length* of them take turns, and each gives *block_length* elements at a time.
         *num_parallel_calls* of them are read at the same time, ahead of need; the order stays
@@ -254,10 +256,10 @@ class Dataset(Description):
         return self._then("prefetch", locals())
 
     def cache(self) -> Dataset:
-        """Keep what the first complete pass gave in memory, and give that in all later ones.
+        """Keep the elements of the first complete pass, and give them in all later passes.
 
-        It keeps the values themselves: a function after it that changes an array or a list in place
-        changes what all later passes get. Let it return a new one.
+        It keeps the values themselves: if a function after it changes an array or a list in place,
+        all later passes get the changed one. Let the function return a new one.
         """
         return self._then("cache", locals())
 
@@ -287,8 +289,8 @@ class Dataset(Description):
 
         Tuples and dicts stay what they are, and have a batch for each part. A last batch with
         fewer elements is left out with *drop_remainder*. *num_parallel_calls*
-        batches are made ahead of need. *deterministic* is taken, as by tf.data, but batches
-        keep their order here: copying elements into them takes no time.
+        batches are made ahead of need. *deterministic* has no effect: batches keep their
+        order here, because copying elements into them takes no time.
 
         >>> list(Dataset.range(5).batch(2).map(lambda numbers: 10 * numbers))
         [[0, 10], [20, 30], [40]]
@@ -296,7 +298,9 @@ class Dataset(Description):
         return self._then("batch", locals())
 
     def unbatch(self) -> Dataset:
-        """Give the parts of each batch one by one; ValueError if elements are known to be single.
+        """Give the parts of each batch one by one.
+
+        Raises ValueError if the elements are known to be single values.
 
         >>> list(Dataset.from_list([[1, 2], [3]]).unbatch())
         [1, 2, 3]
@@ -335,7 +339,7 @@ class Dataset(Description):
 
 
 class ArtificialDataset(Dataset):
-    """A file that is slow on purpose: it takes *open* seconds, and *read* for each sample.
+    """Describe a file that is slow on purpose: it takes *open* seconds, and *read* per sample.
 
     >>> ArtificialDataset(2, read=0.005).prefetch(1)
     ArtificialDataset(2, read=0.005).prefetch(1)

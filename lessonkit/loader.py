@@ -19,41 +19,42 @@ FREE = Handling()
 
 
 class DataLoader(Dataset):
-    """Batches of *dataset*, made by worker processes as PyTorch's `DataLoader` makes them.
+    """Make batches of *dataset* in worker processes, as PyTorch's `DataLoader` makes them.
 
     If *dataset* is a `range` or a list, or ends in a `cache`, and has nothing but
-    sequential maps after it, its samples can be asked for by number: it is map-style. A
+    sequential maps after it, it gives any sample by its number: it is map-style. A
     cache is filled before the workers start. Any other *dataset* is iterable: each worker
     runs all of it, unless a function in it asks `get_worker_info`.
 
-    What makes batches, and in which order:
+    These arguments say what a batch is, and in which order samples come:
 
     - *batch_size* samples make a batch; None gives samples one by one. *drop_last* leaves out
       a last batch that has fewer.
     - *shuffle* draws a new order for each epoch, from the seed *generator* if that is a number.
     - *sampler* is an iterable of sample numbers, which is read again in each epoch;
-      *batch_sampler* is one of lists of them, and then says all about batches. The numbers
+      *batch_sampler* is an iterable of lists of them, and replaces the others. The numbers
       may be NumPy's, and neither needs a length.
     - *collate_fn* makes a batch of a list of samples; without it they are put together as by
       `batch`.
 
-    Who makes them:
+    These say which processes make the batches:
 
     - *num_workers* processes; with 0 the loop makes each batch itself when it asks for it.
     - *prefetch_factor* tasks wait at each worker, or are at work; None stands for 2.
     - *persistent_workers* stay from one epoch to the next, with what they have in memory.
-    - *in_order* hands batches over in the order in which they were asked for; False, as they come.
+    - *in_order* hands batches over in the order in which they were asked for; False, as
+      soon as they are ready.
     - *worker_init_fn* is called in each worker with its number, before its first batch.
     - *pin_memory* puts each batch into pinned memory, from which a second stream can copy it.
 
-    What a model needs beside, all 0 or False if nothing is said:
+    A model needs more than PyTorch does; all of these are 0 or False by default:
 
     - *getitems* calls the maps once for a batch, as a dataset with `__getitems__` does.
     - *start* is a pair of seconds per worker: in `iter`, one worker after another, and from
       then until it is ready. Each may be a function of the epoch and of the worker's number.
     - *collate* and *transfer* to the main process are seconds per batch, or functions of its
       bytes.
-    - *handling*, a `Handling`, says what it takes to handle processes.
+    - *handling*, a `Handling`, has the times that handling processes takes.
 
     Raises TypeError for an argument of a wrong type, and ValueError where PyTorch raises
     it: for a number that is too small, for *prefetch_factor* or *persistent_workers*
@@ -104,7 +105,7 @@ class DataLoader(Dataset):
 
     @property
     def batch_sampler(self) -> Iterable[Any] | None:
-        """The numbers of each batch's samples, drawn anew; None if they cannot be asked for."""
+        """The numbers of each batch's samples, newly drawn; None for an iterable."""
         base = base_of(self.node.inputs[0])
         if base is None:
             return None

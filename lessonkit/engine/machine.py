@@ -80,9 +80,9 @@ if hasattr(os, "register_at_fork"):
 def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
     """Spend *seconds*, as a step of a pipeline would.
 
-    *kind* says what is held meanwhile: `"wait"` nothing (a disk, a network),
-    `"native"` a core (NumPy, a decoder), `"python"` a core and the interpreter lock.
-    Outside a pipeline it simply takes that long.
+    *kind* says what the work occupies: `"wait"` nothing (a disk, a network),
+    `"native"` a core (NumPy, a decoder), and `"python"` a core and the interpreter lock.
+    Outside a pipeline it takes that long in real time.
     """
     duration = check.nanoseconds("seconds", seconds)
     check.one_of("kind", kind, check.KINDS)

@@ -1,4 +1,4 @@
-"""How far a prediction was off: each stage of a run on the virtual clock beside the real one."""
+"""How far a prediction was off: each stage of a run on the virtual clock next to the real one."""
 
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def compare(predicted: Trace, real: Trace) -> Comparison:
-    """Lay each stage of the *predicted* run beside that of the *real* one.
+    """Compare each stage of the *predicted* run with that of the *real* one.
 
     The real time of a function in Python includes its waits for the interpreter lock,
     which cannot be seen from outside; a prediction counts them separately, as waits.

@@ -1,4 +1,4 @@
-"""What decided how long a run took and how long the accelerator waited: chains of causes."""
+"""Why a run took so long, and why the accelerator waited: chains of causes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class CriticalPath:
 
 
 def critical_path(trace: Trace) -> CriticalPath:
-    """Find the work that decided how long *trace* took: faster work elsewhere would change nothing.
+    """Find the chain of work as long as *trace*: faster work elsewhere would change nothing.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> path = critical_path(benchmark(ArtificialDataset(3).prefetch(1), num_epochs=1))
@@ -68,7 +68,7 @@ def ended(trace: Trace) -> int:
 def last_work(spans: list[Span], end: int) -> int:
     """Find the work that ended last, by *end*, and return its index; -1 if there is none.
 
-    On threads a learner's function may come back when the run is over: that decides nothing.
+    On threads a learner's function may return when the run is over: it is on no chain.
     """
     for index in range(len(spans) - 1, -1, -1):
         if not spans[index].is_wait and spans[index].end_ns <= end:
@@ -96,7 +96,7 @@ def chain(spans: list[Span], index: int, start: int, end: int) -> list[Step]:
 
 
 class Idle(NamedTuple):
-    """A stretch in which the accelerator idled, and what its next element needed meanwhile.
+    """A stretch in which the accelerator idled, and what its next element needed in that time.
 
     Times are the clock's nanoseconds; *blame* has those of each stage, largest first.
     """

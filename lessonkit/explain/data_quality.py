@@ -12,7 +12,7 @@ FREEZES_ORDER = "freezes one order for all epochs"
 
 
 def data_quality(trace: Trace) -> tuple[str, ...]:
-    """Return the objections to what *trace* shows of the data that the accelerator was given.
+    """Return the problems that *trace* shows in the data that the accelerator was given.
 
     >>> from lessonkit import Dataset, benchmark
     >>> one, other = Dataset.range(8).shuffle(4).repeat(3), Dataset.range(8).repeat(3).shuffle(4)

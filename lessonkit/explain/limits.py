@@ -90,8 +90,8 @@ class Limits:
 def limits(trace: Trace) -> Limits:
     """Bound the time that the work of *trace* takes on its machine, in whatever order it is done.
 
-    It counts only work that the samples which were trained on needed. Less work, as with a
-    cache in another place or filled by a prefetch, may do better. Epochs of the training
+    It counts only the work that was needed for the samples that were trained on. With less
+    work, as with a cache at another position, a run may be faster. Epochs of the training
     loop come one after another.
 
     >>> from lessonkit import ArtificialDataset, benchmark

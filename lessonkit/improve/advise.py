@@ -43,10 +43,10 @@ class Advice(NamedTuple):
 def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     """Try every single change to *dataset*, and rank them: the one that saves most comes first.
 
-    Each is run on the virtual clock, with the *options* of `benchmark`; so a learner's functions
-    run many times. Where they have side effects, or take long, give `cost=` in their place.
-    What a change alters beside the time is said in its *effects*. A change after which a
-    function fails, because it is called with other values, is left out.
+    Each is run on the virtual clock, with the *options* of `benchmark`, so a learner's functions
+    run many times. If they have side effects, or take long, give `cost=` instead of them. The
+    *effects* of a change are those on the data. A change after which a function fails, because
+    it is called with other values, is left out.
 
     >>> from lessonkit import ArtificialDataset
     >>> advise(ArtificialDataset(20))[0]

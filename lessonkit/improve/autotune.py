@@ -30,11 +30,11 @@ def autotune(
 ) -> Result:
     r"""Put a number in the place of every AUTOTUNE in *dataset*; no operator is added or moved.
 
-    Calls get no more than the cores of *machine*, a prefetch no more than *most_slots*, and
-    all buffers and caches together no more than *memory* bytes. Of settings within 2 % of
-    the fastest the one with fewer calls is better, and then the one that takes less memory.
+    A map gets no more calls than *machine* has cores, a prefetch no more than *most_slots*, and
+    all buffers and caches together no more than *memory* bytes. Of settings within 2 % of the
+    fastest, the one with fewer calls is better, and then the one that needs less memory.
     *options* are those of `benchmark`, which runs the pipeline many times, with its
-    functions, on the virtual clock; without an end it needs `max_elements`.
+    functions, on the virtual clock; a pipeline without an end needs `max_elements`.
 
     >>> from lessonkit import AUTOTUNE, ArtificialDataset
     >>> mapped = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=AUTOTUNE)
@@ -153,7 +153,7 @@ class Search:
     def one_changed(self, here: Setting) -> list[Setting]:
         """List the settings in which one number is another.
 
-        All up to 8 are tried, then every eighth, and those beside the present one.
+        All up to 8 are tried, then every eighth, and those next to the present one.
         """
         return [
             (*here[:place], value, *here[place + 1 :])

@@ -318,21 +318,21 @@ def measure(
     """Measure a job, a *loader* with its *step*; or what the functions of a pipeline cost.
 
     With a *step*, *loader* is PyTorch's `DataLoader` or ours. Both are run for about 14
-    seconds in short runs, without and with workers, alone and beside each other. The result
+    seconds in short runs, without and with workers, alone and together. The result
     is a `Job`: its `forecast` says what other settings would take, its `model` and `run` show
-    them in every picture and analysis here. The step is really called:
+    them in every picture and analysis here. The step is really called, so
     give it a model that may be trained. Random states and the number of threads are
-    restored. Of a step that only launches work on a device, *synchronise* waits for it, and
-    the model has the device's queue; without it that is `torch.cuda.synchronize` if a GPU
-    is in use.
+    restored. If the step only launches work on a device, *synchronise* is a function that
+    waits for it, and the model has the device's queue; by default it is
+    `torch.cuda.synchronize` if a GPU is in use.
 
     Without one, *loader* is one of our pipelines. Its functions are called on threads, one
-    at a time, with nothing beside them, until each was called *elements* times or as many
+    at a time, with nothing else running, until each was called *elements* times or as many
     elements have come out. The result is the same pipeline with what its functions cost:
     see `measure_functions`.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing, and
-    RuntimeError that says how many batches there were when the loader or the step raised.
+    RuntimeError that says at which batch the loader or the step raised.
 
     >>> import time
     >>> from lessonkit import Dataset, benchmark

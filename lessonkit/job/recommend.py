@@ -243,7 +243,7 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
     It takes about 25 seconds: 15 to measure, and two for each of the best settings, which
-    are really run. What workers need to start comes on top, and is long where they are not
+    are really run. The start of workers is added to that, and takes long if they are not
     forked. A setting that fails is dropped, and the page says so. *step* is really called,
     with batches of the loader: give it a model that may be trained. Two lines of
     text are printed as it goes on. Random states and the number of threads are restored.
@@ -251,7 +251,7 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     then nothing is run.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing, and
-    RuntimeError that says how many batches there were when the loader or the step raised.
+    RuntimeError that says at which batch the loader or the step raised.
     """
     run = not isinstance(loader, Job)
     if run:
@@ -347,7 +347,7 @@ def worthwhile(
             tried.append((setting, seconds(setting, forecast)))
         except RuntimeError as error:
             found.failed.append(f"{as_arguments(setting)}: {error}")
-    # Before the others and after them, because a machine may become slower meanwhile
+    # Before the others and after them, because a machine may become slower in between
     now = (before + seconds({}, found.now)) / 2
     for setting, took in tried:
         saves = 1 - took / now

@@ -72,7 +72,7 @@ class Call(NamedTuple):
 def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
     """Find the costs of the real functions of *dataset*, and give the same pipeline with them.
 
-    They are called on threads, one at a time, with nothing beside them, until each was
+    They are called on threads, one at a time, with nothing else running, until each was
     called *elements* times or so many elements have come out. What has a cost already
     keeps it, and so does what says it by `work`. On the virtual clock none that takes time is
     called again: what was measured stays what it is, up to 1 GiB in all, and stands in for

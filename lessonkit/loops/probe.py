@@ -86,7 +86,7 @@ def probe(
     batches: int = 20,
     skip: int = 2,
 ) -> Verdict:
-    """Return which side of `for batch in loader: step(batch)` decides how long it takes.
+    """Return which side of `for batch in loader: step(batch)` is the bottleneck.
 
     Three runs of *batches*, after *skip* that do not count, are made: the loader alone, the
     step alone on one batch again and again, and both. The whole time of a run counts, because

@@ -67,7 +67,7 @@ def challenge(
     *hints* are shown one by one, and the *solution*, as text, when it is asked for.
 
     With a *pipeline* function, and *controls* for its arguments as in `explore`, each step
-    of a control is judged right away. Without, this returns something with a method `check`,
+    of a control is judged right away. Without one, the result has a method `check`,
     which judges the learner's own pipeline function. Raise TypeError or ValueError as
     `explore` does.
     """

@@ -36,10 +36,10 @@ class Explore(Page):
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
 
     *pipeline* is a function that returns a `Dataset`, or one and a dictionary of keywords
-    of `benchmark`. It is called for values near the one in use as well, so it should do
-    nothing else than describe. *task* is that of a `challenge`.
+    of `benchmark`. It is also called for values near the one in use, so it should do
+    nothing but describe. *task* is that of a `challenge`.
 
-    *pinned* are the values of a baseline, by the names of arguments; it is shown below.
+    *pinned* are the values of the baseline run, by the names of arguments; it is shown below.
     *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)":
     its terms light the bars of the stage that has their name, and a bar's end can be
     dragged.
@@ -49,8 +49,8 @@ class Explore(Page):
     False; or it is a `slider`, `seconds` or `cards`. It starts at the argument's default.
 
     Raise TypeError for what is none of these, ValueError for a control without values, for
-    a default that is none of them, or for a formula that has no value. What goes wrong in
-    *pipeline* is shown instead.
+    a default that is none of them, or for a formula that has no value. An error in
+    *pipeline* is shown instead of a run.
     """
 
     # The widget keeps no values: every question of the page brings them along.
@@ -131,7 +131,7 @@ class Explore(Page):
         self.tell("code", {language: dataset.code(language) for language in languages})
 
     def run(self, id: int, values: Any) -> None:
-        """Run it for real, beside the kernel's own thread, which would not hear a cancel.
+        """Run it for real on another thread, because the kernel's own would not hear a cancel.
 
         Where no thread can be started it runs here and hears none. There may be several views, each
         of which knows its own run by *id*. One run goes on at a time, for two would disturb each
@@ -170,7 +170,7 @@ class Explore(Page):
         return trace, drawn
 
     def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
-        """Run it, saying how far it has come; then send what was measured beside the prediction."""
+        """Run it, saying how far it has come; then send the measured times next to the predicted."""
         last = 0.0
         self.tell("progress", text="The run begins.", id=id)
 

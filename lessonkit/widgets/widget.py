@@ -73,7 +73,7 @@ class Page(anywidget.AnyWidget):
         return widget | kept, metadata
 
     def stored(self) -> Picture | None:
-        """Return the picture that a notebook keeps beside the widget."""
+        """Return the picture that a notebook keeps with the widget."""
         for trace in self.runs.values():
             if trace.ranks:
                 return plot_ranks(trace.ranks)
