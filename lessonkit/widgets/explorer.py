@@ -170,7 +170,7 @@ class Explore(Page):
         return trace, drawn
 
     def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
-        """Run it, saying how far it has come; then send the measured times next to the predicted."""
+        """Run it, saying how far it has come; then send measured and predicted times."""
         last = 0.0
         self.tell("progress", text="The run begins.", id=id)
 
