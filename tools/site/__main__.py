@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any
 
 from tools import repository, targets
-from tools.site import fetch, pages, python
+from tools.site import fetch, pages, python, symptoms
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CACHE = ROOT / "build" / "cache"
@@ -43,6 +43,7 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         "node": shutil.which("node"),
     }
     inputs |= {"ideas": pages.ideas(), "repository": name, "address": address}
+    inputs |= {"answers": symptoms.answers(), "own job": symptoms.own_job(name)}
     if full:
         inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"
     if (to / "built.json").exists() and json.loads(

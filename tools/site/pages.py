@@ -13,11 +13,11 @@ import zipfile
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from lessonkit import DataLoader, Dataset
 from lessonkit.pictures.drawing import png
 from lessonkit.widgets import explore, slider
+from tools.site import symptoms
 from tools.site.opening import opening
 from tools.site.python import BIG, PACKED
 
@@ -78,7 +78,7 @@ def assemble(
         unpack_extension(wheels[name], folder)
         for name in ("jupyterlite-pyodide-kernel", "jupyterlab-widgets", "anywidget")
     ]
-    copy_lessons(folder)
+    copy_lessons(folder, name)
     python = next(folder.glob("python-*")).name
     config = json.loads((folder / "jupyter-lite.json").read_text(encoding="utf-8"))
     config["jupyter-config-data"] |= {
@@ -103,6 +103,8 @@ def assemble(
     write(translations / "en.json", {"data": {}, "message": ""})
     lessons = sorted((folder / "files").glob("*.ipynb"))
     (folder / "index.html").write_text(first_page(lessons, name, address), encoding="utf-8")
+    titles = {path.stem: title(path.stem) for path in lessons}
+    symptoms.write_pages(folder, titles, name, address)
     add_ours(folder, python)
 
 
@@ -177,8 +179,8 @@ def schemas(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def copy_lessons(folder: Path) -> None:
-    """Copy the notebooks, and what is beside them, and list them."""
+def copy_lessons(folder: Path, name: str = "") -> None:
+    """Copy the notebooks, and what is beside them, and list them; *name* is that of the repository."""
     (folder / "files").mkdir()
     (folder / "openings").mkdir()
     (folder / "api" / "contents").mkdir(parents=True)
@@ -192,7 +194,7 @@ def copy_lessons(folder: Path) -> None:
     ):
         copy = folder / "files" / path.name
         if path.suffix == ".ipynb":
-            lesson = with_whole_texts(for_browser(json.loads(path.read_bytes())))
+            lesson = with_whole_texts(for_browser(json.loads(path.read_bytes()), name))
             write(copy, lesson)
             (folder / "openings" / f"{path.stem}.html").write_text(
                 opening(lesson), encoding="utf-8"
@@ -217,17 +219,20 @@ def copy_lessons(folder: Path) -> None:
     write(folder / "api" / "contents" / "all.json", empty | root)
 
 
-def for_browser(notebook: dict[str, Any]) -> dict[str, Any]:
+def for_browser(notebook: dict[str, Any], name: str = "") -> dict[str, Any]:
     """Return a *notebook* in which what a browser cannot do shows what was measured, and is not run.
 
     Cells with the tag `not-in-browser` need cores, processes or NumPy; what they have not
-    measured goes.
+    measured goes. A cell with the tag `own-job` says instead how one measures a job of one's
+    own, with the package from the repository *name*.
     """
     cells = []
     for cell in notebook["cells"]:
         tags = cell["metadata"].get("tags", ())
         if "keys" in tags:
             cells.append(cell | {"source": KEYS})
+        elif "own-job" in tags:
+            cells.append(cell | {"source": symptoms.own_job(name)})
         elif "not-in-browser" not in tags:
             cells.append(cell)
         elif "real-clock" in tags:
@@ -322,16 +327,12 @@ def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
         f"<small>{minutes(path)} minutes</small></li>"
         for path in lessons
     ]
-    rows = [
-        f"<tr><td>{escape(seen)}</td><td>{escape(cause)}</td>"
-        f"<td>{link(by_number[lesson[:2]], section)}</td></tr>"
-        for seen, cause, lesson, section in symptoms()
-    ]
     parts = {
         name: ", ".join(link(by_number[number]) for number in way)
         for name, way in WAYS.items()
     }
-    parts |= {"SYMPTOMS": "\n".join(rows), "LESSONS": "\n".join(entries)}
+    parts |= {"SYMPTOMS": symptoms.table(), "LESSONS": "\n".join(entries)}
+    parts["OWN_JOB"] = symptoms.html(symptoms.own_job(name)).replace('href="../', 'href="')
     parts["HOURS"] = f"{sum(map(minutes, lessons)) / 60:.0f} hours"
     guide = "docs/teaching.md"
     linked = (
@@ -351,24 +352,16 @@ def ideas() -> dict[str, str]:
     return dict(re.findall(r"^\| \[(\d\d) [^|]*\| ([^|]*) \|", told, re.M))
 
 
-def symptoms() -> list[list[str]]:
-    """Return what people see, what it mostly is, and the lesson and section that answer it."""
-    lines = (HERE / "symptoms.txt").read_text(encoding="utf-8").splitlines()
-    return [
-        [part.strip() for part in line.split("::")]
-        for line in lines
-        if not line.startswith("#")
-    ]
+def link(lesson: Path) -> str:
+    """Return a link to a *lesson*."""
+    return f'<a href="{symptoms.place(lesson.stem, "")}">{title(lesson.stem)}</a>'
 
 
-def link(lesson: Path, section: str = "") -> str:
-    """Return a link to a *lesson*, or to one of its sections, with the section's name after it."""
+def title(lesson: str) -> str:
+    """Return the number and the name of a *lesson*, which is shorter than its heading."""
     told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
-    # Shorter than its heading
-    (text,) = re.findall(rf"^\| \[({lesson.name[:2]} [^\]]*)\]", told, re.M)
-    after = f", <em>{escape(section)}</em>" if section else ""
-    place = quote(lesson.name) + (f"#{quote(section.replace(' ', '-'))}" if section else "")
-    return f'<a href="notebooks/index.html?path={place}">{text}</a>{after}'
+    (text,) = re.findall(rf"^\| \[({lesson[:2]} [^\]]*)\]", told, re.M)
+    return str(text)
 
 
 def minutes(lesson: Path) -> int:

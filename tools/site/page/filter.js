@@ -1,0 +1,25 @@
+// The table of symptoms on the first page shows only the rows that have every word of the filter.
+
+const box = document.getElementById("lessons-filter"), found = document.getElementById("lessons-found");
+const bodies = [...document.querySelectorAll("#lessons-symptoms tbody")];
+
+function show() {
+  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let count = 0;
+  for (const body of bodies) {
+    const [head, ...rows] = body.rows;
+    for (const row of rows) {
+      const text = `${head.textContent} ${row.textContent}`.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+    const left = rows.filter((row) => !row.hidden).length;
+    body.hidden = !left;
+    count += left;
+  }
+  const all = bodies.reduce((sum, body) => sum + body.rows.length - 1, 0);
+  found.textContent = words.length ? `${count} of ${all}` : "";
+}
+
+box.parentElement.hidden = false; // without scripts it would do nothing
+box.addEventListener("input", show);
+show();
