@@ -199,6 +199,7 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
         "pyproject.toml",
         "classroom.md",
         "hub.md",
+        "own_job.md",
         "README.md",
     }
     assert (
