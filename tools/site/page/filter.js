@@ -1,6 +1,7 @@
 // The table of symptoms on the first page shows only the rows that have every word of the filter.
 
-const box = document.getElementById("lessons-filter"), found = document.getElementById("lessons-found");
+const box = document.getElementById("lessons-filter");
+const found = document.getElementById("lessons-found");
 const bodies = [...document.querySelectorAll("#lessons-symptoms tbody")];
 
 function show() {
