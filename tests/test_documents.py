@@ -262,6 +262,22 @@ def test_the_course_of_two_days_names_sections_that_its_lessons_have() -> None:
             assert found or name == "08", (name, section)  # 08 names a group of sections
 
 
+def test_controls_and_figures_are_called_what_the_page_calls_them() -> None:
+    package = ROOT / "lessonkit"
+    shown = "".join(
+        path.read_text(encoding="utf-8")
+        for path in [*package.rglob("*.py"), *package.rglob("*.js")]
+    )
+    told = "".join(
+        path.read_text(encoding="utf-8")
+        for path in [*NOTEBOOKS.glob("*.ipynb"), *(ROOT / "docs").rglob("*.md")]
+    )
+    named = re.findall(r"\b(?:[Pp]ress|the figure) \*([\w ]+)\*", told)
+    assert {"in buffers at most", "reset", "show me anyway"} < {*named}
+    others = {"cells hidden"}  # JupyterLab's
+    assert not {name for name in named if name not in shown} - others
+
+
 def anchors(path: Path) -> set[str]:
     """The names by which GitHub links to the headings of a document."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
