@@ -151,7 +151,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: Dataset.zip(NUMBERS, datasets=NUMBERS),
         TypeError,
-        "datasets: must not be given beside",
+        "datasets: must not be given together with",
     ),
     (lambda: Dataset.zip(datasets=3), TypeError, "datasets=3: must be datasets"),
     (

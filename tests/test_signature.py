@@ -106,7 +106,7 @@ def test_one_tensor_is_one_argument_and_computes() -> None:
     assert [batch.tolist() for batch in dataset.batch(2)] == [[[2], [3]]]
 
 
-TWICE = "output_signature: must not be given beside output_types and output_shapes"
+TWICE = "output_signature: must not be given together with output_types and output_shapes"
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"output_types": int, "output_signature": INT}, TWICE),
     ({"output_shapes": (), "output_signature": INT}, TWICE),

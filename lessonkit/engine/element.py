@@ -259,7 +259,7 @@ def signature(types: Any, shapes: Any, specs: Any) -> Any:
         raise TypeError("output_shapes: must be given together with output_types")
     if specs is not None and (types is not None or shapes is not None):
         raise TypeError(
-            "output_signature: must not be given beside output_types and output_shapes"
+            "output_signature: must not be given together with output_types and output_shapes"
         )
     if specs is not None or types is None:
         return specs
