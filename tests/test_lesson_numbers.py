@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lesson import lesson
+from lesson import WRITTEN, lesson
 
 from lessonkit import (
     AUTOTUNE,
@@ -27,6 +27,7 @@ from lessonkit import (
 from lessonkit.optimize import autotune
 from lessonkit.widgets import goals
 from lessonkit.widgets.goals import Attempt
+from lessonkit.widgets.questions.question import Question
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -421,3 +422,11 @@ def test_four_workers_after_the_one_call_made_it_slower_on_pytorch() -> None:
     told = f"turned {seconds['one call first']:.1f} s into {seconds['one call, then four workers']:.1f}"
     assert told == "turned 3.3 s into 3.8"
     assert told in lesson("09_workers").prose
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_an_answer_reveals_is_not_the_run_of_the_next_question(name: str) -> None:
+    for before, after in pairwise(lesson(name).values.values()):
+        if isinstance(before, Question) and isinstance(after, Question):
+            seen = before.traces[-1].spans
+            assert seen not in [trace.spans for trace in after.traces]
