@@ -310,5 +310,5 @@ def test_runs_beside_workers_are_repeated_while_there_is_time(
         model.job().forecast(num_workers=2),
         model.trace(2, step=True, factor=2),
     )
-    assert model.seen == 3 * 6
+    assert model.seen == 3 * 7
     assert abs(told[0] / truth.epochs[0].duration - 1) < 0.02

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count, pairwise
 from statistics import fmean, median
 from time import perf_counter
 from typing import Any
@@ -149,11 +149,8 @@ def runs_beside_workers(
     # A step on a device computes there, whatever threads it may have here
     if torch and steps[usual].computes and not subject.synchronise:
         numbers = sorted({1, usual})
-    rounds, began = 0, perf_counter()
-    now = began
-    while rounds < 2 or now + (now - began) / rounds < subject.repeat_until:
-        if rounds and now > subject.repeat_until:
-            break
+    began = perf_counter()
+    for rounds in count(1):
         for threads in numbers:
             if torch:
                 torch.set_num_threads(threads)
@@ -173,7 +170,11 @@ def runs_beside_workers(
                     raise ValueError(
                         f"with {cores} workers the loader gave no batch: {why}"
                     )
-        rounds, now = rounds + 1, perf_counter()
+        now = perf_counter()
+        # Two rounds if there is time, and more if there is time for one more
+        needs = 0 if rounds < 2 else (now - began) / rounds
+        if now + needs > subject.repeat_until:
+            break
     return steps, beside
 
 

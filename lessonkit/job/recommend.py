@@ -44,7 +44,6 @@ SHARE_OUT = (
 FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeout": 0}
 
 Settings = dict[str, Any]
-Forecast = tuple[float, float]  # the seconds of the first and of a later epoch
 
 
 class JobChange(NamedTuple):
@@ -71,22 +70,31 @@ class TableRow(NamedTuple):
     later: float
     within: float
 
+    @property
+    def mean(self) -> float:
+        """The mean seconds of an epoch in a training of several."""
+        return (self.first + (EPOCHS - 1) * self.later) / EPOCHS
+
 
 @dataclass(repr=False)
 class Recommendation:
     """A page on a job: the verdict, the most that can be saved, changes, and all forecasts.
 
-    *now* is the forecast of the job as it is. *table* has one for each setting in words,
-    and *failed* says which settings were tried and raised. The first changes, as many as are
-    *alike*, save the same as far as these runs can tell; the one that costs the least is first.
+    *table* has a forecast for each setting, first that of the job as it is, and *failed* says
+    which settings were tried and raised. The first changes, as many as are *alike*, save the
+    same as far as these runs can tell; the one that costs the least is first.
     """
 
     job: Job
-    now: Forecast
+    table: list[TableRow]
     changes: list[JobChange] = field(default_factory=list)
     alike: int = 0
-    table: list[TableRow] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+
+    @property
+    def now(self) -> tuple[float, float]:
+        """The seconds of the first and of a later epoch of the job as it is."""
+        return self.table[0][1:3]
 
     @property
     def error(self) -> float:
@@ -169,31 +177,28 @@ class Recommendation:
         return plot_timelines(runs)
 
     def asked(self) -> list[TableRow]:
-        """Return at most ten forecasts, those that a user would ask for.
+        """Return at most ten forecasts that a user would ask for, the best first.
 
         They are the job as it is, with other numbers of workers, with the changes, at its best,
         and with more of what saves nothing.
         """
-        table = {as_arguments(row.settings): row for row in self.table}
         most = max(self.table, key=lambda row: price_of(self.job, row.settings))
-        asked: list[Settings] = [{}]
-        asked += [{"num_workers": workers} for workers in (1, 2, 4, 8)]
+        asked: list[Settings] = [{"num_workers": workers} for workers in (1, 2, 4, 8)]
         asked += [change.settings for change in self.changes]
-        asked += [self.table[1].settings, {"prefetch_factor": 4}, most.settings]
-        words = dict.fromkeys(map(as_arguments, asked))
-        return [table[name] for name in words if name in table][:10]
+        asked += [{}, self.table[1].settings, {"prefetch_factor": 4}, most.settings]
+        return [row for row in self.table if row.settings in asked][:10]
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return these forecasts in words, below their heads, with what each setting saves."""
-        if not self.table:
+        if len(self.table) == 1:
             return []
         rows: list[tuple[str, ...]] = [
             ("setting", "first epoch", "later epoch", "within", "saves")
         ]
-        for settings, first, later, within in self.asked():
-            saves = 100 - 100 * mean_epoch((first, later)) / mean_epoch(self.now)
-            words = as_arguments(settings) or "as it is"
-            times = f"{first:.3f} s", f"{later:.3f} s", percent(within)
+        for row in self.asked():
+            saves = 100 - 100 * row.mean / self.table[0].mean
+            words = as_arguments(row.settings) or "as it is"
+            times = f"{row.first:.3f} s", f"{row.later:.3f} s", percent(row.within)
             rows.append((words, *times, f"{saves:+z.1f} %"))
         return rows
 
@@ -221,7 +226,7 @@ class Recommendation:
         page = ""
         for text, under in self.sections.items():
             page += f"{in_tags('p', [text])}<ul>{in_tags('li', under)}</ul>"
-        if not self.table:
+        if len(self.table) == 1:
             return page
         with suppress(ImportError):  # without matplotlib there is no picture
             picture = self.picture
@@ -257,15 +262,16 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     if run:
         print("measuring the loader and the step: 15 s")
     job = measure(loader, step=check.function("step", step)) if run else loader
-    found = Recommendation(job, job.forecast())
+    found = Recommendation(job, [forecast_row(job, {})])
     if found.verdict in LAST_WORDS:
         return found
-    told = [(setting, job.forecast(**setting)) for setting in combinations(job)]
-    best = min(mean_epoch(forecast) for _, forecast in told)
-    told.sort(key=lambda one: sort_key(job, one[0], one[1], best))
+    rows = [forecast_row(job, setting) for setting in combinations(job)]
+    best = min(row.mean for row in rows)
+    rows.sort(key=lambda row: sort_key(job, row, best))
+    found.table += rows
     if run:
         print(f"trying the best {TRIED} settings: {TRIED + 2} times {TRY:.0f} s")
-    changes = sorted(worthwhile(found, told, run), key=lambda one: -one.saves)
+    changes = sorted(worthwhile(found, run), key=lambda one: -one.saves)
     # Epochs that differ by less than half of what the same run differed from itself are alike
     near = 1 + min(WORTH, max(AS_GOOD, found.error / 2))
     alike = [one for one in changes if 1 - one.saves <= near * (1 - changes[0].saves)]
@@ -275,10 +281,6 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
         if not any(items <= one.settings.items() for items in better):
             found.changes.append(one)
     found.alike = sum(one in found.changes for one in alike)
-    told.insert(0, ({}, found.now))
-    for setting, forecast in told:
-        within = job.uncertainty(**setting)
-        found.table.append(TableRow(setting, forecast[0], forecast[1], within))
     return found
 
 
@@ -304,17 +306,17 @@ def combinations(job: Job) -> Iterator[Settings]:
                 yield changed
 
 
-def mean_epoch(told: Forecast) -> float:
-    """Return the mean seconds of an epoch in a training of several."""
-    return (told[0] + (EPOCHS - 1) * told[1]) / EPOCHS
+def forecast_row(job: Job, setting: Settings) -> TableRow:
+    """Return the forecast of a *job* with a *setting*, and how far it may be off."""
+    first, later = job.forecast(**setting)
+    return TableRow(setting, first, later, job.uncertainty(**setting))
 
 
-def sort_key(job: Job, setting: Settings, told: Forecast, best: float) -> tuple[Any, ...]:
-    """Return a key that sorts settings near the best first, and of these the smallest."""
-    seconds = mean_epoch(told)
-    if seconds > best * (1 + AS_GOOD):
-        return True, seconds
-    return False, price_of(job, setting)
+def sort_key(job: Job, row: TableRow, best: float) -> tuple[Any, ...]:
+    """Return a key that sorts settings near the best first, and of these the cheapest."""
+    if row.mean > best * (1 + AS_GOOD):
+        return True, row.mean
+    return False, price_of(job, row.settings)
 
 
 def price_of(job: Job, setting: Settings) -> tuple[int, int, int]:
@@ -323,9 +325,7 @@ def price_of(job: Job, setting: Settings) -> tuple[int, int, int]:
     return full["num_workers"], len(setting), full["prefetch_factor"]
 
 
-def worthwhile(
-    found: Recommendation, ranked: list[tuple[Settings, Forecast]], run: bool
-) -> Iterator[JobChange]:
+def worthwhile(found: Recommendation, run: bool) -> Iterator[JobChange]:
     """Yield the changes that save enough, for the best numbers of workers and threads.
 
     They are really *run* if that is asked for; those that fail are noted in *found*, and
@@ -334,23 +334,24 @@ def worthwhile(
     job, kinds = found.job, set[Any]()
     tried: list[tuple[Settings, float]] = []
 
-    def seconds(setting: Settings, forecast: Forecast) -> float:
-        return mean_epoch(forecast) + (real_minus_forecast(job, setting) if run else 0)
+    def seconds(row: TableRow) -> float:
+        return row.mean + (real_minus_forecast(job, row.settings) if run else 0)
 
-    before = seconds({}, found.now)
-    for setting, forecast in ranked:
-        kind = setting.get("num_workers"), setting.get("threads")
+    now, *rows = found.table
+    before = seconds(now)
+    for row in rows:
+        kind = row.settings.get("num_workers"), row.settings.get("threads")
         if kind in kinds or len(tried) == TRIED:
             continue
         kinds.add(kind)
         try:
-            tried.append((setting, seconds(setting, forecast)))
+            tried.append((row.settings, seconds(row)))
         except RuntimeError as error:
-            found.failed.append(f"{as_arguments(setting)}: {error}")
+            found.failed.append(f"{as_arguments(row.settings)}: {error}")
     # Before the others and after them, because a machine may become slower in between
-    now = (before + seconds({}, found.now)) / 2
+    now_takes = (before + seconds(now)) / 2
     for setting, took in tried:
-        saves = 1 - took / now
+        saves = 1 - took / now_takes
         if saves > max(AS_GOOD, found.error / 2):
             yield describe(job, setting, saves, run)
 
