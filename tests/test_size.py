@@ -30,7 +30,7 @@ from lessonkit import (
 
 PACKAGE = Path(__file__).parent.parent / "lessonkit"
 
-TOKENS = 80_350  # of Python, at most
+TOKENS = 80_300  # of Python, at most
 DENSITY = 9.0  # tokens per line, at most
 WIDTH = 100  # characters per line, at most
 CLASSES = 156  # at most
