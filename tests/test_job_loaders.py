@@ -24,7 +24,7 @@ from lessonkit import Dataset
 from lessonkit.analysis import measure
 from lessonkit.job import job, numbers, watching
 from lessonkit.job.job import allowed_cores
-from lessonkit.job.recommend import Recommendation, combinations
+from lessonkit.job.recommend import Recommendation, TableRow, combinations
 
 pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
 
@@ -246,7 +246,9 @@ def test_a_stream_that_never_ends_is_measured_for_what_was_seen(
     assert not job.whole
     assert job.samples > 0
     job.numbers.noise = 0.0
-    assert "after the samples that were seen" in str(Recommendation(job, (2.0, 2.0)))
+    assert "after the samples that were seen" in str(
+        Recommendation(job, [TableRow({}, 2.0, 2.0, 0.0)])
+    )
 
 
 def fails(index: int) -> Any:

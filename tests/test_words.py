@@ -110,7 +110,7 @@ def sentences(count: int) -> Iterator[str]:
     def view(calls: int = count, num_workers: int = count) -> Dataset:
         return ArtificialDataset(calls).batch(num_workers)
 
-    turned = {
+    turned: dict[str, Any] = {
         "calls": slider(1, 3, unit="calls"),
         "num_workers": slider(1, 3, unit="workers"),
     }
