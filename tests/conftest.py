@@ -1,10 +1,13 @@
 """What several tests share: a browser and servers, started with the first test that asks, and once."""
 
 import _thread
+import functools
 import gc
+import http.server
 import importlib
 import importlib.util
 import multiprocessing
+import shutil
 import signal
 import sys
 import threading
@@ -108,6 +111,27 @@ def visit(browser: Browser) -> Iterator[Visit]:
         yield visited
     assert not visited.elsewhere()
     assert not visited.errors
+
+
+@pytest.fixture(scope="session")
+def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a site that has the first page and those of symptoms, without the lessons."""
+    from tools.site import __main__ as command
+    from tools.site import pages, symptoms
+
+    folder = tmp_path_factory.mktemp("site")
+    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
+    (folder / "index.html").write_text(pages.first_page(lessons), encoding="utf-8")
+    symptoms.write_pages(folder, {path.stem: pages.title(path.stem) for path in lessons})
+    pages.picture_of_workers(folder)
+    for path in (pages.HERE / "page").iterdir():
+        if path.suffix in (".js", ".css"):
+            shutil.copy(path, folder)
+    handler = functools.partial(command.Files, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture

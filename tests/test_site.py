@@ -468,7 +468,10 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
         assert f"<p>{html.escape(pages.ideas()[path.name[:2]])}</p>" in page
         assert f"{pages.minutes(path)} minutes" in page
     assert f"{sum(map(pages.minutes, lessons)) / 60:.0f} hours" in page
-    assert not re.search(r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS|OWN_JOB)", page)
+    assert not re.search(
+        r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS|OWN_JOB|COUNT|MAKE|STEP|BEGIN|GUESSES|BUSY)",
+        page,
+    )
 
 
 def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project_is() -> (

@@ -1,19 +1,76 @@
-"""The first page of the site can be used by all."""
+"""The first page of the site asks a question, confirms the answer, and can be used by all."""
 
+import json
 import re
 from typing import Any
 
 import pytest
 from browser import Visit, serious_violations
+from playwright.sync_api import expect
 
 from tools.site import pages
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_start_page_of_the_site_can_be_used_by_all(visit: Visit, scheme: Any) -> None:
-    style = (pages.HERE / "page" / "site.css").read_text(encoding="utf-8")
-    text = pages.first_page(sorted((pages.ROOT / "notebooks").glob("*.ipynb")))
-    text = re.sub("<(script|link|iframe).*?>(</iframe>|.*</script>)?", "", text)
+def test_the_start_page_of_the_site_can_be_used_by_all(
+    visit: Visit, start_page: str, scheme: Any
+) -> None:
     visit.page.emulate_media(color_scheme=scheme)
-    visit.page.set_content(text.replace("</head>", f"<style>{style}</style></head>"))
+    visit.page.goto(f"{start_page}/index.html")
+    visit.page.get_by_role("button", name="8", exact=True).click()
     assert not serious_violations(visit.page, "body")
+
+
+def test_the_fewest_workers_that_keep_the_accelerator_busy_are_the_quotient() -> None:
+    busy = json.loads(pages.question()["BUSY"])["busy"]
+    assert len(busy) == pages.MOST + 1
+    assert busy.index(max(busy)) == pages.MAKE / pages.STEP
+    assert max(busy) == 1
+    assert pages.MAKE / pages.STEP in pages.GUESSES
+
+
+def test_the_start_page_says_what_it_is_and_has_one_button_to_start(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    text = page.locator("main").inner_text()
+    for word in ("Twelve interactive lessons", "free", "install nothing"):
+        assert word in text
+    start = page.get_by_role("link", name="Start", exact=True)
+    assert start.get_attribute("href") == "notebooks/index.html?path=00_start_here.ipynb"
+
+
+def test_a_guess_and_the_slider_are_answered(visit: Visit, start_page: str) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    told = page.locator("#lessons-guess").get_by_role("status")
+    expect(told).to_have_text(re.compile("^[?] Press your guess"))
+    chosen = page.frame_locator("iframe").locator("output")
+
+    page.get_by_role("button", name="4", exact=True).click()
+    expect(told).to_have_text(
+        re.compile(r"^55 % busy .*\(27 % with 2 workers\).*the GPU waits")
+    )
+    expect(chosen).to_have_text("4 workers")
+
+    page.get_by_role("button", name="8", exact=True).click()
+    expect(told).to_have_text(re.compile("^100 % busy .* 8 is right: 80 / 10 = 8"))
+    expect(chosen).to_have_text("8 workers")
+    # The limit is reached, because it counts batches as the run does
+    figures = page.frame_locator("iframe").locator(".lk-figures").inner_text()
+    assert figures.count("13.3 ms") == 2
+
+    page.frame_locator("iframe").locator("[data-name=workers]").press("ArrowLeft")
+    expect(told).to_have_text(re.compile("^89 % busy"))
+    eight = page.get_by_role("button", name="8", exact=True)
+    expect(eight).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_part_of_the_page_is_no_setting_of_its_picture(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html#symptoms")
+    expect(page.frame_locator("iframe").locator("output")).to_have_text("2 workers")
+    assert page.frames[1].url.endswith("/workers.html")

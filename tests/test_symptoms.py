@@ -1,11 +1,7 @@
 """The pages of symptoms: each answers in a screen, with code that compiles and facts that a lesson has."""
 
-import functools
-import http.server
 import json
 import re
-import threading
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -119,37 +115,18 @@ def test_how_to_measure_a_job_of_ones_own_is_said_in_one_way_everywhere() -> Non
     assert command in re.sub("<.*?>", "", page)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the first page and of all symptoms, without the lessons."""
-    folder = tmp_path_factory.mktemp("site")
-    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
-    (folder / "index.html").write_text(pages.first_page(lessons), encoding="utf-8")
-    symptoms.write_pages(folder, {path.stem: pages.title(path.stem) for path in lessons})
-    for name in ("site.css", "filter.js"):
-        (folder / name).write_bytes((pages.HERE / "page" / name).read_bytes())
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 def size(visit: Visit, screen: tuple[int, int]) -> None:
     """Give the page the size of a *screen*."""
     visit.page.set_viewport_size({"width": screen[0], "height": screen[1]})
 
 
-def test_every_answer_fits_a_screen_and_no_page_is_wider(visit: Visit, site: str) -> None:
+def test_every_answer_fits_a_screen_and_no_page_is_wider(
+    visit: Visit, start_page: str
+) -> None:
     for screen in SCREEN, PHONE:
         size(visit, screen)
         for symptom in SYMPTOMS:
-            visit.page.goto(f"{site}/symptoms/{symptom.name}.html")
+            visit.page.goto(f"{start_page}/symptoms/{symptom.name}.html")
             # On a phone what it mostly is and how the answer begins; else all of it, to the link
             last = (
                 ".lessons-button" if screen == SCREEN else ".lessons-answer > :first-child"
@@ -160,17 +137,19 @@ def test_every_answer_fits_a_screen_and_no_page_is_wider(visit: Visit, site: str
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_can_be_used_by_all(visit: Visit, site: str, scheme: Any) -> None:
+def test_every_page_can_be_used_by_all(visit: Visit, start_page: str, scheme: Any) -> None:
     visit.page.emulate_media(color_scheme=scheme)
     size(visit, SCREEN)
     for symptom in SYMPTOMS:
-        visit.page.goto(f"{site}/symptoms/{symptom.name}.html")
+        visit.page.goto(f"{start_page}/symptoms/{symptom.name}.html")
         assert not serious_violations(visit.page, "body"), symptom.name
 
 
-def test_the_table_is_sorted_by_kind_and_can_be_filtered(visit: Visit, site: str) -> None:
+def test_the_table_is_sorted_by_kind_and_can_be_filtered(
+    visit: Visit, start_page: str
+) -> None:
     page = visit.page
-    page.goto(f"{site}/index.html")
+    page.goto(f"{start_page}/index.html")
     rows = page.locator("#lessons-symptoms tbody tr:has(td)")
     kinds = page.locator("#lessons-symptoms tbody th")
     assert rows.count() == len(SYMPTOMS)
@@ -179,7 +158,7 @@ def test_the_table_is_sorted_by_kind_and_can_be_filtered(visit: Visit, site: str
     box.fill("SHM  error")
     seen = rows.locator("visible=true").locator("a").all_text_contents()
     assert seen == ['"Bus error", or a worker is killed']
-    assert page.get_by_role("status").first.text_content() == f"1 of {len(SYMPTOMS)}"
+    assert page.locator("#lessons-found").text_content() == f"1 of {len(SYMPTOMS)}"
     assert kinds.locator("visible=true").count() == 1
     box.fill("")
     assert rows.locator("visible=true").count() == len(SYMPTOMS)

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from lessonkit import DataLoader, Dataset
+from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.pictures.drawing import png
 from lessonkit.widgets import explore, slider
 from tools.site import symptoms
@@ -55,6 +55,11 @@ SMALL, WORTH_IT = (
     1000,
     0.9,
 )  # bytes, and the share of them that a compressed file may have
+# In the first page's text, what its parts are put in the place of
+PART = re.compile(
+    r"\b(WAY_TORCH|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
+    r"GUESSES|BUSY|FIRST_LESSON)\b|ADDRESS"
+)
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
 KEYS = (
@@ -66,6 +71,9 @@ WAYS = {
     "WAY_TORCH": ("00", "01", "09", "11"),
     "WAY_SHORT": ("00", "01", "03", "04", "08"),
 }
+# Of the first page's question: ms, and counts of workers
+MAKE, STEP, BATCHES, BEGIN, MOST, GUESSES = 80, 10, 24, 2, 16, (2, 4, 8, 16)
+WORDS = {12: "Twelve"}
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -334,6 +342,9 @@ def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
     parts |= {"SYMPTOMS": symptoms.table(), "LESSONS": "\n".join(entries)}
     parts["OWN_JOB"] = symptoms.html(symptoms.own_job(name)).replace('href="../', 'href="')
     parts["HOURS"] = f"{sum(map(minutes, lessons)) / 60:.0f} hours"
+    parts |= question()
+    parts["COUNT"] = WORDS.get(len(lessons), str(len(lessons)))
+    parts["FIRST_LESSON"] = symptoms.place(lessons[0].stem, "")
     guide = "docs/teaching.md"
     linked = (
         f'<a href="https://github.com/{name}/blob/HEAD/{guide}">The guide for teachers</a>'
@@ -341,9 +352,23 @@ def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
     parts["TEACHING"] = linked if name else f"<code>{guide}</code> in the repository"
     parts["ADDRESS"] = address  # a preview is found only by a whole one
     text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
-    for name, part in parts.items():
-        text = text.replace(name, part, 1)
-    return text
+    return PART.sub(lambda part: parts[part[0]], text)
+
+
+def question() -> dict[str, str]:
+    """Return the parts of the first page's question, and how busy each answer keeps the accelerator."""
+    busy = [busy_after_first(workers) for workers in range(MOST + 1)]
+    buttons = [
+        f'<button type="button" value="{count}" aria-pressed="false">{count}</button>'
+        for count in GUESSES
+    ]
+    return {
+        "MAKE": str(MAKE),
+        "STEP": str(STEP),
+        "BEGIN": str(BEGIN),
+        "GUESSES": "\n".join(buttons),
+        "BUSY": json.dumps({"make": MAKE, "step": STEP, "busy": busy}),
+    }
 
 
 def ideas() -> dict[str, str]:
@@ -370,21 +395,26 @@ def minutes(lesson: Path) -> int:
     return int(told[1]) if told else 0
 
 
+def loader_with(workers: int = BEGIN) -> tuple[DataLoader, dict[str, Any]]:
+    """Return the loader of the first page, which makes whole batches, and how it is run."""
+    batches = Dataset.range(BATCHES).map(cost=MAKE / 1000, stage="Batch")
+    more: dict[str, Any] = {"num_workers": workers} if workers else {}
+    loader = DataLoader(batches, batch_size=None, **more)
+    return loader, {"num_epochs": 1, "train": STEP / 1000}
+
+
+def busy_after_first(workers: int) -> float:
+    """Return the share of the time after the first batch in which the accelerator works."""
+    loader, options = loader_with(workers)
+    trace = benchmark(loader, **options)
+    waited = trace.epochs[0].arrivals[0]
+    return round(trace.busy("Train") * trace.duration / (trace.duration - waited), 6)
+
+
 def picture_of_workers(folder: Path) -> None:
     """Write the picture that lives on the first page, before any Python, and one of it for links."""
-
-    def workers(workers: int = 2, prefetch_factor: int = 2) -> Any:
-        images = Dataset.range(48).map(cost=0.020, stage="Decode")
-        more: dict[str, Any] = (
-            {"num_workers": workers, "prefetch_factor": prefetch_factor} if workers else {}
-        )
-        return DataLoader(images, batch_size=4, **more), {
-            "num_epochs": 1,
-            "train": 0.010,
-        }
-
     one = explore(
-        workers, workers=slider(0, 9, unit="workers"), prefetch_factor=slider(1, 4)
+        loader_with, pinned={"workers": BEGIN}, workers=slider(0, MOST, unit="workers")
     )
     one.save(folder / "workers.html")
     if stored := one.stored():

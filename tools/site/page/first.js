@@ -22,7 +22,7 @@ if (frame.contentDocument.readyState === "complete") live();
 
 function follow() {
   const address = new URL(`workers.html${location.hash}`, location.href);
-  if (location.hash) inside().replace(address);
+  if (location.hash.includes("=")) inside().replace(address); // else it is a part of this page
 }
 addEventListener("hashchange", follow);
 follow();
