@@ -24,7 +24,7 @@ from lessonkit import Dataset
 from lessonkit.analysis import measure
 from lessonkit.job import job, numbers, watching
 from lessonkit.job.job import allowed_cores
-from lessonkit.job.recommend import Recommendation, TableRow, combinations
+from lessonkit.job.recommend import Recommendation, TableRow, combinations, forecast_row
 
 pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
 
@@ -395,7 +395,7 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     assert sum(job.count(job.setting(num_workers=3))) == 30
     offered = {setting.get("num_workers", workers) for setting in combinations(job)}
     assert offered == ({0, 1} if workers == 0 else {3})
-    page = str(Recommendation(job, job.forecast()))
+    page = str(Recommendation(job, [forecast_row(job, {})]))
     assert "num_workers=0: 40 samples" in page
     assert "share them out" in page
 
@@ -408,7 +408,9 @@ def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(
     job = measured(loader)
     offered = {setting.get("num_workers", 0) for setting in combinations(job)}
     assert 2 * cores not in offered
-    assert f"num_workers={2 * cores}: 0 samples" in str(Recommendation(job, job.forecast()))
+    assert f"num_workers={2 * cores}: 0 samples" in str(
+        Recommendation(job, [forecast_row(job, {})])
+    )
     with pytest.raises(ValueError, match="an epoch has no batch"):
         job.forecast(num_workers=2 * cores)
 
