@@ -99,7 +99,7 @@ def gpu_rows(name: str) -> list[tuple[str, float, float]]:
 
 
 def gpu_table(name: str) -> str:
-    """Return a table of what an epoch of a job on the GPU took, beside what was predicted."""
+    """Return a table of what an epoch of a job on the GPU took, with what was predicted."""
     lines = [f"{'seconds of the first epoch':44}predicted  measured     off"]
     for words, told, took in gpu_rows(name):
         lines.append(f"{words:44}{told:9.2f}{took:10.2f}{told / took - 1:+8.0%}")

@@ -71,7 +71,7 @@ def jpeg(draw: numpy.random.Generator) -> bytes:
 def served(
     folder: str | Path, bandwidth: float = inf, first_byte: float = 0
 ) -> Iterator[str]:
-    """Serve *folder* over HTTP, as slowly as a storage far away; the block gets its address.
+    """Serve *folder* over HTTP, as slowly as storage far away; the block gets its address.
 
     All answers together take at most *bandwidth* bytes per second; each begins after
     *first_byte* seconds. Raises TypeError or ValueError for a bandwidth that is not above
