@@ -137,3 +137,29 @@ def test_a_batch_on_the_critical_path_is_outlined_whole(visit: Visit) -> None:
     assert len(bars) == 12  # of one worker: each of its batches decides
     for bar in bars:
         assert any(bar == pytest.approx(outline, abs=3) for outline in outlined)
+
+
+TIMES = """() => [...document.querySelectorAll(".lk-axis text")].map((text) => text.textContent)"""
+LAST = """() => Math.max(...[...document.querySelectorAll("rect.lk-bar[data-stage=Train]")]
+    .map((rect) => rect.getBoundingClientRect().right))"""
+
+
+@pytest.mark.parametrize("pinned", [None, {"workers": 1}])
+def test_a_faster_setting_has_shorter_bars_on_the_axis_of_the_run_it_is_compared_with(
+    visit: Visit, pinned: Any
+) -> None:
+    alone = Alone(visit, explore(loader, pinned=pinned, workers=[1, 2, 4]))
+    times, before = visit.page.evaluate(TIMES), visit.page.evaluate(LAST)
+    slow = alone.widget.picture({"workers": 1})[1]["end"]
+    start = visit.page.locator(".lk-timeline").bounding_box()
+    assert start
+    offset = start["x"] + 92  # where the axis begins
+    for workers in (2, 4):
+        visit.page.get_by_label("workers").select_option(label=str(workers))
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        assert visit.page.evaluate(TIMES) == times
+        fast = alone.widget.picture({"workers": workers})[1]["end"]
+        assert (visit.page.evaluate(LAST) - offset) / (before - offset) == pytest.approx(
+            fast / slow, rel=0.02
+        )

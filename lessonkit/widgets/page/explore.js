@@ -28,6 +28,7 @@ class Explore {
     const above = [this.task?.node, this.controls.node, this.error, this.formula?.node];
     el.append(...above.filter(Boolean), ...this.view.nodes, this.panel);
     this.view.pinned = state.pinned;
+    this.view.first = state.scene;
     if (!state.alone) this.view.strip.choose = (rank) => this.choose(rank);
     if (state.error) this.refuse(state.error);
     if (state.scene) {

@@ -16,8 +16,10 @@ const HEARD = { // events, and the methods that act on them
 
 class Timeline {
   constructor({ onTime, onBar, height }) {
-    // `other`: a second run on the same axis; `bar`: the one that is pointed at.
-    Object.assign(this, { onTime, onBar, height, scene: null, other: null, time: 0, bar: -1 });
+    // `other`: a second run on the same axis; `least`: what that axis has room for in any case;
+    // `bar`: the one that is pointed at.
+    Object.assign(this, { onTime, onBar, height, scene: null, other: null, least: 0 });
+    Object.assign(this, { time: 0, bar: -1 });
     this.show = { path: false, waits: true, memory: false };
     this.bars = [];
     this.hatch = unique("hatch");
@@ -41,7 +43,7 @@ class Timeline {
 
   get end() {
     // Held still under a hand.
-    return this.held ?? Math.max(1, this.scene.end, this.other?.end ?? 0);
+    return this.held ?? Math.max(1, this.least, this.scene.end, this.other?.end ?? 0);
   }
 
   x = (micros) => LEFT + (micros / this.end) * (this.width - LEFT - RIGHT);

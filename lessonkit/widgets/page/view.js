@@ -8,7 +8,8 @@ const STILL = 700; // ms between steps where the reader wants no motion
 
 class View {
   constructor() {
-    Object.assign(this, { scene: null, pinned: null, real: null });
+    // `first`: the run at the start of the controls, with which a learner compares all others.
+    Object.assign(this, { scene: null, first: null, pinned: null, real: null });
     this.figures = div("lk-figures");
     this.said = spoken("lk-said");
     this.plumbing = new Plumbing();
@@ -28,7 +29,7 @@ class View {
     this.frame = watched(this.timeline.svg, (width) => {
       if (!this.scene || width === this.timeline.width) return;
       this.timeline.draw(this.scene, width);
-      this.strip.draw(this.scene.strip, this.timeline.width, this.scene.end);
+      this.strip.draw(this.scene.strip, this.timeline.width, this.timeline.end);
     });
     this.keys = div("lk-keys");
     this.strip = new Strip();
@@ -65,10 +66,11 @@ class View {
   drawNow() {
     const { scene } = this;
     this.timeline.other = this.real ?? this.pinned;
+    this.timeline.least = (this.pinned ?? this.first)?.end ?? 0;
     this.timeline.isPinned = !this.real && this.pinned !== null;
     this.plumbing.draw(scene);
     this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
-    this.strip.draw(scene.strip, this.timeline.width, scene.end);
+    this.strip.draw(scene.strip, this.timeline.width, this.timeline.end);
     this.drawFigures();
     this.drawKeys();
     if (this.timeline.bar < 0) this.say(-1);
@@ -121,12 +123,12 @@ class View {
   play() {
     if (this.playing) return this.stop();
     const { timeline } = this;
-    if (timeline.time >= timeline.end) timeline.seek(0);
+    if (timeline.time >= this.scene.end) timeline.seek(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     named(this.playButton, "Pause").textContent = "pause";
     let before = performance.now();
     const frame = (now) => {
-      const isAtEnd = timeline.time >= timeline.end, passed = now - before;
+      const isAtEnd = timeline.time >= this.scene.end, passed = now - before;
       if (!this.playing || !timeline.svg.isConnected || isAtEnd) return this.stop();
       if (!still) timeline.seek(timeline.time + (passed * 1000) / Number(this.slower.value));
       else if (passed > STILL) timeline.step(1);
