@@ -95,7 +95,7 @@ def assert_true(page: Any, cell: str, view: Explore) -> Any:
             else []
         )
         shown += (
-            [[re.sub("^[✓✗] ", "", text) for text in found["goals"]]] if view.task else []
+            [[re.sub("^[✓✗○] ", "", text) for text in found["goals"]]] if view.task else []
         )
         if shown == wanted:
             return found

@@ -102,7 +102,9 @@ def test_a_prediction_comes_before_the_run(page: Any) -> None:
 def test_a_challenge_is_failed_and_passed_with_its_slider(page: Any) -> None:
     task = widget(page, 1)
     said = task.locator(".lk-verdict")
-    said.get_by_text("Not yet. Accelerator busy: ").wait_for()
+    goals = task.locator(".lk-goals li")
+    assert goals.inner_text().startswith("○ accelerator busy: ")
+    assert said.inner_text() == ""
     hint = task.get_by_role("button", name="Show the next hint")
     hint.click()
     task.get_by_text("Turn it.").wait_for()
@@ -116,6 +118,9 @@ def test_a_challenge_is_failed_and_passed_with_its_slider(page: Any) -> None:
     task.get_by_role("slider", name="buffer").focus()
     page.keyboard.press("ArrowRight")
     said.get_by_text("Passed: every goal is met.").wait_for()
+    page.keyboard.press("ArrowLeft")
+    said.get_by_text("✗ Not yet.", exact=True).wait_for()
+    assert goals.inner_text().startswith("✗ accelerator busy: ")
 
 
 def test_a_pipeline_of_ones_own_is_judged(page: Any) -> None:

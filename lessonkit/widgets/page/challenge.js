@@ -2,7 +2,7 @@
 
 class Task {
   constructor({ text, goals, hints, solution }) {
-    this.goals = html("ul", { class: "lk-goals" }, ...goals.map((goal) => html("li", {}, goal)));
+    this.goals = html("ul", { class: "lk-goals" }, ...goals.map((goal) => openGoal(goal)));
     this.said = spoken("lk-verdict");
     const shown = html("div");
     const left = [...hints];
@@ -19,12 +19,23 @@ class Task {
 
   solved = () => (this.node.dataset.solved = "");
 
-  judge({ passed, goals, message }) {
+  // Before anything was *tried*, a goal is open and not missed.
+  judge({ passed, goals, message }, tried = true) {
     if (passed) this.solved();
-    this.said.replaceChildren(verdict(passed, message));
-    this.goals.replaceChildren(...goals.map(([met, said]) => marked("li", met, said)));
+    const node = ([met, said]) => (met || tried ? marked("li", met, said) : openGoal(said));
+    this.goals.replaceChildren(...goals.map(node));
+    if (passed || !goals.length) return this.said.replaceChildren(verdict(passed, message));
+    if (!tried) return this.said.replaceChildren();
+    // The goals say it to those who see them; who hears this hears the first that was missed.
+    const met = goals.filter(([met]) => met).length;
+    const count = goals.length > 1 ? ` You meet ${met} of ${goals.length} goals.` : "";
+    const brief = verdict(false, `Not yet.${count}`);
+    const heard = html("span", { class: "lk-words" }, message);
+    return this.said.replaceChildren(attributes(brief, { "aria-hidden": "true" }), heard);
   }
 }
+
+const openGoal = (goal) => html("li", {}, "○ ", goal);
 
 class Challenge {
   constructor(model, el) {

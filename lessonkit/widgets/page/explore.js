@@ -95,7 +95,7 @@ class Explore {
   }
 
   judge(verdict) {
-    this.task.judge(verdict);
+    this.task.judge(verdict, Boolean(this.reached));
     const isNew = this.reached && JSON.stringify(verdict.goals) !== JSON.stringify(this.reached);
     this.reached = verdict.goals;
     this.passed ||= verdict.passed;
