@@ -1,8 +1,9 @@
 """Numbers as people read them: one format for times, shares and sizes, in Python and on a page.
 
 A number has two digits after the point if it is below 10, one if it is below 1,000, and none if
-it is larger; zeros at the end are left out, a half is rounded up, and commas set the thousands
-apart. A time of 10 s or more is in seconds with two digits, a shorter one in milliseconds.
+it is larger; zeros at the end are left out, a half goes to the even digit as in Python's own
+formats, and commas set the thousands apart. A time of 10 s or more is in seconds with two
+digits, a shorter one in milliseconds.
 Only in the columns of a table have all numbers three digits, so that the points are in line.
 `widgets/page/dom.js` follows the same rules, and a test holds the two together.
 """
@@ -57,12 +58,16 @@ def counted(count: float, things: str) -> str:
 def number(value: float, digits: int | None = None) -> str:
     """Write a number by the rules above, or with at most as many *digits* after the point.
 
+    With *digits* a half is rounded up, so that two numbers and their difference agree.
+
     >>> number(2.18), number(26.5), number(210), number(0.125), number(1234.5)
-    ('2.18', '26.5', '210', '0.13', '1,235')
+    ('2.18', '26.5', '210', '0.12', '1,234')
     >>> number(10.96, 2), number(10.2, 2), number(10.96 - 10.2, 2)
     ('10.96', '10.2', '0.76')
     """
     if digits is None:
         digits = (abs(value) < 1000) + (abs(value) < 10)
-    text = f"{value * (1 + 1e-9):z,.{digits}f}"
+    else:
+        value *= 1 + 1e-9
+    text = f"{round(value, 12):z,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -48,7 +48,7 @@ def test_a_try_lights_one_square() -> None:
             benchmark(dataset, **options).per_sample,
             "",
         )
-        assert text == ("34.3 ms" if 0 in square else "20 ms")  # the plateau of the lesson
+        assert text == ("34.2 ms" if 0 in square else "20 ms")  # the plateau of the lesson
 
 
 def test_the_tuner_walks_as_autotune_does() -> None:

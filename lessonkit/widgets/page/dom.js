@@ -110,8 +110,13 @@ function nearest(all, away) {
 // Numbers, times and sizes as `lessonkit/words.py` writes them.
 const GROUPED = new Intl.NumberFormat("en", { signDisplay: "negative" });
 
-function number(value, digits = (Math.abs(value) < 1000) + (Math.abs(value) < 10)) {
-  return GROUPED.format(Number((value * (1 + 1e-9)).toFixed(digits)));
+function number(value, wanted) {
+  const size = Math.abs(value), digits = wanted ?? (size < 1000) + (size < 10);
+  const kept = Number((wanted === undefined ? value : value * (1 + 1e-9)).toFixed(12));
+  // `toFixed` rounds a half up; only an eighth, a fourth or a half is one.
+  const scaled = kept * 10 ** digits, isHalf = Number.isInteger(8 * kept) && scaled % 1 !== 0;
+  const even = Math.abs(scaled % 1) === 0.5 ? 2 * Math.round(scaled / 2) : Math.round(scaled);
+  return GROUPED.format(isHalf ? even / 10 ** digits : Number(kept.toFixed(digits)));
 }
 
 // Microseconds, as the kernel gives them.
