@@ -296,7 +296,7 @@ def test_where_there_is_no_number_the_run_is_shown_all_the_same() -> None:
         "said": "the formula has no number for calls",
         "beaten": [],
     }
-    assert drawn["samples"] == 6
+    assert drawn["figures"][1][1] == "for 6 samples"
     shown = explore(often, formula="calls / read", calls=[2, None], read=COST)
     assert (
         shown.picture(shown.values({"calls": 0, "read": 0}))[1]["formula"]["value"] == "?"

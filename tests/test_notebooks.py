@@ -336,7 +336,7 @@ def drawn(lab: Explore, values: dict[str, Any]) -> dict[str, Any]:
     """The picture of a setting; it must be one."""
     said = {name: (control.texts, values[name]) for name, control in lab.controls.items()}
     _, picture = lab.picture(lab.values(values))
-    assert picture["samples"] > 0, said
+    assert picture["perSample"] > 0, said
     bars = picture["bars"]
     assert min(bars["start"]) >= 0, said
     assert (

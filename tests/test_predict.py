@@ -30,7 +30,7 @@ def test_the_right_answer_is_computed_and_shows_the_run() -> None:
         "tries": [["210 ms", "certain", True]],
     }
     assert answer["text"] == "Right. The answer is 210 ms. Everything adds up."
-    assert answer["scene"]["samples"] == 6
+    assert answer["scene"]["figures"][1][1] == "for 6 samples"
 
 
 def test_a_known_misconception_gets_its_own_sentence_and_not_the_run() -> None:

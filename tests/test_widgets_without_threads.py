@@ -50,14 +50,17 @@ def test_nothing_is_stopped() -> None:
 
 def test_a_run_is_shown_and_every_question_answered() -> None:
     said = Said(explore(pipeline, n=(1, 3)))
-    assert json.loads(said.widget.state)["scene"]["samples"] == 4
-    assert said.ask({"do": "show", "id": 1, "values": {"n": 2}})[1]["samples"] == 6
-    assert json.loads(show(pipeline()).state)["scene"]["samples"] == 4
+    assert json.loads(said.widget.state)["scene"]["figures"][1][1] == "for 4 samples"
+    assert (
+        said.ask({"do": "show", "id": 1, "values": {"n": 2}})[1]["figures"][1][1]
+        == "for 6 samples"
+    )
+    assert json.loads(show(pipeline()).state)["scene"]["figures"][1][1] == "for 4 samples"
 
 
 def test_a_question_is_asked_and_a_challenge_judged() -> None:
     said = Said(predict("How long?", pipeline()))
-    assert said.ask({"do": "reveal"})[1]["scene"]["samples"] == 4
+    assert said.ask({"do": "reveal"})[1]["scene"]["figures"][1][1] == "for 4 samples"
     assert checked(pipeline).passed
 
 
@@ -66,7 +69,7 @@ def test_a_real_run_goes_on_within_its_question() -> None:
     for turn in range(2):
         said.ask({"do": "run", "id": turn, "values": {"n": 1}})
         assert said.messages[-1][0] == {"about": "real", "id": turn}
-        assert said.messages[-1][1]["scene"]["samples"] == 4
+        assert said.messages[-1][1]["scene"]["figures"][1][1] == "for 4 samples"
     assert "progress" in [about["about"] for about, _ in said.messages]
 
 
