@@ -124,6 +124,7 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "index.html").write_text(pages.first_page(lessons), encoding="utf-8")
     symptoms.write_pages(folder, {path.stem: pages.title(path.stem) for path in lessons})
     pages.picture_of_workers(folder)
+    pages.write_cards(lessons, folder)
     for path in (pages.HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):
             shutil.copy(path, folder)

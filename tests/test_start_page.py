@@ -74,3 +74,14 @@ def test_a_part_of_the_page_is_no_setting_of_its_picture(
     page.goto(f"{start_page}/index.html#symptoms")
     expect(page.frame_locator("iframe").locator("output")).to_have_text("2 workers")
     assert page.frames[1].url.endswith("/workers.html")
+
+
+def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    pictures = page.locator("ol > li img")
+    expect(pictures).to_have_count(12)
+    for picture in pictures.all():
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("complete", True)
+        assert picture.evaluate("(one) => one.naturalWidth") > 400

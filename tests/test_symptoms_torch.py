@@ -109,6 +109,19 @@ def test_no_two_workers_draw_the_same_numbers() -> None:
     assert len(drawn.unique()) > 0.99 * SAMPLES
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this is not Linux")
+def test_a_kept_tensor_holds_a_file_open_and_its_copy_does_not() -> None:
+    def held(keep: Any) -> int:
+        before = len(list(Path("/proc/self/fd").iterdir()))
+        loader = torch.utils.data.DataLoader(Numbers(), batch_size=64, num_workers=1)
+        kept = [keep(batch) for batch in loader]
+        assert len(kept) == SAMPLES // 64
+        return len(list(Path("/proc/self/fd").iterdir())) - before
+
+    assert held(lambda batch: batch) >= SAMPLES // 64
+    assert held(torch.clone) < 5
+
+
 def test_texts_in_an_array_are_the_texts() -> None:
     texts = ["", "one", "zwölf", "three"]
     kept = run("memory-grows")["Texts"](texts)

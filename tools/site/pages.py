@@ -111,6 +111,7 @@ def assemble(
     write(translations / "en.json", {"data": {}, "message": ""})
     lessons = sorted((folder / "files").glob("*.ipynb"))
     (folder / "index.html").write_text(first_page(lessons, name, address), encoding="utf-8")
+    write_cards(lessons, folder)
     titles = {path.stem: title(path.stem) for path in lessons}
     symptoms.write_pages(folder, titles, name, address)
     add_ours(folder, python)
@@ -331,8 +332,9 @@ def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
     """
     idea, by_number = ideas(), {path.name[:2]: path for path in lessons}
     entries = [
-        f"<li><b>{link(path)}</b><p>{escape(idea[path.name[:2]])}</p>"
-        f"<small>{minutes(path)} minutes</small></li>"
+        f"<li><b>{link(path)}</b>"
+        f'<img src="cards/{path.stem}.png" alt="" loading="lazy" {size_of_first(path)}>'
+        f"<p>{escape(idea[path.name[:2]])}</p><small>{minutes(path)} minutes</small></li>"
         for path in lessons
     ]
     parts = {
@@ -387,6 +389,19 @@ def title(lesson: str) -> str:
     told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
     (text,) = re.findall(rf"^\| \[({lesson[:2]} [^\]]*)\]", told, re.M)
     return str(text)
+
+
+def size_of_first(lesson: Path) -> str:
+    """Return how large the first picture of a *lesson* is, as attributes."""
+    return symptoms.size(symptoms.first_picture(lesson.stem))
+
+
+def write_cards(lessons: list[Path], folder: Path) -> None:
+    """Write the first picture of each of the *lessons*, which its card on the first page shows."""
+    (folder / "cards").mkdir()
+    for path in lessons:
+        content = symptoms.png(symptoms.first_picture(path.stem))
+        (folder / "cards" / f"{path.stem}.png").write_bytes(content)
 
 
 def minutes(lesson: Path) -> int:

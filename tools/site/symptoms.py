@@ -104,11 +104,26 @@ def html(text: str, lesson: str = "") -> str:
 
 def drawn(picture: dict[str, Any], name: str) -> str:
     """Return the element that shows the file *name* with a stored *picture*, as large as in its lesson."""
-    content, said = png(picture), escape("".join(picture["data"]["text/plain"]))
+    said = escape("".join(picture["data"]["text/plain"]))
+    return f'<figure><img src="{name}" alt="{said}" {size(picture)}></figure>'
+
+
+def size(picture: dict[str, Any]) -> str:
+    """Return the attributes that say how large a stored *picture* is shown in its lesson."""
+    content = png(picture)
     width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
     shown = picture["metadata"].get("image/png", {}).get("width", width)
-    size = f'width="{shown}" height="{round(height * shown / width)}"'
-    return f'<figure><img src="{name}" alt="{said}" {size}></figure>'
+    return f'width="{shown}" height="{round(height * shown / width)}"'
+
+
+def first_picture(lesson: str) -> dict[str, Any]:
+    """Return the first picture that is stored in a *lesson*."""
+    return next(
+        output
+        for cell in cells(lesson).values()
+        for output in cell.get("outputs", ())
+        if "image/png" in output.get("data", {})
+    )
 
 
 def png(picture: dict[str, Any]) -> bytes:
