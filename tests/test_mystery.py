@@ -193,4 +193,4 @@ def test_the_teacher_s_page_has_the_answers_of_its_number() -> None:
     for count, loader in enumerate(made(2024).loaders, 1):
         milliseconds = f"{loader.after[loader.best].per_sample * 1e3:.1f} ms"
         culprit = CULPRITS[loader.culprit]
-        assert f"Loader {count}: {culprit}, {loader.best} ({milliseconds})." in page
+        assert f"| {count} | {culprit} | {loader.best} | {milliseconds} |" in page
