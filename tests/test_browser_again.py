@@ -1,5 +1,6 @@
 """A lesson on the site that is loaded again: all is there as it was left, and every number is true."""
 
+import json
 import re
 from time import monotonic, sleep
 from typing import Any
@@ -82,7 +83,11 @@ def assert_true(page: Any, cell: str, view: Explore) -> Any:
     while True:
         found = seen(page, cell)
         drawn = view.picture(view.values(found["values"]))[1]
-        wanted = [[value for value, _ in drawn["figures"]], [drawn["summary"]]]
+        figures = [value for value, _ in drawn["figures"]]
+        pinned = json.loads(view.state)["pinned"]
+        if pinned and pinned["summary"] != drawn["summary"]:
+            figures.insert(1, f"{pinned['perSample'] / drawn['perSample']:.2f}×")
+        wanted = [figures, [drawn["summary"]]]
         if view.formula:
             judged = drawn["formula"]
             wanted.append([judged["value"], judged["said"]])

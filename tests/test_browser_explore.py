@@ -1,5 +1,6 @@
 """`explore` in JupyterLab and in Voilà, as a learner meets it: every picture is checked against the trace."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -136,7 +137,10 @@ class Shown:
         return self.page.get_by_role("slider", name=name, exact=True)
 
     def button(self, name: str) -> Any:
-        return self.page.get_by_role("button", name=name, exact=True)
+        """Of a name that a word on the button begins, the rest is enough."""
+        return self.page.get_by_role(
+            "button", name=re.compile(f"^(.*: )?{re.escape(name)}$")
+        )
 
     def is_picture_of(self, **values: int) -> None:
         laid = expected(**values)

@@ -8,7 +8,7 @@ class Task {
     const left = [...hints];
     const hint = button(`hint (${left.length})`, "Show the next hint", () => {
       shown.append(html("p", {}, left.shift()));
-      hint.textContent = `hint (${left.length})`;
+      named(hint, "Show the next hint", `hint (${left.length})`);
       hint.disabled = !left.length;
     });
     const help = div("lk-help", ...(hints.length ? [hint, shown] : []));

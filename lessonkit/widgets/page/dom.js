@@ -99,7 +99,13 @@ function button(text, title, act, given = {}) {
   return named(html("button", { type: "button", onclick: act, ...KEYS, ...given }, text), title);
 }
 
-const named = (node, title) => attributes(node, { title, "aria-label": title });
+// Who speaks to the page says what is written on a button: its name begins with that.
+function named(node, title, text = node.textContent) {
+  node.textContent = text;
+  const isSaid = /[a-z]/i.test(text);
+  const isPart = title.toLowerCase().includes(text.toLowerCase());
+  return attributes(node, { title, "aria-label": isSaid && !isPart ? `${text}: ${title}` : title });
+}
 
 // The index of the one that is least far away.
 function nearest(all, away) {

@@ -51,6 +51,7 @@ class Explore {
   // The controls go to where they were together with the picture of that, and not before it.
   recall(record) {
     if (!record) return;
+    this.isBegun = true;
     this.passed = record.right;
     if (this.passed) this.task?.solved();
     const step = (one) => stepOf(one, record.said[one.name]) ?? one.value;
@@ -70,6 +71,7 @@ class Explore {
 
   turn(name, rest) {
     this.recalled = null;
+    this.isBegun = true;
     if (rest) this.keep();
     this.view.real = null;
     this.formula?.follow(this.view.timeline.bar);
@@ -95,7 +97,7 @@ class Explore {
   }
 
   judge(verdict) {
-    this.task.judge(verdict, Boolean(this.reached));
+    this.task.judge(verdict, Boolean(this.reached ?? this.isBegun));
     const isNew = this.reached && JSON.stringify(verdict.goals) !== JSON.stringify(this.reached);
     this.reached = verdict.goals;
     this.passed ||= verdict.passed;
@@ -159,7 +161,7 @@ class Explore {
     for (const { node } of this.formula?.edges ?? []) node.inert = isRunning;
     this.stopping &&= isRunning;
     const [text, title] = isRunning ? ["cancel", "Cancel the real run"] : ["run for real", RUN];
-    named(this.runButton, title).textContent = text;
+    named(this.runButton, title, text);
   }
 
   // A run that ends, or says how far it is, may be of another view.

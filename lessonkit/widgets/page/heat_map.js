@@ -56,7 +56,7 @@ class HeatMap {
   light(step) {
     const [[x, y], , text, why] = step, square = this.squares[x][y];
     const title = `${square.label}: ${text} per sample`;
-    named(square, title).textContent = text;
+    named(square, title, text);
     this.lit.delete(square);
     this.lit.set(square, step);
     // The brightest is the fastest of those that are lit: the map knows no more than its reader.

@@ -98,7 +98,8 @@ class Predict {
   focus = () => this.card.querySelector("[tabindex], input").focus();
 
   radios(texts, name, title) {
-    const inputs = texts.map((_, value) => html("input", { type: "radio", name, value, ...KEYS }));
+    const given = { type: "radio", name, onkeydown: (event) => this.enter(event), ...KEYS };
+    const inputs = texts.map((_, value) => html("input", { ...given, value }));
     const labels = texts.map((text, value) => html("label", {}, inputs[value], ` ${text}`));
     const sentences = texts.some((text) => text.length > 20) ? " lk-sentences" : "";
     const legend = html("legend", {}, title);
@@ -109,12 +110,17 @@ class Predict {
 
   field(unit, limit) {
     const aria = { "aria-label": `Your answer${unit && ` in ${unit}`}` };
-    const onkeydown = ({ key }) => key === "Enter" && this.commit();
+    const onkeydown = (event) => this.enter(event);
     const input = html("input", { type: "number", step: "any", ...aria, onkeydown, ...KEYS });
     const after = html("span", {}, `${unit} `, html("small", {}, limit));
     const node = labelled("Your answer", input, after);
     const set = (value) => (input.value = Number.isFinite(value) && value >= 0 ? value : "");
     return { node, set, get: () => (input.value === "" ? -1 : Number(input.value)) };
+  }
+
+  // With Shift it moves on to the next cell.
+  enter({ key, shiftKey }) {
+    if (key === "Enter" && !shiftKey) this.commit();
   }
 
   commit() {

@@ -125,7 +125,7 @@ class View {
     const { timeline } = this;
     if (timeline.time >= this.scene.end) timeline.seek(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    named(this.playButton, "Pause").textContent = "pause";
+    named(this.playButton, "Pause", "pause");
     let before = performance.now();
     const frame = (now) => {
       const isAtEnd = timeline.time >= this.scene.end, passed = now - before;
@@ -141,6 +141,6 @@ class View {
   stop() {
     cancelAnimationFrame(this.playing);
     this.playing = 0;
-    named(this.playButton, "Play").textContent = "play";
+    named(this.playButton, "Play", "play");
   }
 }

@@ -35,6 +35,7 @@ function button(text, act) {
 
 function say(text, done) {
   words.textContent = text;
+  line.classList.toggle("lessons-warning", text === second && second !== "");
   if (done) bar.remove();
 }
 
@@ -365,15 +366,14 @@ function runLesson() {
   const { widgets } = panel().content;
   const next = widgets.findLast((cell) => NEXT.test(codeOf(cell)));
   next?.node.classList.add("lessons-next");
-  const level = (cell) =>
-    cell.model.type === "markdown" && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
+  const isText = (cell) => cell.model.type === "markdown";
+  const level = (cell) => isText(cell) && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
   const main = mainOf(widgets);
   const done = runLater(main);
   for (const heading of widgets.slice(main.length).filter(level)) {
-    const at = widgets.indexOf(heading), deep = level(heading);
-    const ends = (cell, place) => place > at && level(cell) && level(cell) <= deep;
-    const end = widgets.findIndex(ends);
-    const section = widgets.slice(at + 1, end < 0 ? undefined : end);
+    const after = widgets.slice(widgets.indexOf(heading) + 1);
+    const end = after.findIndex((cell) => level(cell) && level(cell) <= level(heading));
+    const section = after.slice(0, end < 0 ? undefined : end);
     const open = () => !heading.headingCollapsed && level(heading) > 2 && runLater(section);
     heading.headingCollapsedChanged.connect(open);
     open();
