@@ -8,18 +8,27 @@ from hypothesis import strategies as st
 from random_pipelines import pipeline
 from random_runs import COSTS, MS
 
-from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, straggler
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Trace,
+    benchmark,
+    straggler,
+)
 from lessonkit.engine.trace import NO_CORE, Identity
 from lessonkit.explain.critical_path import ended, idle_stretches
 from lessonkit.pictures.layout import (
+    COLOURS,
     IDLE,
     Layout,
     batch_label,
     colours_of,
-    ink_on,
     layout,
     letter_of,
 )
+from lessonkit.pictures.timeline import SHARES
 
 
 def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, str]]:
@@ -171,13 +180,39 @@ def test_stages_have_the_same_colours_everywhere() -> None:
     assert len(set(many.values())) == 8
 
 
-def test_text_is_dark_on_light_and_white_on_dark() -> None:
-    assert [ink_on(colour) for colour in ("#ccbb44", "#66ccee", "#ee6677")] == [
-        "#000000"
-    ] * 3
-    assert [ink_on(colour) for colour in ("#4477aa", "#aa3377", "#228833")] == [
-        "#ffffff"
-    ] * 3
+def test_work_has_the_same_colour_with_and_without_workers() -> None:
+    images = Dataset.range(8).map(cost=0.020, stage="Decode")
+
+    def colour(workers: int, stage: str) -> str:
+        rows = layout(benchmark(DataLoader(images, batch_size=4, num_workers=workers))).rows
+        return next(row.colour for row in rows if row.stage == stage)
+
+    assert colour(0, "Decode") == colour(2, "Worker")
+    assert colour(2, "Train") == colour(0, "Train") != colour(2, "Worker")
+
+
+def luminance(colour: str) -> float:
+    """How bright a colour is, from 0 to 1, as the rules for readable pages define it."""
+    parts = [part / 255 for part in bytes.fromhex(colour[1:])]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in parts
+    ]
+    red, green, blue = linear
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted([luminance(one), luminance(other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_bars_are_seen_on_any_page_and_text_is_read_on_bars() -> None:
+    others = colours_of([f"stage {number}" for number in range(8)])
+    for colour in {*COLOURS.values(), *SHARES.values(), *others.values()}:
+        assert contrast(colour, "#ffffff") >= 3
+        assert contrast(colour, "#212121") >= 3  # of a dark JupyterLab
+        assert contrast(colour, "#000000") >= 4.5  # of the text
 
 
 @st.composite

@@ -26,15 +26,16 @@ from lessonkit.engine.trace import (
 )
 from lessonkit.explain.critical_path import idle_stretches
 
-# Paul Tol's bright scheme, which people who do not see all colours can tell apart too.
+# Each can be seen on white and on a dark page, and black text can be read on it; people who do not
+# tell red from green see these as blue, brown or grey, each lighter or darker.
 COLOURS = {
-    "Open": "#aa3377",
-    "Read": "#4477aa",
-    "Map": "#ccbb44",
-    "Batch": "#66ccee",
-    "Load": "#ee6677",
-    "Train": "#228833",
-    "Others": "#d0d7de",  # ranks that are waited for
+    "Open": "#c2478f",
+    "Read": "#4580bd",
+    "Map": "#a68200",
+    "Batch": "#1e9dc0",
+    "Load": "#ec626c",
+    "Train": "#238a35",
+    "Others": "#8b949e",  # ranks that are waited for
 }
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 # All bars that are no work, in the order of a legend
@@ -106,10 +107,17 @@ def layout(trace: Trace) -> Layout:
     if train is not None:  # it says what it waits for, the longest first
         for start, end, blame in idle_stretches(trace):
             bars.append(Bar(train, 0, start, end, IDLE, note=", ".join(blame)))
-    colours = colours_of([*rows])
+    # A worker has the colour that its first work would have without workers.
+    own = {
+        workers[stage][1]: stage
+        for stage in reversed(trace.stages)
+        if stage in workers and stage.role not in (START, FILL)
+    }
+    looks = [own.get(stage, stage) for stage in rows]
+    colours = colours_of(looks)
     shown_rows = [
-        Row(stage, max(1, len(ends)), colours[stage])
-        for stage, ends in zip(rows, lanes, strict=True)
+        Row(stage, max(1, len(ends)), colours[look])
+        for stage, look, ends in zip(rows, looks, lanes, strict=True)
     ]
     return Layout(shown_rows, bars, names)
 
@@ -252,14 +260,14 @@ def letter_of(number: int) -> str:
 def colours_of(stages: list[str]) -> dict[str, str]:
     """Choose a colour for each stage: the same in every picture, and no two alike if possible."""
     more = [
-        "#ee8866",
-        "#44bb99",
-        "#aaaa00",
-        "#99ddff",
-        "#ffaabb",
-        "#77aadd",
-        "#bbcc33",
-        "#eedd88",
+        "#d1622b",
+        "#2a9a75",
+        "#878600",
+        "#b56bc4",
+        "#e06aa6",
+        "#8074da",
+        "#6aa12e",
+        "#ad7850",
     ]
     colours = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
     for stage in stages:
@@ -270,9 +278,3 @@ def colours_of(stages: list[str]) -> dict[str, str]:
                 (one for one in order if one not in colours.values()), order[0]
             )
     return colours
-
-
-def ink_on(colour: str) -> str:
-    """Return black or white, the one that is easier to read on *colour*."""
-    red, green, blue = bytes.fromhex(colour[1:])
-    return "#000000" if 0.3 * red + 0.59 * green + 0.11 * blue > 128 else "#ffffff"

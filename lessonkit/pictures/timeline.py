@@ -24,14 +24,14 @@ from .drawing import (
     draw_boxes,
     write_text,
 )
-from .layout import COLOURS, NOT_WORK, Bar, ink_on, layout
+from .layout import COLOURS, NOT_WORK, Bar, layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = {
     "trains": COLOURS["Train"],
-    "waits for its own data": "#ee8866",
+    "waits for its own data": "#8074da",
     "waits for other ranks": COLOURS["Others"],
 }
 
@@ -130,13 +130,12 @@ class Timeline:
         size = min(9.0, self.lane * 45)
         if size <= 6:
             return
-        inks = [ink_on(row.colour) for row in self.rows]
         middle: Look = {"ha": "center", "va": "center_baseline", "clip_on": True}
         for bar in self.bars:
             room = (bar.end - bar.start) / NS * points
             if bar.label and len(bar.label) * size * 0.64 + 3 < room:
                 x, y = (bar.start + bar.end) / NS / 2, self.top(bar) + self.lane / 2
-                write_text(axes, x, y, bar.label, color=inks[bar.row], size=size, **middle)
+                write_text(axes, x, y, bar.label, color="#000000", size=size, **middle)
 
     def draw_epochs(self, axes: Axes, points: float) -> None:
         """Draw the beginning of each epoch, and its name, in full where there is room."""

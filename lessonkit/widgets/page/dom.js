@@ -216,12 +216,6 @@ const uniqueNumber = () => crypto.getRandomValues(new Uint32Array(1))[0];
 
 const unique = (name) => `lk-${name}-${uniqueNumber()}`;
 
-// The class of a text on a colour: black or white, whichever is easier to read there.
-function inkOn(colour) {
-  const [red, green, blue] = colour.match(/[0-9a-f]{2}/g).map((part) => parseInt(part, 16));
-  return 0.3 * red + 0.59 * green + 0.11 * blue > 128 ? "" : "lk-white";
-}
-
 // What waits are filled with, by the mark that the kernel names, on a tile of 8 pixels.
 const UP = "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4", DOWN = "M-2,6 l4,4 M0,0 l8,8 M6,-2 l4,4";
 const MARKS = {

@@ -26,7 +26,7 @@ class Placing extends Timeline {
     this.bars = bars.map(([row, words, length, name], bar) => {
       const [, , fill] = rows[row];
       const rect = svg("rect", { rx: 3, fill, height: LANE - 2 });
-      const text = label(0, LANE / 2 + 3, words || name, { class: inkOn(fill) });
+      const text = label(0, LANE / 2 + 3, words || name);
       const onblur = () => this.picked === bar && !this.grip && this.drop();
       const node = svg("g", { role: "button", tabindex: 0, onblur, ...KEYS }, rect, text);
       return { row, length, name, node, rect, text };

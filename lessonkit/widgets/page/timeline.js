@@ -175,7 +175,7 @@ class Timeline {
       if (tell(rect, said, { class: name })) this.bars[bar].lit = false;
       if (said.label !== shown) text.textContent = said.label = shown;
       if (!shown) continue;
-      const paint = wait ? "lk-why" : inkOn(colour);
+      const paint = wait ? "lk-why" : "";
       const middle = { x: x + width / 2, y: y + height / 2 + 4 };
       tell(text, (said.text ??= {}), { ...middle, class: paint });
     }
