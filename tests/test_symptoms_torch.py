@@ -149,3 +149,13 @@ def test_a_resumed_loader_goes_on_with_the_next_batch(
     rest = list(names["loader"])
     assert len(rest) == SAMPLES // 32 - 100
     assert all(map(torch.equal, rest, names["seen"][100:]))
+
+
+def test_the_job_to_begin_with_trains() -> None:
+    ((_, program),) = [
+        block for block in BLOCKS.findall(symptoms.own_job()) if block[0] == "python"
+    ]
+    names: dict[str, Any] = {}
+    exec(compile(program, "mine.py", "exec"), names)
+    names["step"](next(iter(names["loader"])))
+    assert all(weight.grad is not None for weight in names["model"].parameters())
