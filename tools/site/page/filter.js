@@ -21,6 +21,6 @@ function show() {
   found.textContent = words.length ? `${count} of ${all}` : "";
 }
 
-box.parentElement.hidden = false; // without scripts it would do nothing
+box.parentElement.style.visibility = "visible"; // without scripts it would do nothing
 box.addEventListener("input", show);
 show();
