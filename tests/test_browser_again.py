@@ -146,7 +146,10 @@ def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
     assert page.locator(".lk-live[inert]").count() == 0
     assert page.evaluate(PLACE) == [place[0], pytest.approx(place[1], abs=2)]
     for cell in questions:
-        assert seen(page, cell) == before[cell]
+        after = seen(page, cell)
+        assert after["left"] == before[cell]["left"]
+        if any(before[cell]["said"][1:]):  # or it was refused, and is no try
+            assert after == before[cell]
     for cell, view in views.items():
         assert assert_true(page, cell, view) == before[cell]
         page.evaluate(TURN, cell)

@@ -52,7 +52,9 @@ class Predict {
   // What the kernel did not take for an answer is no try.
   say(text) {
     this.said.textContent = text;
-    if (text !== "…" && text !== SILENT) this.tried = this.tried.filter(({ words }) => words);
+    if (text === "…" || text === SILENT || this.tried.every(({ words }) => words)) return;
+    this.tried = this.tried.filter(({ words }) => words);
+    this.keep();
   }
 
   keep() {
