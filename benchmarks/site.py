@@ -67,7 +67,7 @@ STEP = """async ({steps, pause}) => {
 def rows(quick: bool) -> Iterator[str]:
     """The lines on the site; nothing where it cannot be built or there is no browser."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from browser import Browser, missing, run_all
+    from browser import Browser, missing
     from servers import HOST, free_port, process
 
     if missing():
@@ -113,7 +113,7 @@ def rows(quick: bool) -> Iterator[str]:
                                     visit.elsewhere(),
                                 )
                             else:
-                                run_all(visit.page, SECONDS)
+                                visit.page.get_by_text("Python is ready").wait_for()
                                 steps = visit.page.evaluate(
                                     STEP, {"steps": STEPS, "pause": 400}
                                 )
