@@ -126,6 +126,7 @@ def test_long_runs_are_shown_in_seconds() -> None:
         "0 s",
         "0 ms",
     ]
+    assert "1,000" in texts(timeline(run(200)))
 
 
 def test_a_timeline_has_few_artists_however_many_bars() -> None:

@@ -143,7 +143,7 @@ def set_axes(axes: Axes, picture: Picture, panel: Panel) -> None:
         unit, scale = ("s", 1) if picture.ends[1] >= 10 else ("ms", 1e3)
         axes.locator_params("x", nbins=8, steps=[1, 2, 5, 10])
         axes.xaxis.set_major_formatter(
-            lambda time, _: f"{time * scale:g}" if time else f"0 {unit}"
+            lambda time, _: f"{time * scale:,g}" if time else f"0 {unit}"
         )
     else:
         axes.locator_params("x", nbins=10, integer=True)
