@@ -126,7 +126,7 @@ def test_long_runs_are_shown_in_seconds() -> None:
         "0 s",
         "0 ms",
     ]
-    assert "1,000" in texts(timeline(run(200)))
+    assert "1,000" in [label.get_text() for label in short.get_xticklabels()]
 
 
 def test_a_timeline_has_few_artists_however_many_bars() -> None:
