@@ -403,3 +403,15 @@ def test_a_message_far_too_large_is_refused() -> None:
 def test_what_is_shown_is_the_same_text_on_every_run() -> None:
     assert repr(lab()) == repr(lab())
     assert "0x" not in repr(lab())
+
+
+def test_settings_in_words_have_their_units_once_and_a_space_after_each_comma() -> None:
+    def job(ranks: int = 1, slots: int = 2, num_workers: int = 0) -> Dataset:
+        return ArtificialDataset(2)
+
+    units = {
+        "slots": slider(0, 4, unit="slots"),
+        "num_workers": slider(0, 4, unit="workers"),
+    }
+    said = repr(explore(job, ranks=[1, 2], **units))
+    assert said.startswith("ranks 1, 2 slots, 0 workers: ")

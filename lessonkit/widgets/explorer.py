@@ -209,7 +209,8 @@ class Explore(Page):
             if one.kind in ("range", "choice")
         ]
         # "num workers 4 workers" would say it twice
-        return re.sub(r"[\w ]*\b(\w+?)s? (\S+ \1s?\b)", r"\2", ", ".join(words))
+        twice = re.compile(r"[\w ]*\b(\w+?)s? (\S+ \1s?\b)")
+        return ", ".join(twice.sub(r"\2", one) for one in words)
 
 
 def side_by_side(predicted: Trace, real: Trace) -> Json:
