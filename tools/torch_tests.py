@@ -5,7 +5,8 @@ python -m tools.torch_tests [argument of pytest ...]
 Everywhere else these tests meet a stand-in alone: PyTorch is large, and nothing of the
 package needs it. On Linux it comes from PyTorch's own index, for the one that Python's
 index has there is made for a GPU and takes gigabytes. LESSONKIT_TORCH says something else
-to pip, such as a version.
+to pip, such as a version. torchdata, which one test needs, comes from Python's index; without
+it that test is left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ IMPORTS = (
     sys.executable,
     "-c",
     "import torch; print(f'lessonkit: PyTorch {torch.__version__}')",
+)
+
+PIP = (
+    *(sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--upgrade"),
+    *("--target", str(HOME)),
 )
 
 
@@ -43,16 +49,15 @@ def install(environment: dict[str, str]) -> bool:
     wanted = shlex.split(
         os.environ.get("LESSONKIT_TORCH", CPU_BUILD if sys.platform == "linux" else "torch")
     )
-    pip = (
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "--upgrade",
-    )
-    subprocess.run([*pip, "--target", str(HOME), *wanted])
+    subprocess.run([*PIP, *wanted])
     return subprocess.run(IMPORTS, env=environment).returncode == 0
+
+
+def add_torchdata(environment: dict[str, str]) -> None:
+    """Install torchdata if it is not there, without the PyTorch that it depends on."""
+    command = (sys.executable, "-c", "import torchdata")
+    if subprocess.run(command, env=environment, stderr=subprocess.DEVNULL).returncode:
+        subprocess.run([*PIP, "--no-deps", "torchdata"])
 
 
 def main(given: list[str]) -> int:
@@ -66,6 +71,7 @@ def main(given: list[str]) -> int:
             "lessonkit: PyTorch cannot be installed: is there a network, or a proxy to be set?"
         )
         return 1
+    add_torchdata(environment)
     return subprocess.run(
         [sys.executable, "-m", "pytest", *(given or tests())], env=environment
     ).returncode
