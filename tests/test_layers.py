@@ -144,11 +144,10 @@ def test_few_arrows_tie_the_rooms() -> None:
         (room(name), below)
         for name, path in known.items()
         for below in rooms_below(path, known)
-        if below
-        not in (room(name), "lessonkit.words")  # with which every room writes numbers
+        if below != room(name)
     }
     print(len(arrows), "arrows between rooms")
-    assert len(arrows) <= 54
+    assert len(arrows) <= 62
 
 
 DOORS = ("lessonkit", "analysis", "optimize", "plot", "widgets", "widgets.goals")
