@@ -71,6 +71,8 @@ def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None
         "Others",
     )
     page.set_viewport_size({"width": NARROW, "height": 1000})
+    assert not page.locator(".lk-class").is_visible()  # no class looks at a phone
+    page.set_viewport_size({"width": WIDE, "height": 1000})
     page.locator(".lk-class summary").click()
     assert page.locator(".lk-class").count() == 1
     assert not serious_violations(page)
