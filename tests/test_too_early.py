@@ -14,7 +14,7 @@ def test_a_missing_name_says_what_to_run(capsys: Any) -> None:
     shell.run_cell("naive")
     said = capsys.readouterr().out
     assert "name 'naive' is not defined" in said
-    assert "If a cell above makes 'naive': menu Run, Run All Above Selected Cell." in said
+    assert "If a cell above makes 'naive', choose Run, Run All Above Selected Cell." in said
     shell.run_cell("1 / 0")
     assert "cell above" not in capsys.readouterr().out
 
