@@ -44,7 +44,7 @@ def test_no_buffer_holds_more_than_there_is_room_for() -> None:
     for seed, _, _, trace in runs():
         for name, room in trace.buffers.items():
             most = max((count for _, count, _ in memory(trace)[name]), default=0)
-            assert room is None or most <= room + ("calls" in name), (seed, name)
+            assert room is None or most <= room + ("call" in name), (seed, name)
 
 
 def test_each_change_is_a_step() -> None:
