@@ -213,8 +213,9 @@ class Browser:
 def open_notebook(page: Page, address: str) -> None:
     """Open a notebook in JupyterLab, in which nobody has done anything; it can be run then."""
     page.goto(address)
-    page.evaluate("() => localStorage.clear()")  # what another test did there
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+    # What another test did there; not sooner, for JupyterLab may go to a workspace of its own
+    page.evaluate("() => localStorage.clear()")
     # Run All is lost without a sound while the kernel is not connected.
     page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
 

@@ -45,7 +45,7 @@ def with_pages() -> Iterator[str]:
 NOTEBOOKS = files(
     "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load"
 )
-WALKS = files("browser_keys browser_lessons browser_links browser_site")
+WALKS = files("browser_again browser_keys browser_lessons browser_links browser_site")
 JOBS = files("advise autotune job job_loaders loaders_everywhere recommend")
 PIPELINES = files(
     "clocks code critical_path elements forked formula idle iteration limits memory plot "
