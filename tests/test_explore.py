@@ -409,7 +409,7 @@ def test_settings_in_words_have_their_units_once_and_a_space_after_each_comma() 
     def job(ranks: int = 1, slots: int = 2, num_workers: int = 0) -> Dataset:
         return ArtificialDataset(2)
 
-    units = {
+    units: dict[str, Any] = {
         "slots": slider(0, 4, unit="slots"),
         "num_workers": slider(0, 4, unit="workers"),
     }

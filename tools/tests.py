@@ -43,12 +43,14 @@ def with_pages() -> Iterator[str]:
 # What runs the lessons, once for all; half of what needs a browser; what measures jobs and
 # searches for settings; what runs many pipelines. All others are the rest.
 NOTEBOOKS = files(
-    "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered load"
+    "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered"
 )
-WALKS = files("browser_again browser_keys browser_lessons browser_links browser_site")
+WALKS = files(
+    "browser_again browser_keys browser_lessons browser_links browser_record browser_site"
+)
 JOBS = files("advise autotune job job_loaders loaders_everywhere recommend")
 PIPELINES = files(
-    "clocks code critical_path elements forked formula idle iteration limits memory plot "
+    "clocks code critical_path elements forked formula idle iteration limits load memory plot "
     "resume rewrite trace without_threads"
 )
 NAMED = (*NOTEBOOKS, *WALKS, *JOBS, *PIPELINES)

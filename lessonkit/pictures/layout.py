@@ -3,7 +3,7 @@
 import string
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -257,7 +257,7 @@ def letter_of(number: int) -> str:
     return string.ascii_uppercase[number] if number < 26 else f"{number}."
 
 
-def colours_of(stages: list[str]) -> dict[str, str]:
+def colours_of(stages: Sequence[str]) -> dict[str, str]:
     """Choose a colour for each stage: the same in every picture, and no two alike if possible."""
     more = [
         "#d1622b",
