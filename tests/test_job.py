@@ -275,6 +275,24 @@ def test_costs_that_rise_over_an_epoch_are_all_in_its_forecast() -> None:
     assert first == pytest.approx(costs, rel=0.01)
 
 
+class Full(Modelled):
+    """A step whose memory has no room for a larger batch."""
+
+    def go(self, workers: int, limit: float, *, size: int = 1, **more: Any) -> Watch:
+        if size > 1:
+            raise RuntimeError("the step raised at batch 1: out of memory")
+        return super().go(workers, limit, **more)
+
+
+def test_a_step_that_has_no_room_for_larger_batches_is_measured_without_them() -> None:
+    model = Full(0.020, 0.010, FREE, NOTHING_LOST, computes=False)
+    job = model.job()
+    truth = model.trace(2, step=True, factor=2)
+    assert job.forecast(num_workers=2)[0] == pytest.approx(truth.duration, rel=0.02)
+    with pytest.raises(ValueError, match="batch_size"):
+        job.forecast(batch_size=8)
+
+
 class Disturbed(Modelled):
     """A model beside which the machine stands still for a second, in the second run."""
 

@@ -195,12 +195,17 @@ def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
     """Return how many times as long each part takes for a batch of twice the size.
 
     The parts are the step, making a batch *alone* in the loop's process or in a worker, as in
-    the run with *one*, and taking it from a worker.
+    the run with *one*, and taking it from a worker. Nothing is returned if there are no such
+    batches, or if the step or the loader refuses them: they may not fit into memory.
     """
     if not subject.loader.batch_size:
         return {}
-    larger, device = subject.go(0, 0.5 * RUN, step=True, size=2), subject.device
-    worker = subject.go(1, 0.5 * RUN, size=2)
+    device = subject.device
+    try:
+        larger = subject.go(0, 0.5 * RUN, step=True, size=2)
+        worker = subject.go(1, 0.5 * RUN, size=2)
+    except RuntimeError:
+        return {}
     if not (larger.batches and worker.batches):
         return {}
     step = doubled("step", larger, alone)
