@@ -292,8 +292,8 @@ def starts_and_ends(
 ) -> tuple[tuple[float, float], dict[str, float]]:
     """Return a worker's `start`, and what `Handling` has of starts and ends.
 
-    Until a worker is ready shows a run with one: of several, all but the last are ready when
-    the loop first asks for a batch.
+    Runs with one worker show how long a worker needs to be ready. Others do not: of several
+    workers, all but the last are ready when the loop first asks for a batch.
     """
     begin, each = fixed_and_each([(run.workers, run.opened - run.began) for run in runs])
     ready = [run.batches[0].began - run.opened for run in runs if run.workers == 1]

@@ -214,7 +214,7 @@ class Recommendation:
         for text, under in self.sections.items():
             lines += [text, *(f"    {line}" for line in under)]
         lines += [
-            f"{row[0]:64}{''.join(f'{cell:>13}' for cell in row[1:])}"
+            f"{row[0]:72}{''.join(f'{cell:>13}' for cell in row[1:])}"
             for row in self.rows()
         ]
         return "\n".join(lines)
