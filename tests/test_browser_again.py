@@ -12,6 +12,7 @@ from test_browser_site import LESSONS, PATIENT, Site, learner, site  # noqa: F40
 
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions.question import Question
+from lessonkit.words import number
 
 # What a widget in the cell with this id shows; the controls by the number of their value.
 SEEN = """(id) => {
@@ -86,7 +87,7 @@ def assert_true(page: Any, cell: str, view: Explore) -> Any:
         figures = [value for value, _ in drawn["figures"]]
         pinned = json.loads(view.state)["pinned"]
         if pinned and pinned["summary"] != drawn["summary"]:
-            figures.insert(1, f"{pinned['perSample'] / drawn['perSample']:.2f}×")
+            figures.insert(1, f"{number(pinned['perSample'] / drawn['perSample'])}×")
         wanted = [figures, [drawn["summary"]]]
         if view.formula:
             judged = drawn["formula"]
