@@ -44,7 +44,7 @@ def strip(places: int = 4) -> Any:
 
 # How long it takes from a key until the words below the strip are those of its picture, in ms.
 STEP = """() => new Promise((seen) => {
-    const words = () => document.querySelector(".lk").innerText.match(/ranks take.*/)[0], before = words();
+    const words = () => document.querySelector(".lk").innerText.match(/ranks, \\d+ steps in .*/)[0], before = words();
     addEventListener("keydown", ({ timeStamp }) => {
         const look = () =>
             words() !== before ? seen(performance.now() - timeStamp) : requestAnimationFrame(look);
