@@ -24,7 +24,7 @@ window.lkFollowed = () => {
 
 /** Ask for the answer; how long it takes until the true bars have been painted. */
 window.lkReveal = async (asked) => {
-  const button = asked.querySelector("[aria-label='Show the run without an answer']");
+  const button = asked.querySelector("[title='Show the run without an answer']");
   const began = performance.now();
   button.click();
   const verdict = () => asked.querySelector(".lk-verdict")?.textContent;

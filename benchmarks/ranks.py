@@ -44,7 +44,9 @@ def strip(places: int = 4) -> Any:
 
 # How long it takes from a key until the words below the strip are those of its picture, in ms.
 STEP = """() => new Promise((seen) => {
-    const words = () => document.querySelector(".lk").innerText.match(/ranks, \\d+ steps in .*/)[0], before = words();
+    const shown = () => document.querySelector(".lk").innerText;
+    const words = () => shown().match(/ranks, \\d+ steps in .*/)[0];
+    const before = words();
     addEventListener("keydown", ({ timeStamp }) => {
         const look = () =>
             words() !== before ? seen(performance.now() - timeStamp) : requestAnimationFrame(look);
