@@ -24,13 +24,16 @@ class Record {
     }
   }
 
+  // Whoever listens on the page hears of it: the board of a class, for example.
   write(did) {
-    const when = new Date().toISOString();
+    const record = { ...this.about, ...did, when: new Date().toISOString() };
     try {
-      localStorage.setItem(this.key, JSON.stringify({ ...this.about, ...did, when }));
+      localStorage.setItem(this.key, JSON.stringify(record));
     } catch {
       // As above; or there is no room, and then the work of this page is still in its widgets.
     }
+    const detail = { key: this.key, record };
+    window.dispatchEvent(new CustomEvent("lessonkit-record", { detail }));
   }
 
   forget() {
