@@ -106,3 +106,31 @@ def changed(*, at_most: int) -> Goal:
         return sum(tried.values[name] != value for name, value in tried.start.items())
 
     return Goal("controls changed", count, str, at_most)
+
+
+def vote() -> dict[str, Any]:
+    """Explain how many times as fast training can become."""
+    right = "D: 3.5 times"
+    wrong = [
+        (
+            "A: there is no limit",
+            "That would be right if training itself took no time. But its steps take 60 ms, "
+            "whatever the pipeline does.",
+        ),
+        (
+            "B: 1.4 times",
+            "That takes the busy 28.6 % off the time, 1 / 0.714. But the busy time is the part "
+            "that stays, and the rest can go.",
+        ),
+        (
+            "C: 2 times",
+            "Two jobs at the same time are twice as fast only if both take equally long, and "
+            "here they do not. A perfect pipeline leaves the training steps alone.",
+        ),
+    ]
+    why = (
+        "The training steps take 60 of the 210 ms, and no pipeline makes them shorter. The most "
+        "is 210 / 60."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

@@ -133,3 +133,31 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
         "wrong": wrong,
         "why": "The samples of one file now feed the loop while the next file is opened.",
     }
+
+
+def vote() -> dict[str, Any]:
+    """Explain which step is the best one next."""
+    right = "A: make reading faster, or read in parallel"
+    wrong = [
+        (
+            "B: use a larger buffer",
+            "That would be right if the loader were fast enough on average. Here it is the "
+            "slower side, so the buffer is always empty, and further slots would be empty too.",
+        ),
+        (
+            "C: buy a faster GPU",
+            "That would be right if loading and training took turns. Here loading already hides "
+            "the training, and a faster GPU only leaves less to hide.",
+        ),
+        (
+            "D: nothing, because it cannot be better",
+            "That holds as long as both sides stay as they are. But the slower side can be made "
+            "faster, and the run could come down to about 400 ms.",
+        ),
+    ]
+    why = (
+        "Both together take about as long as the loader alone. So the loader is the slower side, "
+        "and only a faster loader saves time."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

@@ -116,3 +116,30 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
         "wrong": wrong,
         "why": "Files 4 to 7 are opened only after files 0 to 3 are done, in a second wave.",
     }
+
+
+def vote() -> dict[str, Any]:
+    """Explain what limits the pipeline."""
+    right = "B: the wait for the first sample, and the accelerator"
+    wrong = [
+        (
+            "A: the disk that the files are on",
+            "No stage of this run waits for a busy disk. All eight files were open in one wave.",
+        ),
+        (
+            "C: the number of cores",
+            "That would be right if the calls computed. But waiting for storage needs no core.",
+        ),
+        (
+            "D: the network",
+            "Nothing in this run limits the bandwidth that all files share. On a real storage "
+            "system something may: if throughput no longer rises when you add calls, you have "
+            "found the limit.",
+        ),
+    ]
+    why = (
+        "The first sample is there after 315 ms, and then 24 training steps take 240 ms, which "
+        "makes 555 ms. More calls make neither of the two shorter."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

@@ -135,3 +135,32 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
         "first, one after another, however many are ready."
     )
     return {"wrong": wrong, "why": why}
+
+
+def vote() -> dict[str, Any]:
+    """Explain what more calls of a function under the lock gain."""
+    right = "A: no faster"
+    wrong = [
+        (
+            "B: twice as fast",
+            "That would be right for a function that leaves the lock alone: two calls use two of "
+            "the four cores, and eight use all four. Here the lock lets only one call compute at "
+            "a time.",
+        ),
+        (
+            "C: four times as fast",
+            "That would be right if every call had a core of its own, and needed no lock. Here "
+            "four cores share one lock.",
+        ),
+        (
+            "D: faster only with a prefetch after it",
+            "A prefetch lets other stages work at the same time. It does not make a second lock.",
+        ),
+    ]
+    why = (
+        "With two calls, one of them is computing at any time, and the lock lets no other call "
+        "compute. On real threads the map may even become slower, because threads that want the "
+        "lock get in each other's way."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

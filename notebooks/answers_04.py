@@ -114,3 +114,28 @@ def ahead(
         "why": "Reading and mapping overlap with training only in the first epoch, which saves "
         f"{overlap * 1e3:g} ms.",
     }
+
+
+def vote() -> dict[str, Any]:
+    """Explain where the cache goes."""
+    right = "B: after the decoding"
+    wrong = [
+        (
+            "A: at the end",
+            "That is the fastest order, and it is wrong, because the flips of the first epoch "
+            "are repeated in every epoch. The times do not show the mistake.",
+        ),
+        (
+            "C: before the decoding",
+            "That would be right if decoded images did not fit in memory. You pay for the "
+            "decoding in every epoch, and the cache saves only the cheap part.",
+        ),
+        (
+            "D: nowhere",
+            "That would be right if a cache always froze the flips. It does not if they come "
+            "after it.",
+        ),
+    ]
+    why = "You pay for the slow work once, and the flips are new in every epoch."
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

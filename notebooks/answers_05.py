@@ -122,3 +122,31 @@ def first_element(*, at_most: float) -> Goal:
         return next((epoch.start + epoch.arrivals[0] for epoch in epochs), inf)
 
     return Goal("first element after", first, milliseconds, at_most)
+
+
+def vote() -> dict[str, Any]:
+    """Explain how large a batch must be for a more expensive call."""
+    right = "C: about ten times as large"
+    wrong = [
+        (
+            "A: as before",
+            "A batch saves the same share of the cost of calls as before. But whether the model "
+            "waits depends on the part that is left, and that is ten times as large.",
+        ),
+        (
+            "B: three times as large",
+            "That would be right if two costs had to be balanced, which leads to a square root. "
+            "Here nothing is balanced, because the samples of a batch share one call.",
+        ),
+        (
+            "D: smaller",
+            "Each batch does save more now, but there is also more to save. In a smaller batch "
+            "each sample pays for a larger part of the call.",
+        ),
+    ]
+    why = (
+        "The samples of a batch share one call, and training leaves 0.9 ms per sample for it. So "
+        "3 samples pay for a call of 2 ms, and 23 samples pay for a call of 20 ms."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

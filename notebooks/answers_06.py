@@ -97,3 +97,28 @@ def distinct() -> dict[str, Any]:
         "wrong": wrong,
         "why": "Some samples come twice before others have come once.",
     }
+
+
+def vote() -> dict[str, Any]:
+    """Explain what an order can change."""
+    right = "D: the time, the memory, and what the model sees"
+    wrong = [
+        (
+            "A: nothing",
+            "That would be right if operators did not depend on each other. But each works on "
+            "what the one before it hands over, and another order hands over something else.",
+        ),
+        (
+            "B: the time",
+            "That leaves out the buffers. After a map an element can be eight times as large, "
+            "and so can a buffer of such elements.",
+        ),
+        (
+            "C: the time and the memory",
+            "That leaves out the data. A cache freezes the random work before it, a shuffle "
+            "after a repeat blurs epochs, and a filter after a map sees other values.",
+        ),
+    ]
+    why = "Only the first two show in a profile."
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

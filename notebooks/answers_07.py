@@ -72,3 +72,27 @@ def fused(apart: float, two: float) -> dict[str, Any]:
     ]
     why = "The fused call takes 15 + 40 ms per sample. Before, the two maps worked at the same time."
     return {"wrong": wrong, "why": why}
+
+
+def vote() -> dict[str, Any]:
+    """Explain why the tuner missed the better pipeline."""
+    right = "A: it changes numbers, never the order or the operators"
+    wrong = [
+        (
+            "B: it stopped after too few steps",
+            "It tried every number of calls and slots. More steps would only repeat them.",
+        ),
+        (
+            "C: its measurements are noisy",
+            "That is true of the real AUTOTUNE, but it is not the reason. The tuner of this "
+            "lesson runs on an exact clock, and misses 18.5 ms too.",
+        ),
+        (
+            "D: there was not enough memory",
+            "The tuner had no budget of memory, and the better pipeline holds no more elements "
+            "than the tuned one.",
+        ),
+    ]
+    why = "For 18.5 ms a prefetch has to come before the map, and no number moves it there."
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

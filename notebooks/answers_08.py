@@ -70,3 +70,33 @@ def unbatched() -> dict[str, Any]:
         "that a batch could save."
     )
     return {"wrong": wrong, "why": why}
+
+
+def vote() -> dict[str, Any]:
+    """Explain what to try first."""
+    right = "C: a deeper buffer"
+    wrong = [
+        (
+            "A: a faster loader",
+            "That would be right if the loader took longer than the step. It takes as long as "
+            "the step already, and with full overlap both together would take about 450 ms.",
+        ),
+        (
+            "B: a faster step",
+            "That would be right if the step took longer than the loader. It takes as long as "
+            "the loader already, so a faster step is the same mistake from the other side.",
+        ),
+        (
+            "D: nothing, because loader and step are equally fast",
+            "That would be right if the third run took about 450 ms as well. It takes 215 ms "
+            "longer.",
+        ),
+    ]
+    why = (
+        "The sum of the two is 900 ms, and with full overlap both would take about 450 ms. 665 "
+        "ms lies between, so loader and step overlap only in part. Here samples come in bursts, "
+        "and with three slots it is 485 ms. If a deeper buffer does not help, loader and step "
+        "need the same cores."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

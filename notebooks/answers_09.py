@@ -133,3 +133,31 @@ def stay(
 def measured() -> Any:
     """Return the seconds that real PyTorch took, as `python -m benchmarks.facts` measured them."""
     return json.loads(get_data(__name__, "measured_09.json") or b"")
+
+
+def vote() -> dict[str, Any]:
+    """Explain what twice as many workers change."""
+    right = "B: batches come twice as often, but the first one comes no sooner"
+    wrong = [
+        (
+            "A: all batches come twice as often, the first one in half the time",
+            "That would be right if workers shared a batch. But one worker makes all of it.",
+        ),
+        (
+            "C: nothing changes without a larger prefetch_factor",
+            "This factor is the number of index lists that each worker has. A longer queue does "
+            "not let a worker do anything sooner.",
+        ),
+        (
+            "D: nothing changes in total, because every eighth batch is slow instead of every fourth",
+            "That would be right if the loop then waited twice as long. But with eight workers "
+            "training does not wait, because eight steps of 100 ms take 800 ms.",
+        ),
+    ]
+    why = (
+        "Eight workers make eight batches at the same time, but each batch is still made by one "
+        "worker, in 800 ms. The first comes a little later, because eight workers have to be "
+        "started."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

@@ -199,3 +199,32 @@ def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
         return samples - len(set(seen)) + len(seen) - len(set(seen))
 
     return measure
+
+
+def vote() -> dict[str, Any]:
+    """Explain what helps if the storage system is the limit."""
+    right = "C: reading fewer bytes"
+    wrong = [
+        (
+            "A: a deeper prefetch on each machine",
+            "That would be right if a fetch were late now and then. Here every step is late, so "
+            "the buffer is always empty.",
+        ),
+        (
+            "B: more workers on each machine",
+            "That would be right if the storage system had bandwidth left. But four machines "
+            "already take all of it.",
+        ),
+        (
+            "D: a faster accelerator",
+            "That would be right if the data waited for the accelerator. But here the "
+            "accelerator waits for the data.",
+        ),
+    ]
+    why = (
+        "The storage system delivers the same number of bytes per second, no matter how many "
+        "machines ask for them and how early. Compressed files, smaller images or a copy on the "
+        "machines' own disks would help."
+    )
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

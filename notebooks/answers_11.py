@@ -235,3 +235,29 @@ def together() -> dict[str, Any]:
         "and neither takes a core from the other."
     )
     return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}
+
+
+def vote() -> dict[str, Any]:
+    """Explain what the best loader can save."""
+    right = "A: 11 of 21 ms"
+    wrong = [
+        (
+            "B: 10 of 21 ms",
+            "That would be right if one background reader made all batches, because the longer "
+            "side would hide the shorter one. But several workers divide the 11 ms among them, "
+            "and the step hides what is left.",
+        ),
+        (
+            "C: nearly all of it, with enough workers",
+            "That would be right if workers could train. But the loop computes the step, in 10 "
+            "ms, however many workers there are.",
+        ),
+        (
+            "D: it depends on prefetch_factor",
+            "That would be right if batches were ready too late now and then. But a longer queue "
+            "makes no batch faster, and the best loader needs no queue.",
+        ),
+    ]
+    why = "If the loader takes no time, the step remains, and it takes 10 ms."
+    choices = sorted([right, *dict(wrong)])
+    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

@@ -163,8 +163,17 @@ class Lesson:
 
     @property
     def told(self) -> str:
-        """All Markdown as words with single spaces between them, one line for each cell."""
-        return "\n".join(" ".join(cell.source.split()) for cell in self.markdown)
+        """All Markdown as words with single spaces between them, one line for each cell; and the vote."""
+        texts = [cell.source for cell in self.markdown]
+        texts += [f"{self.vote.question} {self.vote.why}"]
+        return "\n".join(" ".join(text.split()) for text in texts)
+
+    @property
+    def vote(self) -> Predict:
+        """The question at the end of the main path, which no run answers."""
+        (found,) = (asked for _, asked in self.widgets(Predict) if not asked.traces)
+        assert isinstance(found, Predict)
+        return found
 
     @property
     def listed(self) -> list[Number]:

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 import pytest
-from lesson import BLOCK, NOTEBOOKS, WRITTEN, lesson
+from lesson import BLOCK, NOTEBOOKS, WRITTEN, lesson, main_path
 
 LINES = 30  # of code at most, in a main path
 # Words per minute, and seconds; a question takes one wrong try
@@ -46,7 +46,7 @@ def words(text: str) -> int:
 
 
 def questions(name: str) -> list[tuple[str, bool]]:
-    """What each prediction of the main path asks, and whether bars are to be placed."""
+    """What each prediction of the main path asks, and whether bars are to be placed; no vote is one."""
     trees = (
         ast.parse(cell.source) for cell in main_cells(name) if cell.cell_type == "code"
     )
@@ -54,7 +54,8 @@ def questions(name: str) -> list[tuple[str, bool]]:
     for call in (
         node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)
     ):
-        if isinstance(call.func, ast.Name) and call.func.id == "predict":
+        is_vote = ast.unparse(call).endswith(".vote())")
+        if isinstance(call.func, ast.Name) and call.func.id == "predict" and not is_vote:
             texts = [
                 node.value
                 for node in ast.walk(call.args[0])
@@ -82,8 +83,10 @@ def lines(name: str) -> int:
 
 def minutes(name: str, challenge: int) -> float:
     """How long the main path takes with its solutions, of which the *challenge* is so many minutes."""
-    asked = questions(name)
-    read = words(prose(name)) + sum(words(text) for text, _ in asked)
+    asked, vote = questions(name), main_path(name).vote
+    texts = [prose(name), *(text for text, _ in asked)]
+    texts += [vote.question, *vote.choices, vote.why]
+    read = sum(map(words, texts))
     seconds = LINE * lines(name) + sum(
         PLACING if places else PREDICTION for _, places in asked
     )

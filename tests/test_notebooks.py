@@ -509,18 +509,30 @@ def test_the_teacher_has_a_page_for_it(name: str) -> None:
     for part in (
         "**Minutes.**",
         "**On the projector.**",
-        "## The vote\n\n> ",
         "## What learners get wrong",
     ):
         assert part in page, part
     assert "## What to ask next" in page
-    right = re.findall(r"^\W*\*\*([A-D])\b", page, re.M)
-    assert len(right) == 1, "one answer is right, and says so in bold"
-    asked = {letter for letter in "ABCD" if re.search(rf"^\W*{letter}\b", page, re.M)}
-    assert asked == set("ABCD"), "every answer has its meaning"
+    vote = lesson(name).vote
+    assert [choice[:2] for choice in vote.choices] == ["A:", "B:", "C:", "D:"]
+    right = vote.choices[int(vote.right)]
+    said = {vote.choices[int(at)]: sentence for at, sentence in vote.wrong}
+    rows = [
+        f"| {choice} | {said[choice]} |"
+        if choice in said
+        else f"| **{choice}** | Right. {vote.why} |"
+        for choice in vote.choices
+    ]
+    table = "\n".join(["| answer | what it means |", "| --- | --- |", *rows])
+    assert f"## The vote\n\n> {vote.question}\n\n{table}\n\n" in page
     line = next(line for line in guide.splitlines() if f"teaching/{name[:2]}.md" in line)
     assert f"../notebooks/{name}.ipynb" in line
     assert f"**{right[0]}**" in line, "the guide names another answer"
+    at = [cell.id for cell in lesson(name).cells]
+    assert at[at.index("next") - 1] == "vote"
+    assert at.index("next") + 1 == at.index("further"), (
+        "the vote is the end of the main path"
+    )
 
 
 def test_there_is_no_notebook_beside_the_series() -> None:

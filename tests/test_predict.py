@@ -180,6 +180,32 @@ def test_of_answers_that_can_not_be_told_apart_the_first_speaks() -> None:
     assert said.ask({"do": "commit", "said": 211, "sure": 1})[0]["right"]
 
 
+def vote(**changes: Any) -> Any:
+    asked: dict[str, Any] = {
+        "choices": ["A: yes", "B: no"],
+        "answer": lambda: "B: no",
+        "why": "So it is.",
+    }
+    return predict("Is it?", **(asked | {"wrong": [("A: yes", "It is not.")]} | changes))
+
+
+def test_a_vote_needs_no_run_and_shows_none() -> None:
+    said = Said(vote())
+    assert repr(said.widget) == "Vote: Is it?\n- A: yes\n- B: no"
+    assert said.ask({"do": "commit", "said": 0, "sure": 1})[1] == {
+        "text": "Not A: yes. It is not."
+    }
+    right = {"text": "Right. The answer is B: no. So it is.", "scene": None, "pinned": None}
+    assert said.ask({"do": "commit", "said": 1, "sure": 1})[1] == right
+    assert said.ask({"do": "reveal"})[1]["text"] == "The answer is B: no. So it is."
+
+
+def test_without_a_run_there_must_be_choices_and_an_answer() -> None:
+    for changes in {"choices": ()}, {"answer": None}:
+        with pytest.raises(ValueError, match="a pipeline to run, or choices and an answer"):
+            vote(**changes)
+
+
 def test_answers_must_be_among_the_choices() -> None:
     with pytest.raises(ValueError, match=r"answer=0\.21: must be one of a"):
         question(choices=["a"], wrong=[])

@@ -1,4 +1,5 @@
-// `predict`: a question that a run answers. Its type is told by what the kernel sends.
+// `predict`: a question that a run answers, or a vote, which has no run. Its type is told by what
+// the kernel sends.
 
 function kindOf({ place, draw, choices }) {
   if (place || draw) return place ? "placing" : "curve";
@@ -12,7 +13,8 @@ class Predict {
     this.sure = this.radios(state.sure, `${group}-s`, "How sure are you?");
     const commit = button("commit", "Commit to this answer", () => this.commit());
     const ask = () => this.ask({ do: "reveal" });
-    const reveal = button("show me anyway", "Show the run without an answer", ask);
+    const shown = state.asks === "Vote" ? "Show which is right" : "Show the run without an answer";
+    const reveal = button("show me anyway", shown, ask);
     this.tools = div("lk-tools", commit, reveal);
     this.said = spoken("lk-verdict");
     this.list = div("lk-tries");
@@ -20,7 +22,7 @@ class Predict {
     this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
     this.again = button("ask me again", "Ask me again, and forget my tries", () => this.forget());
     Object.assign(this, { model, el, levels: state.sure });
-    const asked = [question("Predict ", state.question), this.answer.node, this.sure.node];
+    const asked = [question(`${state.asks} `, state.question), this.answer.node, this.sure.node];
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list);
     el.append(this.card);
     this.card.addEventListener("change", () => this.keep());
@@ -66,7 +68,7 @@ class Predict {
   }
 
   restore({ said, sure, tries = [], shown, verdict }) {
-    if (this.verdict?.scene) return;
+    if (this.verdict?.right) return;
     this.answer.set(said);
     this.sure.set(this.levels.indexOf(sure));
     Object.assign(this, { tried: tries, shown });
@@ -148,18 +150,18 @@ class Predict {
     // Another view of this question may have asked: its tries come with what it keeps.
     if (verdict.tries.length <= this.tried.length) this.tried = this.tried.map(told);
     if (!verdict.tries.length) this.shown = true;
-    if (!this.verdict?.scene) this.verdict = verdict;
+    if (!this.verdict?.right) this.verdict = verdict;
     this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(verdict);
-    if (verdict.scene && isHere) this.on.focus({ preventScroll: true });
+    if (verdict.right && isHere) this.on.focus({ preventScroll: true });
   }
 
   conclude({ right, tries, text, scene, pinned, ...more }) {
     this.said.replaceChildren(verdict(right, text));
     const tried = tries.map(([said, sure, well]) => marked("span", well, `${said}, ${sure}`));
     if (tried.length) this.list.replaceChildren("Your tries: ", ...tried);
-    if (!scene) return;
+    if (!right) return;
     this.card.dataset.answered = "";
     this.card.append(div("lk-tools", this.on, this.again));
     this.settle();
@@ -167,6 +169,7 @@ class Predict {
       this.answer.correct(more);
       this.tools.remove(); // there is nothing left to find out
     }
+    if (!scene) return;
     this.view ??= new View();
     this.view.showIn(this.el, scene, pinned);
   }

@@ -11,7 +11,6 @@ and is chosen in `page/predict.js`.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessonkit.engine.trace import Trace
 from lessonkit.widgets.sandbox import described, pipeline_run
 
 from .marks import Drawing, Placing
@@ -41,6 +40,8 @@ def predict(
     and count within 2 %; in any other unit they must be exact. In *wrong* are answers, or
     functions of the traces.
 
+    Without pipelines this is a vote, in which *answer* gets nothing, and no run is shown.
+
     With *place*, the learner places the bars of these stages on the axis of the one run. In
     *wrong* are pipelines: the runs that the misconceptions would be.
 
@@ -48,12 +49,14 @@ def predict(
     an argument, and the learner draws what *answer* gives for each value; without it, the time
     per sample. In *wrong* are curves, or functions of the traces that give one.
 
-    Raise ValueError if there is no pipeline, or more than one to place or draw; if an answer is
-    none of the *choices*; or if there are no such stages, values or steps. Raise TypeError if
-    something is no pipeline.
+    Raise ValueError if there is no pipeline and this is no vote; if there is more than one to
+    place or draw; if an answer is none of the *choices*; or if there are no such stages, values
+    or steps. Raise TypeError if something is no pipeline.
     """
-    if not pipelines:
-        raise ValueError("predict: there must be a pipeline to run")
+    if not (pipelines or (choices and answer)):
+        raise ValueError(
+            "predict: there must be a pipeline to run, or choices and an answer"
+        )
     if (place or draw) and len(pipelines) > 1:
         raise ValueError(
             "predict: there must be one pipeline, to place its bars or to draw its curve"
@@ -64,18 +67,14 @@ def predict(
         if more or len(values) < 2:
             raise ValueError("draw: must be one name with two or more values")
         traces = [described(pipelines[0], **{knob: value}).simulate() for value in values]
-        curve = [answer(trace) if answer else trace.per_sample for trace in traces]
-        curves = wrong_answers(wrong, traces)
-        return Drawing(traces, curve, curves, unit, knob, values, **about)
-    traces = [pipeline_run(made).simulate() for made in pipelines]
+    else:
+        traces = [pipeline_run(made).simulate() for made in pipelines]
     if place:
         others = [(pipeline_run(made).simulate(), text) for made, text in wrong]
         return Placing(traces[0], others, place, **about)
+    known = [(given(*traces) if callable(given) else given, text) for given, text in wrong]
+    if draw:
+        curve = [answer(trace) if answer else trace.per_sample for trace in traces]
+        return Drawing(traces, curve, known, unit, knob, values, **about)
     right = answer(*traces) if answer else traces[0].duration
-    known = wrong_answers(wrong, traces)
     return Predict(right, known, unit, choices, traces=traces, **about)
-
-
-def wrong_answers(wrong: Wrong, traces: Sequence[Trace]) -> Wrong:
-    """Return *wrong* with the answers in it that are functions of the *traces* worked out."""
-    return [(given(*traces) if callable(given) else given, text) for given, text in wrong]

@@ -15,6 +15,13 @@ TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted m
 SURE = control("sure", ("a guess", "fairly sure", "certain"))
 # What the page shows for 1 second, or for the whole
 SCALES = {"s": 1, "ms": 1000, "%": 100}
+# The unit of a question, another one in which it was answered, and what that one has to be times
+OTHER_UNITS = [
+    ("s", "milliseconds", 0.001),
+    ("ms", "seconds", 1000),
+    ("ms", "microseconds", 0.001),
+    ("%", "parts of one", 100),
+]
 
 # For each known misconception the answer that it leads to, and the sentence about it
 Wrong = Sequence[tuple[Any, str]]
@@ -25,9 +32,9 @@ Judgement = tuple[bool, str, Json]
 class Question(Page):
     """Ask *question*; judge each answer that the learner commits to; then show the run.
 
-    Of the runs *traces* the last is shown, over the first; *why* explains the right answer.
-    *spec* is what the page has to know of the type of question. The answer is in nothing
-    that the page has before.
+    Of the runs *traces* the last is shown, over the first; a vote has none. *why* explains the
+    right answer. *spec* is what the page has to know of the type of question. The answer is in
+    nothing that the page has before.
     """
 
     questions = ("commit", "reveal")
@@ -37,10 +44,12 @@ class Question(Page):
     ) -> None:
         self.question = question
         self.why = why
-        self.traces = list(traces)
+        self.traces = traces
         # What was said, how sure, and whether it was right
         self.tries: list[list[Any]] = []
-        super().__init__("predict", {"question": question, "sure": SURE.texts} | spec)
+        self.asks = "Predict" if self.traces else "Vote"
+        about = {"asks": self.asks, "question": question, "sure": SURE.texts}
+        super().__init__("predict", about | spec)
 
     def commit(self, said: Any, sure: Any, anew: bool = False) -> None:
         """Judge an answer, the first one if the learner begins *anew*, and tell the page."""
@@ -60,13 +69,14 @@ class Question(Page):
 
     def revealed(self, begin: str) -> Json:
         """Return the reason, after *begin*, and the run; of several, the last over the first."""
-        pinned = page_data(self.traces[0]) if len(self.traces) > 1 else None
         text = f"{begin} {self.why}".strip()
-        return {"text": text, "scene": page_data(self.traces[-1]), "pinned": pinned}
+        scene = page_data(self.traces[-1]) if self.traces else None
+        pinned = page_data(self.traces[0]) if len(self.traces) > 1 else None
+        return {"text": text, "scene": scene, "pinned": pinned}
 
     def __repr__(self) -> str:
         """Return the question; the answer would spoil it."""
-        return f"Predict: {self.question}"
+        return f"{self.asks}: {self.question}"
 
 
 class Predict(Question):
@@ -120,14 +130,9 @@ class Predict(Question):
         known = [text for answer, text in self.wrong if self.alike(said, answer)]
         if not self.choices:
             known.append(f"That is too {'high' if said > self.right else 'low'}.")
-            mistaken: dict[str, dict[str, float]] = {
-                "s": {"milliseconds": 0.001},
-                "ms": {"seconds": 1000, "microseconds": 0.001},
-                "%": {"parts of one": 100},
-            }
-            for unit, scale in mistaken.get(self.unit, {}).items():
-                if self.alike(said * scale, self.right):
-                    known = [f"Is that in {unit}? The answer must be in {self.unit}."]
+            for unit, other, scale in OTHER_UNITS:
+                if unit == self.unit and self.alike(said * scale, self.right):
+                    known = [f"Is that in {other}? The answer must be in {unit}."]
         return " ".join([f"Not {self.shown(said)}.", *known[:1]])
 
     def revealed(self, begin: str) -> Json:
