@@ -1,5 +1,6 @@
 """The lessons as a site, as a learner's browser sees them: static files in a folder of some plain server."""
 
+import gzip
 import hashlib
 import json
 import re
@@ -10,6 +11,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import compress
 from pathlib import Path
 from time import monotonic, sleep
@@ -415,6 +417,26 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
     data = page.evaluate("({ ...document.getElementById('lessons-script').dataset })")
     there = [site.school / "lessons" / data["python"] / (name + PACKED) for name in BIG]
     assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
+
+
+def test_what_no_lesson_needs_is_not_started(site: Site, learner: Visit) -> None:
+    page = learner.page
+    site.open(page, LESSONS[0])
+    started = page.evaluate("jupyterapp.listPlugins()")
+    texts = [path.read_text() for path in (ROOT / "build/site/build").glob("*.js")]
+    for name in pages.NOT_STARTED:
+        assert any(name in text for text in texts), name  # another version has other names
+        assert not [one for one in started if name in (one, one.partition(":")[0])]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
+def test_the_page_compiles_nothing_of_ours_and_has_its_source(site: Site) -> None:
+    (packed,) = (site.school / "lessons").glob("python-*/packages.zip.packed")
+    with ZipFile(BytesIO(gzip.decompress(packed.read_bytes()))) as archive:
+        names = {*archive.namelist()}
+    ours = [name for name in names if name.endswith(".py") and python.OURS.match(name)]
+    assert {"lessonkit/plot.py", "answers_00.py"} <= {*ours}
+    assert [name for name in ours if f"{name}c" not in names] == []
 
 
 @pytest.mark.long

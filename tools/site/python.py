@@ -45,6 +45,9 @@ TERMINAL = re.compile(
     r"IPython/terminal/(?!(pt_inputhooks/)?__init__.py)"
 )  # of IPython: a quarter of all packages
 DATE = (2026, 1, 1, 0, 0, 0)  # the same archive from the same files
+OURS = re.compile(
+    r"lessonkit/|\w+_\d\d\.py$"
+)  # the package, and what stands beside the lessons
 NODE = (
     "There is no Node here that can run Pyodide. The site works without it, but starts some seconds later. "
     "If Node 20 or newer is on PATH, Python's modules are compiled beforehand."
@@ -195,11 +198,9 @@ def squeeze(path: Path) -> None:
 
 def compile_with_node(folder: Path, cache: Path) -> None:
     """Put what is imported first into the two archives compiled, in the place of its source."""
-    parts = [HERE / "parts.txt", HERE / "compile.mjs", folder / LIBRARY]
-    compiled = (
-        cache
-        / f"compiled-{hashlib.sha256(b''.join(map(Path.read_bytes, parts))).hexdigest()[:12]}.zip"
-    )
+    parts = [HERE / "compile.mjs", folder / LIBRARY, folder / PACKAGES]
+    digest = hashlib.sha256(b"".join(map(Path.read_bytes, parts))).hexdigest()
+    compiled = cache / f"compiled-{digest[:12]}.zip"
     if not compiled.exists():
         node = shutil.which("node")
         targets.say(
@@ -215,6 +216,8 @@ def compile_with_node(folder: Path, cache: Path) -> None:
         if not node or subprocess.run(command, capture_output=True).returncode:
             targets.say(NODE)
             return
+        for old in cache.glob("compiled-*.zip"):
+            old.unlink()
         half.replace(compiled)
     with (
         zipfile.ZipFile(compiled) as source,
@@ -226,10 +229,10 @@ def compile_with_node(folder: Path, cache: Path) -> None:
             for path in source.namelist():
                 if path.startswith(f"{archive}/"):
                     module = path.partition("/")[2]
-                    del kept[
-                        module.removesuffix("c")
-                    ]  # nobody reads it, and it is a sixth of what is fetched
                     kept[module] = source.read(path)
+                    # Of the others nobody reads the source, which is a sixth of what is fetched.
+                    if not is_ours(module.removesuffix("c"), archive):
+                        del kept[module.removesuffix("c")]
             for path in [path for path in kept if is_left_out(path, archive)]:
                 named.append(
                     path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -252,8 +255,10 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 def is_left_out(path: str, archive: str) -> bool:
     """Tell whether no lesson imports the module at this *path* of an *archive*: the others are compiled."""
-    folder, _, name = path.partition("/")
-    is_ours = archive == PACKAGES and (
-        not name or folder == "lessonkit" or (HERE / "stubs" / path).exists()
-    )
-    return path.endswith(".py") and not is_ours
+    return path.endswith(".py") and not is_ours(path, archive)
+
+
+def is_ours(path: str, archive: str) -> bool:
+    """Tell whether the module at this *path* of an *archive* is one of ours: its source stays there."""
+    is_stub = (HERE / "stubs" / path).exists()
+    return archive == PACKAGES and bool(OURS.match(path) or is_stub)

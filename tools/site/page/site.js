@@ -10,7 +10,11 @@ const TRIED = `lessons tried ${here.pathname}`; // another site may have the sam
 const OFTEN = 10000; // ms from one save to the next
 // Or there is no Python.
 const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
-const BIG = ["pyodide.asm.wasm.packed", "python_stdlib.zip.packed", "packages.zip.packed"];
+// What Python's own thread asks for, of which the page hears nothing
+const PYTHON = [
+  "pyodide.mjs", "pyodide.asm.mjs", "pyodide-lock.json", "pyodide.asm.wasm.packed",
+  "python_stdlib.zip.packed", "packages.zip.packed", "more.zip",
+];
 
 // ---- the line ----
 
@@ -157,32 +161,11 @@ new PerformanceObserver((seen) => {
   if (seen.getEntries().some(isPart)) heard = performance.now();
 }).observe({ type: "resource" });
 
-// Asked for at once, so that they are here when the page has come so far as to want them. How large
-// they are the build says: a server that compresses would count other bytes.
-async function fetchPython() {
-  await ready;
-  const { python, bytes } = document.getElementById("lessons-script").dataset;
-  const millions = (count) => (count / 1e6).toFixed(0);
-  let come = 0;
-  await Promise.all(BIG.map(async (name) => {
-    const answer = await fetch(new URL(`${python}/${name}`, here));
-    const reader = answer.body.getReader();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      come += part.value.length;
-      heard = performance.now();
-      if (started) continue;
-      Object.assign(bar, { max: bytes, value: come });
-      say(`Loading Python: ${millions(come)} of ${millions(bytes)} MB`);
-    }
-  }));
-}
-
-// Python starts as soon as it is here, and not when the page has come so far as to want it: that
-// gets the worker that is there.
+// Python starts beside the page, and not when the page has come so far as to want it: that gets the
+// worker that is there.
 let early = null;
 
 function startPython() {
-  if (started) return; // the page was faster
   early = new Worker(new URL("early.js", here), { type: "module" });
 }
 
@@ -196,6 +179,15 @@ window.Worker = class extends Worker {
     super(address, options);
   }
 };
+
+// How large Python is the build says: a server that compresses would count other bytes.
+const { python, bytes } = document.getElementById("lessons-script").dataset;
+
+function showHowMuch(come) {
+  const millions = (count) => (count / 1e6).toFixed(0);
+  Object.assign(bar, { max: bytes, value: come });
+  say(`Loading Python: ${millions(come)} of ${millions(bytes)} MB`);
+}
 
 // On a slow line the page and Python may come for minutes; it is late when nothing has come for
 // long.
@@ -243,6 +235,10 @@ async function giveUp() {
 new BroadcastChannel(`lessons ${here.pathname}`).onmessage = ({ data }) => {
   heard = performance.now();
   if (started === "done") return;
+  if (typeof data === "number") {
+    if (!started) showHowMuch(data);
+    return;
+  }
   started = data;
   bar.removeAttribute("value");
   if (data !== "failed") say(`${data} …`);
@@ -259,7 +255,7 @@ async function start() {
     return say("There is no lesson of this name. Choose one from the list of all lessons.", true);
   }
   heard = performance.now();
-  fetchPython().then(startPython).catch((error) => console.warn(error));
+  startPython();
   watch().catch((error) => console.warn(error));
   while (!panel()?.sessionContext?.session?.kernel) await soon(50);
   await panel().context.ready;
@@ -433,9 +429,8 @@ if (path) start().then(keepAll).catch((error) => console.warn(error));
 async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
-  const { python } = document.getElementById("lessons-script").dataset;
   const files = (await list.json()).content.map(({ path }) => `files/${path}`);
-  const ours = [...files, "", "workers.html", `${python}/more.zip`];
+  const ours = [...PYTHON.map((name) => `${python}/${name}`), "", "workers.html", ...files];
   const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);
   active?.postMessage([...others, location.href.split("?")[0], ...addresses]);

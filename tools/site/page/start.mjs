@@ -18,8 +18,20 @@ async function unpacking(asked, ...options) {
   const headers = { "content-type": type };
   if (!ok) return new Response(null, { status, headers });
   const { readable, writable } = new DecompressionStream("gzip");
-  body.pipeTo(writable).catch(fail); // what reads the other end may wait for ever
+  // What reads the other end may wait for ever.
+  body.pipeThrough(counting()).pipeTo(writable).catch(fail);
   return new Response(readable, { headers });
+}
+
+// How much has come of all of them, for who waits.
+let come = 0;
+
+function counting() {
+  const transform = (part, next) => {
+    next.enqueue(part);
+    told.postMessage((come += part.length));
+  };
+  return new TransformStream({ transform });
 }
 
 let hasFailed = false;
@@ -46,7 +58,6 @@ async function start() {
   // The page has said that there will be no Python.
   const isAble = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
   if (!isAble) await new Promise(() => 0);
-  told.postMessage("Starting Python");
   globalThis.fetch = unpacking;
   const packages = fetch(`${here}packages.zip`).then((answer) => answer.arrayBuffer());
   const { loadPyodide: load } = await import("./pyodide.mjs");
@@ -56,7 +67,10 @@ async function start() {
     indexURL: here,
     packages: [], // they are in the archive
     env: { PYTHONPATH: "/lib/packages.zip" },
-    fsInit: async (fs) => fs.writeFile("/lib/packages.zip", new Uint8Array(await packages)),
+    fsInit: async (fs) => {
+      fs.writeFile("/lib/packages.zip", new Uint8Array(await packages));
+      told.postMessage("Starting Python"); // all of it is here
+    },
   });
   // A learner's own modules come last: each look into the folder of lessons asks the page.
   python.runPython("import sys; sys.path.sort(key=''.__eq__); import left_out");
