@@ -85,3 +85,16 @@ def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -
         picture.scroll_into_view_if_needed()
         expect(picture).to_have_js_property("complete", True)
         assert picture.evaluate("(one) => one.naturalWidth") > 400
+
+
+def test_a_page_that_looks_for_kept_work_makes_no_storage(
+    visit: Visit, start_page: str
+) -> None:
+    """Who leaves it before that is taken back would find no lesson that opens."""
+    page = visit.page
+    page.add_init_script(
+        "IDBFactory.prototype.open = (name) => { throw new Error(`opens ${name}`); };"
+    )
+    page.goto(f"{start_page}/index.html")
+    kept = page.evaluate("async () => (await (await import('./work.js')).saved())?.size")
+    assert kept == 0, "null says that the browser keeps nothing"

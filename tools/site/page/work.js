@@ -4,8 +4,12 @@
 const here = new URL(".", import.meta.url);
 const NAME = `JupyterLite Storage - ${here.pathname}`;
 
-// Opens what is there and makes nothing: an empty one would be in JupyterLite's way.
-function open() {
+// Opens what is there and makes nothing: an empty one would be in JupyterLite's way. A browser that
+// can list what is there is not asked to open anything else: if a reader left the page before that
+// was taken back, every later page of the site would wait for ever.
+async function open() {
+  const all = await indexedDB.databases?.();
+  if (all?.every(({ name }) => name !== NAME)) return null;
   return new Promise((resolve, reject) => {
     const asked = indexedDB.open(NAME);
     asked.onupgradeneeded = () => asked.transaction.abort();
