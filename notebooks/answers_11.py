@@ -44,7 +44,7 @@ def probed(job: Any, **changes: Any) -> Verdict:
         loader, num_epochs=1, **(options | {"step": None, "train": 0})
     ).epochs[0]
     both = job.run(1, **changes).epochs[0]
-    step = mean(job.numbers.threads[threads].steps)
+    step = job.numbers.threads[threads].seconds
     return Verdict(
         alone.duration / alone.count,
         step,

@@ -135,8 +135,6 @@ class Modelled:
             seen.batches.append(made[number]._replace(**times))
         else:
             seen.whole = True
-        seen.closed = trace.duration if seen.whole else seen.ended
-        seen.core = len(seen.batches) * self.handling.take_core
         return seen
 
     def job(self) -> Job:
@@ -147,7 +145,7 @@ STEP_OF_TWO = (
     1.5  # times as long as a step on one batch is one on a batch of twice the size
 )
 FREE = Handling(stop=0.01, stop_each=0.002, begin=0.003)
-PAID = Handling(stop=0.01, stop_each=0.002, begin=0.003, take=0.003, take_core=0.001)
+PAID = Handling(stop=0.01, stop_each=0.002, begin=0.003, take=0.003)
 NOTHING_LOST = Shared()
 MUCH_LOST = Shared(2.0, (1.6, 1.8), (1.1, 1.2))
 
@@ -264,15 +262,6 @@ def test_a_forecast_is_what_the_model_takes_when_it_runs_to_the_end(
         assert told[-1] == pytest.approx([epoch.duration for epoch in epochs], rel=0.01)
     firsts = [first for first, _ in told]
     assert all(more <= fewer + 0.1 for fewer, more in pairwise(firsts)), firsts
-
-
-def test_costs_that_rise_over_an_epoch_are_all_in_its_forecast() -> None:
-    job = long_job(400)
-    job.numbers.alone = [0.001 * number for number in range(400)]
-    job.numbers.threads[1].steps = [0.002 * number for number in range(400)]
-    (first, _), step = job.forecast(num_workers=0), 0.002 * 399 / 2
-    costs = 400 * (0.001 * 399 / 2 + step + job.numbers.loop_overhead)
-    assert first == pytest.approx(costs, rel=0.01)
 
 
 class Full(Modelled):

@@ -20,7 +20,7 @@ from lessonkit.job.recommend import EPOCHS, combinations, recommend
 from lessonkit.job.watching import OnDevice, restored
 from lessonkit.loops.probe import VERDICTS
 
-TAKES_LONG = Handling(take=0.012, take_core=0.011)
+TAKES_LONG = Handling(take=0.012)
 MODELS = {
     "data-bound": Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False),
     "waits for files": Modelled(

@@ -246,8 +246,7 @@ class Handling:
     persistent workers begin again, *stop* and *stop_each* when workers are ended, the latter
     per worker.
 
-    As jobs are measured, a batch is *way* on its way to the loop, which needs *take* for it;
-    *take_core* of that is work.
+    As jobs are measured, the loop computes for *take* to take a batch that is ready.
     """
 
     begin: float = 0
@@ -259,8 +258,6 @@ class Handling:
     stop: float = 0
     stop_each: float = 0
     take: float = 0
-    take_core: float = 0
-    way: float = 0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

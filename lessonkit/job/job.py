@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine import check
-from lessonkit.engine.machine import Handling, Machine, get_worker_info, work
+from lessonkit.engine.machine import Handling, Machine, work
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.loader import DataLoader
@@ -34,13 +34,12 @@ AGAIN = 13.0  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
 LEAST_ROUNDS = 2  # batches of each worker in a period, at least
 SIMULATED = 400  # batches of a run that is compared with one that was seen
-# Golden: its multiples, less whole numbers, are spread evenly from 0 to 1
-SPREAD = 0.618
+GOLDEN = 0.618  # its multiples, less whole numbers, are spread evenly from 0 to 1
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
 OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
-# Of `Handling`; the rest is of an epoch, and measured as it is
-PER_BATCH = ("way", "take", "take_core")
+STOP = 0.015  # s; to end workers,
+STOP_EACH = 0.001  # s; and more for each of them
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
 
 # Of a container: microseconds, in as many
@@ -82,33 +81,32 @@ class Job:
 
     # ---- how much there is of an epoch ----
 
-    def shares(self, workers: int) -> Sequence[float]:
-        """Return how many samples each worker gives of an iterable, or all in one number."""
-        alike = self.samples if self.repeats else self.samples / max(1, workers)
-        return self.numbers.shares.get(workers) or [alike] * max(1, workers)
+    def total(self, workers: int) -> float:
+        """Return how many samples an epoch has with as many *workers*."""
+        alike = self.samples * max(1, workers) if self.repeats else self.samples
+        return self.numbers.totals.get(workers, alike)
 
     @property
     def repeats(self) -> bool:
         """Whether each worker gives all samples of an iterable, so an epoch has more of them."""
-        known = self.numbers.shares.values()
-        return any(sum(shares) > AS_MANY * self.samples for shares in known)
+        return any(total > AS_MANY * self.samples for total in self.numbers.totals.values())
 
     def as_many(self, workers: int, others: int) -> bool:
         """Whether an epoch has as many samples with a number of *workers* as with *others*."""
-        few, many = sorted((sum(self.shares(workers)), sum(self.shares(others))))
+        few, many = sorted((self.total(workers), self.total(others)))
         return many <= AS_MANY * few
 
-    def count(self, setting: dict[str, Any], most: float = math.inf) -> list[int]:
-        """Return how many batches each worker makes of an iterable, or all, at most *most*."""
-        size = setting.get("batch_size", self.batch_size)
-        each: list[float] = [self.batches * self.batch_size / size]
-        if self.numbers.stream:
-            each = [share / size for share in self.shares(setting["num_workers"])]
-        return [math.ceil(min(batches, most / len(each))) for batches in each]
+    def count(self, setting: dict[str, Any]) -> int:
+        """Return how many batches an epoch has with a *setting*."""
+        size, workers = setting.get("batch_size", self.batch_size), setting["num_workers"]
+        if not self.numbers.stream:
+            return math.ceil(self.batches * self.batch_size / size)
+        each = max(1, workers)  # has a last batch of its own
+        return each * math.ceil(self.total(workers) / each / size)
 
     def period(self, setting: dict[str, Any]) -> int:
         """Return after how many batches costs repeat: a short epoch, or whole rounds of workers."""
-        total, workers = sum(self.count(setting)), max(1, setting["num_workers"])
+        total, workers = self.count(setting), max(1, setting["num_workers"])
         if not total:
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
         period = workers * max(LEAST_ROUNDS, math.ceil(PERIOD / workers))
@@ -140,8 +138,8 @@ class Job:
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
-        steps, device = self.numbers.threads[threads].steps, self.numbers.device
-        return max(fmean(steps), device.train if device else 0.0)
+        device = self.numbers.device
+        return max(self.numbers.threads[threads].seconds, device.train if device else 0.0)
 
     def model(
         self, most: float = math.inf, **changes: Any
@@ -152,36 +150,23 @@ class Job:
         arguments of `forecast`; an epoch has at most *most* batches.
         """
         setting, known = self.setting(**changes), self.numbers
-        factor, period = self.unexplained(setting), self.period(setting)
-        each = self.count(setting, most)
-        batches = Dataset.range(each[0])
-        if len(each) > 1:
-            batches = Dataset.from_generator(shared_out(each))
-        workers: dict[str, Any] = {"handling": Handling(ask=known.loop_overhead * factor)}
-        make = factor * self.grown(setting, "alone")
-        fetch, cost = None, in_turn(known.alone, period, make)
+        factor, count = self.unexplained(setting), min(self.count(setting), most)
+        make, longer = (factor * self.grown(setting, part) for part in ("make", "step"))
+        fetch, workers = waiting_and_working(0, known.alone * make), dict[str, Any]()
         if setting["num_workers"]:
-            make = factor * self.grown(setting, "make")
-            cost = in_turn(known.works, period, make, known.handover * factor)
-            if any(known.waits):
-                wait = in_turn(known.waits, period, make)
-                fetch, cost = waiting_and_working(wait, cost), lambda _: 0
-            slower = vars(known.handling).copy()
-            for name in PER_BATCH:
-                slower[name] *= factor * self.grown(setting, "take")
+            fetch = waiting_and_working(known.waits * make, known.works * make)
             workers = {name: setting[name] for name in OF_WORKERS}
             workers["in_order"] = known.in_order
             workers["start"] = tuple(known.start)
-            workers["handling"] = Handling(**slower)
-        batches = batches.map(
-            fetch, cost=cost, kind="native", stage="Fetch", nbytes=known.nbytes
-        )
+            workers["handling"] = Handling(
+                first=known.first, take=known.take * factor, stop=STOP, stop_each=STOP_EACH
+            )
+        batches = Dataset.range(count).map(fetch, stage="Fetch", nbytes=known.nbytes)
         step, device = known.threads[setting["threads"]], known.device
-        longer = factor * self.grown(setting, "step")
-        seconds = in_turn(step.steps, period, factor if device else longer)
+        seconds = step.seconds * (factor if device else longer)
         kind = "native" if step.computes else "wait"
         options: dict[str, Any] = {
-            "step": lambda number: work(seconds(number), kind=kind),
+            "step": lambda number: work(seconds, kind=kind),
             "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
         }
         if device:
@@ -202,7 +187,7 @@ class Job:
         loader does not take.
         """
         setting = self.setting(**changes)
-        total, period = sum(self.count(setting)), self.period(setting)
+        total, period = self.count(setting), self.period(setting)
         # What is left out are whole periods
         most = total if period == total else 2 * period + total % period
         times = []
@@ -245,49 +230,21 @@ def between(numbers: dict[int, float], workers: int) -> float:
     return numbers[below] + part * (numbers[above] - numbers[below])
 
 
-def in_turn(
-    costs: list[float], count: int, factor: float, more: float = 0
-) -> Callable[[int], float]:
-    """Return the cost of each batch by its number: *costs* times a *factor*, and *more*.
-
-    They repeat after *count* batches. If that is fewer than there are *costs*, as many are
-    chosen that have the mean of all, in an order in which any few in a row nearly have it.
-    """
-    if count < len(costs):
-        chosen = [costs[int(SPREAD * number % 1 * len(costs))] for number in range(count)]
-        factor *= fmean(costs) / (fmean(chosen) or 1)
-        costs = chosen
-    return lambda number: costs[number % count % len(costs)] * factor + more
-
-
-def waiting_and_working(
-    wait: Callable[[int], float], cost: Callable[[int], float]
-) -> Callable[[int], int]:
-    """Return a function that makes a batch in a worker: it waits before it computes and after.
+def waiting_and_working(wait: float, cost: float) -> Callable[[int], int]:
+    """Return a function that makes a batch: it waits before it computes and after.
 
     The shares differ from batch to batch. If all waited first, workers that began together
     would compute together ever after, and want more cores.
     """
 
     def fetch(number: int) -> int:
-        share = SPREAD * number % 1
-        work(share * wait(number), stage="Wait")
-        work(cost(number), kind="native")
-        work((1 - share) * wait(number), stage="Wait")
+        share = GOLDEN * number % 1
+        work(share * wait, stage="Wait")
+        work(cost, kind="native")
+        work((1 - share) * wait, stage="Wait")
         return number
 
     return fetch
-
-
-def shared_out(each: list[int]) -> Callable[[], Iterator[int]]:
-    """Return a generator function that yields `each[i]` numbers of batches in worker i."""
-
-    def mine() -> Iterator[int]:
-        info = get_worker_info()
-        if info is not None:
-            yield from range(info.id, info.id + len(each) * each[info.id], len(each))
-
-    return mine
 
 
 # ---- measured ----
@@ -366,8 +323,8 @@ def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
     subject.deadline = math.inf
     if subject.stream:
         sizes = [batch.samples for batch in alone.batches]
-        known = None if alone.whole else next(iter(numbers.shares.values()), None)
-        samples, whole = sum(known or sizes), bool(known or alone.whole)
+        known = 0 if alone.whole else next(iter(numbers.totals.values()), 0)
+        samples, whole = known or sum(sizes), bool(known or alone.whole)
         size = subject.loader.batch_size or max(sizes)
         batches = math.ceil(samples / size)
     else:

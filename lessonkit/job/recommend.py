@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from lessonkit.engine import check
@@ -21,7 +20,7 @@ from .watching import restored
 WORTH = 0.05  # of an epoch; where less can be saved, stop
 AS_GOOD = 0.02  # of an epoch; of settings as near as this the one with less to it is better
 TRIED, TRY = 3, 2.0  # settings that are really run, and s for each
-MOST_WORKERS = 128  # if they are more than twice the cores
+MOST_WORKERS = 128
 EPOCHS = 10  # of a training; its first one starts the workers
 DEPTHS = (2, 4)
 DRAWN = 12  # batches of a run
@@ -80,12 +79,14 @@ class TableRow(NamedTuple):
 class Recommendation:
     """A page on a job: the verdict, the most that can be saved, changes, and all forecasts.
 
-    *table* has a forecast for each setting, first that of the job as it is, and *failed* says
-    which settings were tried and raised. The first changes, as many as are *alike*, save the
+    *error* is the share by which one and the same run differed from itself. *table* has a
+    forecast for each setting, first that of the job as it is, and *failed* says which settings
+    were tried and raised. The first changes, as many as are *alike*, save the
     same as far as these runs can tell; the one that costs the least is first.
     """
 
     job: Job
+    error: float
     table: list[TableRow]
     changes: list[JobChange] = field(default_factory=list)
     alike: int = 0
@@ -97,15 +98,10 @@ class Recommendation:
         return self.table[0][1:3]
 
     @property
-    def error(self) -> float:
-        """The share by which one and the same run differed from itself."""
-        return self.job.numbers.noise
-
-    @property
     def most(self) -> float:
         """The share of an epoch that a loader would save that takes no time."""
         step = min(map(self.job.pace, self.job.numbers.threads))
-        return max(0.0, 1 - sum(self.job.count(self.job.said)) * step / self.now[1])
+        return max(0.0, 1 - self.job.count(self.job.said) * step / self.now[1])
 
     @property
     def verdict(self) -> str:
@@ -117,11 +113,11 @@ class Recommendation:
             return "cannot tell"
         if not said["num_workers"]:  # a device may work while the loop loads
             return "data-bound" if known.device else "they take turns"
-        batches, step = sum(self.job.count(said)), known.threads[said["threads"]]
+        batches, step = self.job.count(said), known.threads[said["threads"]]
         waited = self.now[1] - batches * self.job.pace(said["threads"])
-        if batches * known.handling.take > MOSTLY * waited:
+        if batches * known.take > MOSTLY * waited:
             return "the loop's own time"
-        computed = batches * (fmean(known.works) + fmean(step.steps) * step.cores)
+        computed = batches * (known.works + step.seconds * step.cores)
         if step.computes and computed / known.cores > FULL * MOSTLY * self.now[1]:
             return "both want the same cores"
         return "data-bound"
@@ -146,7 +142,8 @@ class Recommendation:
             )
         if self.verdict in LAST_WORDS:
             return found
-        head = "Change this:" if changes else "No change of a setting saves enough."
+        least = percent(max(AS_GOOD, self.error))
+        head = "Change this:" if changes else f"No change of a setting saves more than {least}."
         if self.alike > 1:
             head = f"Change this (the first {self.alike} save the same; number 1 needs the least):"
         found[head] = changes
@@ -159,11 +156,11 @@ class Recommendation:
     def unlike(self) -> list[str]:
         """Return how many samples an epoch has with each number of workers, if these differ."""
         job = self.job
-        counts = sorted({0, job.said["num_workers"], *job.numbers.shares})
+        counts = sorted({0, job.said["num_workers"], *job.numbers.totals})
         if all(job.as_many(workers, 0) for workers in counts):
             return []
         lines = [
-            f"num_workers={workers}: {counted(round(sum(job.shares(workers))), 'samples')}"
+            f"num_workers={workers}: {counted(round(job.total(workers)), 'samples')}"
             for workers in counts
         ]
         return lines + [SHARE_OUT] * job.repeats
@@ -180,12 +177,11 @@ class Recommendation:
         """Return at most ten forecasts that a user would ask for, the best first.
 
         They are the job as it is, with other numbers of workers, with the changes, at its best,
-        and with more of what saves nothing.
+        and with a longer queue, which is often tried and saves nothing.
         """
-        most = max(self.table, key=lambda row: price_of(self.job, row.settings))
         asked: list[Settings] = [{"num_workers": workers} for workers in (1, 2, 4, 8)]
         asked += [change.settings for change in self.changes]
-        asked += [{}, self.table[1].settings, {"prefetch_factor": 4}, most.settings]
+        asked += [{}, self.table[1].settings, {"prefetch_factor": 4}]
         return [row for row in self.table if row.settings in asked][:10]
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -262,7 +258,7 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     if run:
         print("measuring the loader and the step: 15 s")
     job = measure(loader, step=check.function("step", step)) if run else loader
-    found = Recommendation(job, [forecast_row(job, {})])
+    found = Recommendation(job, job.numbers.noise, [forecast_row(job, {})])
     if found.verdict in LAST_WORDS:
         return found
     rows = [forecast_row(job, setting) for setting in combinations(job)]
@@ -272,8 +268,8 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     if run:
         print(f"trying the best {TRIED} settings: {TRIED + 2} times {TRY:.0f} s")
     changes = sorted(worthwhile(found, run), key=lambda one: -one.saves)
-    # Epochs that differ by less than half of what the same run differed from itself are alike
-    near = 1 + min(WORTH, max(AS_GOOD, found.error / 2))
+    # Epochs that differ by less than the same run differed from itself are alike
+    near = 1 + min(WORTH, max(AS_GOOD, found.error))
     alike = [one for one in changes if 1 - one.saves <= near * (1 - changes[0].saves)]
     alike.sort(key=lambda one: price_of(job, one.settings))
     for one in alike + changes[len(alike) :]:  # what adds to a better one gives no more
@@ -290,12 +286,12 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
 def combinations(job: Job) -> Iterator[Settings]:
     """Yield what differs from the loader as it is written, of all settings that are compared."""
     known, cores = job.numbers, job.numbers.cores
-    counts = {0, 1, *range(2, cores + 1, max(1, cores // 4)), cores, 2 * cores}
-    if fmean(known.waits) > fmean(known.works):  # then a core serves many workers
-        counts |= {count for count in (4 * cores, 8 * cores) if count <= MOST_WORKERS}
+    # A core serves many workers that wait
+    most = min(MOST_WORKERS, (8 if known.waits > known.works else 2) * cores)
+    counts = {0, cores, *(2**power for power in range(most.bit_length()))}
     if known.stream:
         now = job.said["num_workers"]
-        counts = {count for count in (0, 1, now, *known.shares) if job.as_many(count, now)}
+        counts = {count for count in (0, 1, now, *known.totals) if job.as_many(count, now)}
     for workers, threads in product(sorted(counts), sorted(known.threads)):
         ahead = product(DEPTHS, (False, True))
         for factor, stay in ahead if workers else [(job.said["prefetch_factor"], False)]:
@@ -332,7 +328,7 @@ def worthwhile(found: Recommendation, run: bool) -> Iterator[JobChange]:
     others come in their place.
     """
     job, kinds = found.job, set[Any]()
-    tried: list[tuple[Settings, float]] = []
+    tried: list[tuple[TableRow, float]] = []
 
     def seconds(row: TableRow) -> float:
         return row.mean + (real_minus_forecast(job, row.settings) if run else 0)
@@ -345,15 +341,17 @@ def worthwhile(found: Recommendation, run: bool) -> Iterator[JobChange]:
             continue
         kinds.add(kind)
         try:
-            tried.append((row.settings, seconds(row)))
+            tried.append((row, seconds(row)))
         except RuntimeError as error:
             found.failed.append(f"{as_arguments(row.settings)}: {error}")
     # Before the others and after them, because a machine may become slower in between
-    now_takes = (before + seconds(now)) / 2
-    for setting, took in tried:
-        saves = 1 - took / now_takes
-        if saves > max(AS_GOOD, found.error / 2):
-            yield describe(job, setting, saves, run)
+    after = seconds(now)
+    if run:
+        found.error = (found.error + abs(after / before - 1)) / 2
+    for row, took in tried:
+        saves = 1 - 2 * took / (before + after)
+        if saves > max(AS_GOOD, found.error if run else row.within):
+            yield describe(job, row.settings, saves, run)
 
 
 def real_minus_forecast(job: Job, setting: Settings) -> float:
@@ -366,7 +364,7 @@ def real_minus_forecast(job: Job, setting: Settings) -> float:
             torch.set_num_threads(threads)
         run = job.subject.go(full["num_workers"], TRY, step=True, factor=factor)
     took, forecast, count = job.compared(run, prefetch_factor=factor, threads=threads)
-    return (took - forecast) / count * sum(job.count(full))
+    return (took - forecast) / count * job.count(full)
 
 
 # ---- in words ----

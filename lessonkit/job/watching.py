@@ -62,6 +62,10 @@ class WatchedBatch(NamedTuple):
         return self.stepped - self.got
 
     @property
+    def load(self) -> float:
+        return self.got - self.asked
+
+    @property
     def round(self) -> float:
         return self.stepped - self.asked
 
@@ -70,17 +74,14 @@ class WatchedBatch(NamedTuple):
 class Watch:
     """What a short run with a number of *workers* showed, at the times of one clock.
 
-    It *began*, its iterator was *opened*, and its last step *ended*. The loop's process
-    computed for *core* seconds, not counting the steps. A run is *whole* if it came to the
-    end of the loader; its workers were *closed* then.
+    It *began*, its iterator was *opened*, and its last step *ended*. A run is *whole* if it
+    came to the end of the loader.
     """
 
     workers: int
     began: float = field(default_factory=perf_counter)
     opened: float = 0
     ended: float = 0
-    closed: float = 0
-    core: float = 0
     whole: bool = False
     batches: list[WatchedBatch] = field(default_factory=list)
 
@@ -349,7 +350,6 @@ class Subject:
         try:
             source = iter(loader)
             seen.opened = seen.ended = perf_counter()
-            core = process_time()
             for self.batch, made in source:
                 got, before = perf_counter(), process_time()
                 self.nbytes = self.nbytes or size_of(self.batch, 0)
@@ -367,9 +367,7 @@ class Subject:
                 if seen.ended - seen.batches[0].got >= limit:
                     break
             else:
-                seen.whole, seen.closed = True, perf_counter()
-            steps = sum(batch.step_core for batch in seen.batches)
-            seen.core = process_time() - core - steps
+                seen.whole = True
             if self.synchronise:
                 self.synchronise()
         except Exception as error:

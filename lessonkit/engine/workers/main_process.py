@@ -325,12 +325,8 @@ class LoaderWithWorkers(Loader):
 
     async def take(self, request: Request) -> None:
         """Spend the loop's own time on a batch."""
-        run = self.run
-        stage = self.take_stage
-        take = self.handling.take
-        core = min(take, self.handling.take_core)
-        await run.spend(take - core, stage, request.result)
-        await run.spend(core, stage, request.result, "native")
+        seconds = self.handling.take
+        await self.run.spend(seconds, self.take_stage, request.result, "native")
 
     def arrive(self, request: Request, result: Element | None) -> None:
         """Take the *result* of a request from a worker; None if it is ready for another epoch."""

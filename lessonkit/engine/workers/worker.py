@@ -271,7 +271,7 @@ class Worker(BatchMaker):
                 continue
             else:
                 result = await self.fulfil(request)
-            way = self.first_delay + handling.hop + handling.way
+            way = self.first_delay + handling.hop
             if way or self.on_the_way:
                 self.first_delay = 0
                 self.last_arrival = max(self.last_arrival, run.time + way)
