@@ -112,6 +112,15 @@ def numbers_of(path: Path) -> list[Number]:
     return found
 
 
+def pages_of(name: str) -> tuple[str, Path]:
+    """Return the lesson whose names a file in tests/numbers uses, and the page that has its words."""
+    if name in SERIES:
+        return name, NOTEBOOKS / f"{name}.ipynb"
+    number = name.removeprefix("teaching_")
+    run = next(one for one in SERIES if one.startswith(number))
+    return run, NOTEBOOKS.parent / "docs" / "teaching" / f"{number}.md"
+
+
 class Shown(NamedTuple):
     """What a cell gave: the value of its last line, what it printed, and what a widget began with."""
 

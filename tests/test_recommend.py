@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 from test_job import FREE, MUCH_LOST, NOTHING_LOST, PAID, Modelled
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "notebooks"))
+
+from answers_11 import on_gpu
+
 import lessonkit.__main__
 from lessonkit.analysis import load_job, save_job
 from lessonkit.engine.machine import Handling
@@ -196,6 +200,43 @@ def test_runs_that_differ_by_more_than_the_effect_tell_nothing(
     found = recommended(MODELS["data-bound"], 0, noise=0.9)
     assert found.verdict == "cannot tell"
     assert found.changes == []
+
+
+TAKES_SOME = Handling(take=0.006)
+SAVES_A_TENTH = Modelled(0.008, 0.010, TAKES_SOME, NOTHING_LOST, computes=False)
+
+
+def test_noise_does_not_hide_a_change_that_saves_more(recommended: Any) -> None:
+    found = recommended(MODELS["data-bound"], 0, noise=0.24)
+    assert found.changes[0].saves > 0.4
+
+
+@pytest.mark.parametrize(("noise", "told"), [(0.02, True), (0.3, False)])
+def test_a_difference_within_the_noise_is_not_sold_as_a_gain(
+    recommended: Any, noise: float, told: bool
+) -> None:
+    found = recommended(SAVES_A_TENTH, 0, noise=noise)
+    assert found.verdict == "they take turns"
+    assert bool(found.changes) == told
+    # The same run was made again, and did not differ: half of the noise is left
+    assert found.error == pytest.approx(noise / 2, abs=0.001)
+    assert ("No change of a setting saves more than 15 %." in str(found)) != told
+
+
+@pytest.mark.parametrize(("noise", "told"), [(0.02, True), (0.2, False)])
+def test_of_a_stored_job_a_difference_within_the_range_is_not_sold_as_a_gain(
+    noise: float, told: bool
+) -> None:
+    job = SAVES_A_TENTH.job()
+    job.numbers.noise = noise
+    assert bool(recommend(job).changes) == told
+
+
+def test_the_stored_job_with_a_cheap_loader_has_a_change_that_is_worth_it() -> None:
+    """Runs differed by 14 %, and the setting that it names really saved as much, or more."""
+    found = recommend(on_gpu("features")["job"])
+    assert [change.settings["num_workers"] for change in found.changes] == [2]
+    assert found.changes[0].saves > found.error
 
 
 def test_without_matplotlib_as_in_a_browser_the_page_has_no_picture(

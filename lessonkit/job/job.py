@@ -22,7 +22,6 @@ from lessonkit.loops.measure import measure_functions
 
 from .numbers import JobNumbers, StepNumbers, measure_numbers
 from .watching import (
-    BUDGET,
     OnDevice,
     Subject,
     Watch,
@@ -33,6 +32,7 @@ from .watching import (
 AGAIN = 13.0  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
 LEAST_ROUNDS = 2  # batches of each worker in a period, at least
+LONGEST = 1_000_000  # batches of an epoch that is simulated to its end
 SIMULATED = 400  # batches of a run that is compared with one that was seen
 GOLDEN = 0.618  # its multiples, less whole numbers, are spread evenly from 0 to 1
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
@@ -98,11 +98,12 @@ class Job:
 
     def count(self, setting: dict[str, Any]) -> int:
         """Return how many batches an epoch has with a *setting*."""
-        size, workers = setting.get("batch_size", self.batch_size), setting["num_workers"]
+        size: int = setting.get("batch_size", self.batch_size)
         if not self.numbers.stream:
             return math.ceil(self.batches * self.batch_size / size)
-        each = max(1, workers)  # has a last batch of its own
-        return each * math.ceil(self.total(workers) / each / size)
+        each: int = max(1, setting["num_workers"])  # has a last batch of its own
+        total = self.total(setting["num_workers"])
+        return each * math.ceil(total / each / size)
 
     def period(self, setting: dict[str, Any]) -> int:
         """Return after how many batches costs repeat: a short epoch, or whole rounds of workers."""
@@ -113,11 +114,6 @@ class Job:
         return total if total < 3 * period else period
 
     # ---- the model ----
-
-    def unexplained(self, setting: dict[str, Any]) -> float:
-        """Return the factor by which a *setting* takes longer than the model explains."""
-        factors = self.numbers.threads[setting["threads"]].unexplained
-        return between(factors, setting["num_workers"])
 
     def uncertainty(self, **changes: Any) -> float:
         """Return the share by which a forecast may be off, with the arguments of `forecast`.
@@ -142,7 +138,7 @@ class Job:
         return max(self.numbers.threads[threads].seconds, device.train if device else 0.0)
 
     def model(
-        self, most: float = math.inf, **changes: Any
+        self, most: int = LONGEST, **changes: Any
     ) -> tuple[DataLoader, dict[str, Any]]:
         """Return the loader as our own, and the options of `benchmark` for the step.
 
@@ -150,7 +146,8 @@ class Job:
         arguments of `forecast`; an epoch has at most *most* batches.
         """
         setting, known = self.setting(**changes), self.numbers
-        factor, count = self.unexplained(setting), min(self.count(setting), most)
+        step, device = known.threads[setting["threads"]], known.device
+        factor = between(step.unexplained, setting["num_workers"])
         make, longer = (factor * self.grown(setting, part) for part in ("make", "step"))
         fetch, workers = waiting_and_working(0, known.alone * make), dict[str, Any]()
         if setting["num_workers"]:
@@ -161,8 +158,9 @@ class Job:
             workers["handling"] = Handling(
                 first=known.first, take=known.take * factor, stop=STOP, stop_each=STOP_EACH
             )
-        batches = Dataset.range(count).map(fetch, stage="Fetch", nbytes=known.nbytes)
-        step, device = known.threads[setting["threads"]], known.device
+        batches = Dataset.range(min(self.count(setting), most)).map(
+            fetch, stage="Fetch", nbytes=known.nbytes
+        )
         seconds = step.seconds * (factor if device else longer)
         kind = "native" if step.computes else "wait"
         options: dict[str, Any] = {
@@ -173,7 +171,7 @@ class Job:
             options |= {"train": device.train * longer, "queue": device.queue}
         return DataLoader(batches, batch_size=None, **workers), options
 
-    def run(self, num_epochs: int = 2, most: float = math.inf, **changes: Any) -> Trace:
+    def run(self, num_epochs: int = 2, most: int = LONGEST, **changes: Any) -> Trace:
         """Return a trace of the model on the virtual clock, with the arguments of `forecast`."""
         loader, options = self.model(most, **changes)
         return benchmark(loader, num_epochs, **options)
@@ -206,8 +204,7 @@ class Job:
         The first three batches of each worker are left out: until then buffers are filled.
         """
         count = min(len(seen.batches), SIMULATED)
-        # Workers go on when a run is left
-        most = count if seen.whole else count + 8 * seen.workers
+        most = count + 8 * seen.workers  # which go on when a run is left
         setting |= {"num_workers": seen.workers, "persistent_workers": True}
         forecast = [0.0, *self.run(1, most, **setting).epochs[0].arrivals]
         came = [seen.began, *(batch.got for batch in seen.batches)]
@@ -318,9 +315,7 @@ def measure(
 
 def measure_subject(subject: Subject, cores: int, torch: Any = None) -> Job:
     """Return the job of a *subject*: its numbers, and what the model leaves unexplained."""
-    subject.deadline = perf_counter() + BUDGET
     numbers, alone, by_threads = measure_numbers(subject, cores, torch)
-    subject.deadline = math.inf
     if subject.stream:
         sizes = [batch.samples for batch in alone.batches]
         known = 0 if alone.whole else next(iter(numbers.totals.values()), 0)
@@ -359,9 +354,7 @@ def correct(job: Job, threads: int, runs: list[Watch]) -> None:
     means = {workers: fmean(each) for workers, each in logarithms.items()}
     effect = fmean(mean**2 for mean in means.values())
     repeated = [each for each in logarithms.values() if len(each) > 1]
-    noise = job.numbers.noise**2
-    if repeated:
-        noise = fmean(variance(each) / len(each) for each in repeated)
+    noise = fmean([variance(each) / len(each) for each in repeated] or [0.0])
     trust = max(0.0, 1 - noise / (effect or 1))
     step = job.numbers.threads[threads]
     for workers, mean in means.items():

@@ -102,7 +102,7 @@ def measure_numbers(
         threads=threads,
         stream=subject.stream,
         totals=totals(subject, [one, *together], cores) if subject.stream else {},
-        noise=noise_of(alone, go(0, 0.4 * RUN, step=True)),
+        noise=abs(longer("round", go(0, 0.4 * RUN, step=True), alone, 1) - 1),
         nbytes=subject.nbytes,
         device=subject.device,
         growth=growth(subject, alone, one),
@@ -186,17 +186,11 @@ def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
         return {}
     if not (larger.batches and stepped.batches):
         return {}
-    make, step = doubled("make", larger, one), doubled("step", stepped, alone)
+    make, step = longer("make", larger, one, 2), longer("step", stepped, alone, 2)
     if subject.device and subject.synchronise:
         again = on_device(subject.step, subject.batch, subject.synchronise)
         step = again.train / subject.device.train if again else 1.0
     return {"make": max(1.0, make), "step": max(1.0, step)}
-
-
-def doubled(part: str, larger: Watch, usual: Watch) -> float:
-    """Return the factor by which *part* takes longer in a run whose batches are twice as large."""
-    same = usual.batches[: 2 * len(larger.batches)]  # samples
-    return mean_of(part, larger.batches) / max(1e-9, mean_of(part, same))
 
 
 def totals(subject: Subject, seen: list[Watch], cores: int) -> dict[int, int]:
@@ -217,26 +211,21 @@ def totals(subject: Subject, seen: list[Watch], cores: int) -> dict[int, int]:
 # ---- numbers from runs ----
 
 
-def noise_of(run: Watch, again: Watch) -> float:
-    """Return the share by which a run differed when it was made *again*, batch by batch."""
-    pairs = zip(run.batches, again.batches, strict=False)
-    return abs(median(two.round / max(1e-9, one.round) for one, two in pairs) - 1)
-
-
 def mean_of(part: str, batches: list[WatchedBatch]) -> float:
-    """Return what *part* took of *batches*, each at most a few times the usual for its size.
+    """Return what *part* took of *batches*, each at most a few times the usual for its size."""
+    times = [(getattr(batch, part), max(1, batch.samples)) for batch in batches]
+    most = HICCUP * median(time / size for time, size in times)
+    return fmean(min(time, most * size) for time, size in times)
 
-    A last batch that is smaller than the one before is left out.
+
+def longer(part: str, run: Watch, usual: Watch, size: int) -> float:
+    """Return the factor by which *part* took longer in a *run* over the same samples.
+
+    Its batches are *size* times as large.
     """
-    if len(batches) > 1 and batches[-1].samples < batches[-2].samples:
-        batches = batches[:-1]
-    times = [getattr(batch, part) for batch in batches]
-    sizes = [max(1, batch.samples) for batch in batches]
-    usual = median(times)
-    per_sample = median(time / size for time, size in zip(times, sizes, strict=True))
-    return fmean(
-        min(time, HICCUP * max(usual, per_sample * size))
-        for time, size in zip(times, sizes, strict=True)
+    same = usual.batches[: size * len(run.batches)]
+    return mean_of(part, run.batches[: len(same) // size or 1]) / max(
+        1e-9, mean_of(part, same)
     )
 
 

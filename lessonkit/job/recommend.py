@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
+from math import log
 from typing import Any, NamedTuple
 
 from lessonkit.engine import check
@@ -29,7 +30,6 @@ FULL = 0.85  # of what the cores can do; there is little left
 
 # Verdicts after which nothing else is said
 LAST_WORDS = ("step-bound", "cannot tell")
-NUMBERS = ("verdict", "error", "most", "now")  # of the page, for programs
 NOT_SEEN = (
     "other ranks, and what they share",
     "files that are not in the system's cache",
@@ -143,7 +143,11 @@ class Recommendation:
         if self.verdict in LAST_WORDS:
             return found
         least = percent(max(AS_GOOD, self.error))
-        head = "Change this:" if changes else f"No change of a setting saves more than {least}."
+        head = (
+            "Change this:"
+            if changes
+            else f"No change of a setting saves more than {least}."
+        )
         if self.alike > 1:
             head = f"Change this (the first {self.alike} save the same; number 1 needs the least):"
         found[head] = changes
@@ -200,10 +204,14 @@ class Recommendation:
 
     def numbers(self) -> dict[str, Any]:
         """Return the page for programs."""
-        page = {name: getattr(self, name) for name in NUMBERS}
-        page["changes"] = [change._asdict() for change in self.changes]
-        page["table"] = [row._asdict() for row in self.table]
-        return page
+        return {
+            "verdict": self.verdict,
+            "error": self.error,
+            "most": self.most,
+            "now": self.now,
+            "changes": [change._asdict() for change in self.changes],
+            "table": [row._asdict() for row in self.table],
+        }
 
     def __str__(self) -> str:
         lines = list[str]()
@@ -263,7 +271,10 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
         return found
     rows = [forecast_row(job, setting) for setting in combinations(job)]
     best = min(row.mean for row in rows)
-    rows.sort(key=lambda row: sort_key(job, row, best))
+    # In steps of 2 %, and of settings on one step the cheapest first
+    rows.sort(
+        key=lambda row: (int(log(row.mean / best) / AS_GOOD), price_of(job, row.settings))
+    )
     found.table += rows
     if run:
         print(f"trying the best {TRIED} settings: {TRIED + 2} times {TRY:.0f} s")
@@ -306,13 +317,6 @@ def forecast_row(job: Job, setting: Settings) -> TableRow:
     """Return the forecast of a *job* with a *setting*, and how far it may be off."""
     first, later = job.forecast(**setting)
     return TableRow(setting, first, later, job.uncertainty(**setting))
-
-
-def sort_key(job: Job, row: TableRow, best: float) -> tuple[Any, ...]:
-    """Return a key that sorts settings near the best first, and of these the cheapest."""
-    if row.mean > best * (1 + AS_GOOD):
-        return True, row.mean
-    return False, price_of(job, row.settings)
 
 
 def price_of(job: Job, setting: Settings) -> tuple[int, int, int]:
