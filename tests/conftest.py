@@ -125,6 +125,7 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     symptoms.write_pages(folder, {path.stem: pages.title(path.stem) for path in lessons})
     pages.picture_of_workers(folder)
     pages.write_cards(lessons, folder)
+    pages.write_report(folder)
     for path in (pages.HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):
             shutil.copy(path, folder)

@@ -514,7 +514,7 @@ def test_a_teacher_totals_what_learners_answered(
     with page.expect_download() as coming:
         page.get_by_role("button", name="Download all my work").click()
     coming.value.save_as(tmp_path / "anna.zip")
-    told = "\n".join(table(collected([tmp_path / "anna.zip"])))
+    told = "\n".join(table(collected([tmp_path / "anna.zip"])[0]))
     said = (
         r"How much does this prefetch save\?\n  ✗ 2.5 s .*\(1 fairly sure\)\n  0 of 1 right"
     )

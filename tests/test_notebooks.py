@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -27,6 +28,7 @@ from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions.marks import Marks
 from lessonkit.widgets.questions.question import Predict, Question
 from lessonkit.widgets.sandbox import described
+from lessonkit.widgets.widget import Page
 from tools.notebooks import normalised, text_of
 from tools.notebooks import run as run_again
 
@@ -461,6 +463,31 @@ def test_every_misconception_that_is_placed_or_drawn_is_explained(
             [*right[:-1], 10**9],
         ):
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
+
+
+def record_of(widget: Page) -> tuple[str, str] | None:
+    """The kind and the text by which a page keeps what a learner did with a widget, if it keeps any."""
+    state = json.loads(widget.state)
+    if isinstance(widget, Question):
+        typed = [kind for kind in ("place", "draw", "choices") if state.get(kind)]
+        return "".join(typed), widget.question
+    if task := state.get("task"):
+        return "challenge", task["text"]
+    if not isinstance(widget, Explore) or not state["controls"]:
+        return None
+    told = []
+    for control in state["controls"]:
+        value = control["value"]
+        steps = value if isinstance(value, list) else [value]
+        told.append((control["label"], [control["texts"][step] for step in steps]))
+    return "view", json.dumps(told)
+
+
+@each
+def test_no_two_widgets_of_a_lesson_share_a_record(name: str) -> None:
+    found = [record_of(widget) for _, widget in lesson(name).widgets(Page)]
+    shared = Counter(record for record in found if record)
+    assert [record for record, many in shared.items() if many > 1] == []
 
 
 @each

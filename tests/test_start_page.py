@@ -2,12 +2,15 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from browser import Visit, serious_violations
 from playwright.sync_api import expect
 
+from tools.answers import collected
 from tools.site import pages
 
 
@@ -19,6 +22,42 @@ def test_the_start_page_of_the_site_can_be_used_by_all(
     visit.page.goto(f"{start_page}/index.html")
     visit.page.get_by_role("button", name="8", exact=True).click()
     assert not serious_violations(visit.page, "body")
+
+
+BEGUN = """() => {
+    const when = "2026-03-01T09:00:00.000Z";
+    const tries = [{ said: 200, words: "200 ms", sure: "certain", right: false, when }];
+    const record = { schema: 1, lesson: "00_start_here", kind: "number", question: "How <b>long</b>?",
+        said: 200, sure: "certain", tries, right: false, when };
+    const key = "lessonkit record /00_start_here.ipynb number: How <b>long</b>?";
+    localStorage.setItem(key, JSON.stringify(record));
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_start_page_has_the_report(
+    visit: Visit, start_page: str, scheme: Any, tmp_path: Path
+) -> None:
+    page = visit.page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(f"{start_page}/index.html")
+    page.evaluate(BEGUN)
+    page.get_by_role("button", name="My report").press("Enter")
+    told = page.locator(".lk-report")
+    expect(told).to_contain_text("How <b>long</b>?at first ✗ 200 ms, certain")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Ben")
+    expect(told.get_by_role("heading", name="Report of Ben")).to_be_visible()
+    assert page.evaluate("() => document.body.scrollWidth <= innerWidth")
+    assert not serious_violations(page, "body")
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Download all my work").click()
+    coming.value.save_as(tmp_path / "work.zip")
+    with ZipFile(tmp_path / "work.zip") as work:
+        assert work.namelist() == ["my-report.md", "my-report.json"]
+    found, _ = collected([tmp_path / "work.zip"])
+    assert list(found) == [("00_start_here", "How <b>long</b>?")]
 
 
 def test_the_fewest_workers_that_keep_the_accelerator_busy_are_the_quotient() -> None:

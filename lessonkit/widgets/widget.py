@@ -20,8 +20,8 @@ Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files
 # are joined.
-SCRIPTS = """dom record words timeline plumbing strip view controls pictures formula challenge
-explore placing drawing cover predict heat_map mystery chart installation saved
+SCRIPTS = """dom record report words timeline plumbing strip view controls pictures formula
+challenge explore placing drawing cover predict heat_map mystery chart installation saved
 teaching main"""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.pictures.drawing import png
 from lessonkit.widgets import explore, slider
+from lessonkit.widgets.widget import HERE as OF_WIDGETS
 from tools.site import symptoms
 from tools.site.opening import opening
 from tools.site.python import BIG, PACKED
@@ -102,6 +103,7 @@ PART = re.compile(
     r"GUESSES|BUSY|FIRST_LESSON)\b|ADDRESS"
 )
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
+REPORT = ("dom", "record", "report")  # the widgets' scripts of which it is made
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
 KEYS = (
     "Here cells run by themselves. Commit to an answer before you look, because even a wrong guess "
@@ -319,6 +321,13 @@ def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
     return notebook
 
 
+def write_report(folder: Path) -> None:
+    """Write the learner's report as a module: the first page and the archive of all work have it."""
+    scripts = [(OF_WIDGETS / f"{name}.js").read_text("utf-8") for name in REPORT]
+    text = "\n".join([*scripts, "export { Report, filesOf, reportOf };\n"])
+    (folder / "report.js").write_text(text, encoding="utf-8")
+
+
 def add_ours(folder: Path, python: str) -> None:
     """Add our scripts and style, and the worker that keeps files for the next visit."""
     (folder / "service-worker.js").rename(folder / "jupyterlite-worker.js")
@@ -329,6 +338,7 @@ def add_ours(folder: Path, python: str) -> None:
     icons.mkdir(parents=True)
     for name in ICONS:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
+    write_report(folder)
     shutil.copy(ROOT / "docs" / "handout.html", folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)

@@ -25,6 +25,7 @@ class Predict {
     const asked = [question(`${state.asks} `, state.question), this.answer.node, this.sure.node];
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list);
     el.append(this.card);
+    if (state.asks === "Vote") el.append(new Report().node); // at the end of a lesson
     this.card.addEventListener("change", () => this.keep());
     const say = (text) => this.say(text);
     this.ask = asking(model, say, { verdict: (verdict) => this.hear(verdict) });

@@ -1,27 +1,50 @@
 // What a learner did with one question, placing, curve, challenge or view is one *record*: a small
-// object, which docs/design.md describes. The page keeps it, and not the kernel: so it is there
+// object, which docs/record.json describes. The page keeps it, and not the kernel: so it is there
 // after a reload, a restart of the kernel, and when all cells run again.
 
 const SCHEMA = 1;
 
+// Several servers and sites may have one origin, as the learners of a Hub have.
+const recordsOf = (folder) => `lessonkit record ${folder}/`;
+
+function folderHere() {
+  return location.pathname.split(/\/(?:lab|notebooks|tree|doc|voila)(?:\/|$)/)[0];
+}
+
+// A record of another schema is not read, and neither is what is none.
+function readRecord(key) {
+  try {
+    const found = JSON.parse(localStorage.getItem(key));
+    return found?.schema === SCHEMA ? found : null;
+  } catch {
+    return null; // the browser keeps nothing
+  }
+}
+
+// Of all lessons in a folder, in the order in which they were begun.
+function allRecords(folder) {
+  const begun = ({ tries: [first] = [], when }) => first?.when ?? when;
+  const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
+  try {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith(recordsOf(folder)));
+    return keys.map(readRecord).filter(Boolean).sort((one, other) => {
+      return compare(one.lesson, other.lesson) || compare(begun(one), begun(other));
+    });
+  } catch {
+    return [];
+  }
+}
+
 class Record {
   constructor(model, kind, question) {
     const { path = decodeURI(location.pathname) } = model.widget_manager?.context ?? {};
-    // Several servers and sites may have one origin, as the learners of a Hub have.
-    const [folder] = location.pathname.split(/\/(?:lab|notebooks|tree|doc|voila)(?:\/|$)/);
     const lesson = path.split("/").at(-1).replace(/\.ipynb$/, "");
     this.about = { schema: SCHEMA, lesson, kind, question };
-    this.key = `lessonkit record ${folder}/${path} ${kind}: ${question}`;
+    this.key = `${recordsOf(folderHere())}${path} ${kind}: ${question}`;
   }
 
-  // A record of another schema is not read.
   read() {
-    try {
-      const found = JSON.parse(localStorage.getItem(this.key));
-      return found?.schema === SCHEMA ? found : null;
-    } catch {
-      return null; // the browser keeps nothing
-    }
+    return readRecord(this.key);
   }
 
   // Whoever listens on the page hears of it: the board of a class, for example.

@@ -50,6 +50,15 @@ function progress({ asked, answered, tasks, solved }) {
   return [bar, words];
 }
 
+document.getElementById("lessons-report").onclick = async ({ target }) => {
+  const { Report } = await import("./report.js");
+  const report = new Report(new URL(".", location.href).pathname.replace(/\/$/, ""));
+  said.before(report.node);
+  target.remove();
+  report.turn();
+  report.open.focus();
+};
+
 document.getElementById("lessons-download").onclick = async () => {
   const work = await allWork();
   if (work.length) zip(work, "my-lessons.zip");

@@ -430,7 +430,8 @@ async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
   const files = (await list.json()).content.map(({ path }) => `files/${path}`);
-  const ours = [...PYTHON.map((name) => `${python}/${name}`), "", "workers.html", ...files];
+  const pages = ["", "workers.html", "report.js"];
+  const ours = [...PYTHON.map((name) => `${python}/${name}`), ...pages, ...files];
   const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);
   active?.postMessage([...others, location.href.split("?")[0], ...addresses]);

@@ -1,5 +1,5 @@
 // What a learner has saved, in this browser's own storage, where JupyterLite puts it; and all of it
-// as one file.
+// as one file, with the report.
 
 const here = new URL(".", import.meta.url);
 const NAME = `JupyterLite Storage - ${here.pathname}`;
@@ -48,11 +48,15 @@ export async function keep(changes) {
   storage.close();
 }
 
-// Returns all saved files as names and bytes; where nothing is saved at all, the lesson that is
-// *open*.
+// Returns all saved files, and the report, as names and bytes; where nothing is saved at all, the
+// lesson that is *open*.
 export async function allWork(...open) {
-  const files = [...((await saved())?.values() ?? open)].filter(({ type }) => type !== "directory");
-  return files.map(({ path, content, format }) => {
+  const { filesOf, reportOf } = await import("./report.js");
+  const report = reportOf(here.pathname.replace(/\/$/, ""));
+  const told = report.records.length ? filesOf(report) : [];
+  const texts = told.map(([path, content]) => ({ path, content }));
+  const files = [...((await saved())?.values() ?? open), ...texts];
+  return files.filter(({ type }) => type !== "directory").map(({ path, content, format }) => {
     const text = typeof content === "string" ? content : JSON.stringify(content, null, 1);
     const unpacked = () => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const bytes = format === "base64" ? unpacked() : new TextEncoder().encode(text);
