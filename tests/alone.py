@@ -79,6 +79,15 @@ def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> 
 
     The *cells* have the classes that a page without an editor gives them, by their tags.
     """
+    visit.page.set_content(f'<div class="jp-Notebook">{"".join(map(html_of, cells))}</div>')
+    answer_all(visit, widgets)
+    visit.page.evaluate(ANSWERED)
+    for place, widget in widgets.items():
+        show(visit, place, widget)
+
+
+def answer_all(visit: Visit, widgets: dict[int, Page]) -> None:
+    """Give a page `hear`, which is the kernel of all *widgets*, by the place of their cell."""
 
     def hear(place: int, question: Any) -> list[Any]:
         said: list[Any] = []
@@ -89,11 +98,7 @@ def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> 
         widget.hear(widget, question, [])
         return said
 
-    visit.page.set_content(f'<div class="jp-Notebook">{"".join(map(html_of, cells))}</div>')
     visit.page.expose_function("hear", hear)
-    visit.page.evaluate(ANSWERED)
-    for place, widget in widgets.items():
-        show(visit, place, widget)
 
 
 def html_of(cell: Any) -> str:

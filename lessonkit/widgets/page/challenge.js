@@ -59,6 +59,6 @@ class Outcome {
     task.judge(verdict);
     el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;
-    new View().showIn(el, scene);
+    new View(model).showIn(el, scene);
   }
 }

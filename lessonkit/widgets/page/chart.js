@@ -22,7 +22,7 @@ class Chart {
     this.svg.addEventListener("keydown", keys({ ...arrows, ...ends }));
     this.said = spoken("lk-said");
     const title = html("div", {}, html("b", {}, state.title), ` ${state.words}`);
-    el.append(title, watched(this.svg, (width) => this.draw(width)), this.said);
+    el.append(title, model.watched(this.svg, (width) => this.draw(width)), this.said);
   }
 
   draw(width) {
@@ -128,7 +128,7 @@ class Runs {
       const onBar = (bar) => said.replaceChildren(...say(bar));
       const timeline = new Timeline({ height: 130, onTime() {}, onBar });
       timeline.held = Math.max(...runs.map(([, , { end }]) => end));
-      const frame = watched(timeline.svg, (width) => timeline.draw(scene, width));
+      const frame = model.watched(timeline.svg, (width) => timeline.draw(scene, width));
       const head = html("div", {}, html("b", {}, title), ` ${words}`);
       el.append(head, frame, said, div("lk-words", scene.summary));
     }

@@ -76,8 +76,9 @@ function giveBack(event) {
   const { target } = event;
   if (!["Control", "Meta"].includes(event.key) || !target.hasAttribute(OURS)) return;
   target.removeAttribute(OURS);
-  const keep = () => attributes(target, KEYS);
-  for (const end of ["keyup", "blur"]) addEventListener(end, keep, { once: true });
+  const held = new AbortController(), { signal } = held;
+  const keep = () => held.abort(attributes(target, KEYS));
+  for (const end of ["keyup", "blur"]) addEventListener(end, keep, { signal });
 }
 
 // Shift+Enter in a widget chooses the next cell, but does not run this one again: that would ask
@@ -86,13 +87,6 @@ function moveOn(event) {
   if (event.key !== "Enter" || !event.shiftKey) return;
   take(event);
   goOn(event.currentTarget);
-}
-
-function goOn(el) {
-  const cells = [...document.querySelectorAll(".jp-Cell")].filter((cell) => cell.offsetParent);
-  const next = cells[cells.indexOf(el.closest(".jp-Cell")) + 1];
-  next?.scrollIntoView({ block: "nearest" });
-  attributes(next ?? el, { tabindex: -1 }).focus({ preventScroll: true });
 }
 
 function button(text, title, act, given = {}) {
@@ -153,19 +147,20 @@ function send(model, question) {
 // Gives a function that asks the kernel; *say* tells what went wrong, and an answer goes to one of
 // *answers*, by what it is about. Another view asked for what none of them speaks of.
 function asking(model, say, answers) {
-  let patience = 0;
+  const patience = model.timer();
+  let asks = false;
   model.on("msg:custom", (message, buffers) => {
     const { about, text } = message;
     if (about !== "error" && !answers[about]) return;
-    clearTimeout(patience);
-    if (about === "error" && patience) say(text);
-    patience = 0;
+    patience.stop();
+    if (about === "error" && asks) say(text);
+    asks = false;
     answers[about]?.({ ...message, ...unpack(buffers) });
   });
   return (question) => {
     say("…"); // it may be busy
-    clearTimeout(patience);
-    patience = setTimeout(() => say(SILENT), PATIENCE);
+    asks = true;
+    patience.start(() => say(SILENT), PATIENCE);
     send(model, question);
   };
 }
@@ -257,12 +252,4 @@ function nice(step) {
 function moments(values, end) {
   const [unit, micros] = end >= 1e7 ? [" s", 1e6] : [" ms", 1e3];
   return values.map((at, place) => [at, number(at / micros) + (place ? "" : unit)]);
-}
-
-// A frame that says how wide it is, and each time that it is another width.
-function watched(node, draw) {
-  const frame = html("div", { class: "lk-frame" }, node);
-  const seen = ([{ contentRect: { width } }]) => width && draw(Math.floor(width));
-  new ResizeObserver(seen).observe(frame);
-  return frame;
 }

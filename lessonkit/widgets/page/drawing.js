@@ -5,7 +5,7 @@ const HINT = "The first point is given. Draw the others by hand, or with the arr
   + "Page Up and Page Down make larger steps.";
 
 class Drawing {
-  constructor({ knob, values, first, steps, step, unit }, changed) {
+  constructor(life, { knob, values, first, steps, step, unit }, changed) {
     Object.assign(this, { knob, values, first, steps, step, unit, changed });
     this.places = values.slice(1).map(() => -1);
     const layer = (name) => svg("g", { class: `lk-${name}` });
@@ -27,7 +27,7 @@ class Drawing {
       onlostpointercapture: () => this.changed((this.hand = false)),
     });
     this.said = spoken("lk-said", HINT);
-    this.node = html("div", {}, watched(this.svg, (width) => this.draw(width)), this.said);
+    this.node = html("div", {}, life.watched(this.svg, (width) => this.draw(width)), this.said);
   }
 
   get = () => this.places;

@@ -7,7 +7,7 @@ class Explore {
     this.model = model;
     const state = JSON.parse(model.get("state"));
     const { task, controls } = state;
-    this.view = new View();
+    this.view = new View(model);
     const reach = (name) => this.pictures.expect(this.near(name));
     this.controls = new Controls(controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;

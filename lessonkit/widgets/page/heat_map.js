@@ -7,6 +7,7 @@ class HeatMap {
     const [across, down] = JSON.parse(model.get("state")).knobs;
     this.lit = new Map(); // what was told of a square, the last one at the end
     this.said = spoken("lk-verdict");
+    this.next = model.timer();
     const ask = asking(model, saying(this.said), { walk: ({ steps }) => this.walk(steps) });
     const square = (x, y) => {
       const label = `${across.label} ${across.texts[x]}, ${down.label} ${down.texts[y]}`;
@@ -49,8 +50,7 @@ class HeatMap {
     const steps = [...this.lit.values()];
     this.save(steps);
     if (steps.length >= this.before) this.record.write({ said: steps.map(([at]) => at) });
-    clearTimeout(this.walking);
-    if (rest.length) this.walking = setTimeout(() => this.walk(rest), STRIDE);
+    if (rest.length) this.next.start(() => this.walk(rest), STRIDE);
   }
 
   light(step) {

@@ -28,12 +28,14 @@ export default {
     keepSaved(model.widget_manager);
   },
   render({ model, el }) {
+    const life = new Life(model);
     el.classList.add("lk");
-    el.addEventListener("keydown", giveBack, true);
-    el.addEventListener("keydown", moveOn, true);
+    life.listen(el, "keydown", giveBack, true);
+    life.listen(el, "keydown", moveOn, true);
     const live = el.appendChild(div("lk-live"));
-    mark(model, el, live);
-    new ROLES[model.get("role")](model, live);
-    Teaching.offer(el);
+    mark(life, el, live);
+    new ROLES[model.get("role")](life, live);
+    if (!JSON.parse(model.get("state")).alone) Teaching.offer(life, el);
+    return () => life.end();
   },
 };

@@ -28,7 +28,7 @@ class Mystery {
       this.keep();
     };
     const ask = asking(model, saying(said), { told: answered });
-    const controls = new Controls(choices, () => {}), view = new View();
+    const controls = new Controls(choices, () => {}), view = new View(model);
     const buys = measures.map((text, which) => {
       const buy = () => ask({ do: "measure", loader, which });
       return button(`buy: ${text}`, `Buy ${text} of loader ${loader + 1}`, buy);

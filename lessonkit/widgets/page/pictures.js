@@ -23,6 +23,7 @@ class Pictures {
     this.next = uniqueNumber(); // another view of this widget hears the answers too
     this.paused = false; // while the pipeline runs for real
     this.ahead = [];
+    [this.timer, this.late, this.patience] = [model.timer(), model.timer(), model.timer()];
     model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
   }
 
@@ -32,7 +33,7 @@ class Pictures {
     this.wanted = values;
     this.newest = this.keyOf(values);
     this.ahead = near.slice(0, KEPT / 2); // or they would drive each other out, and never end
-    clearTimeout(this.timer);
+    this.timer.stop();
     if (this.asked.size) this.wait();
     const coming = [...this.asked.values()].find(({ key }) => key === this.newest);
     const known = this.kept.get(this.newest);
@@ -43,7 +44,7 @@ class Pictures {
       this.draw(this.newest, known);
       this.rested();
     } else if (rest || this.took < SLOW) this.ask();
-    else this.timer = setTimeout(() => this.ask(), REST);
+    else this.timer.start(() => this.ask(), REST);
   }
 
   // A hand comes to a control: it may want what is next to it.
@@ -66,16 +67,13 @@ class Pictures {
 
   // Said only where a picture is missed: what was fetched ahead of need may take its time.
   wait() {
-    clearTimeout(this.patience);
-    clearTimeout(this.late);
     const missed = () => this.wanted || [...this.asked.values()].some(({ ahead }) => !ahead);
-    this.late = setTimeout(() => missed() && this.view.late(), LATE);
-    this.patience = setTimeout(() => missed() && this.view.refuse(SILENT), PATIENCE);
+    this.late.start(() => missed() && this.view.late(), LATE);
+    this.patience.start(() => missed() && this.view.refuse(SILENT), PATIENCE);
   }
 
   rested(wait = STILL_FOR) {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.took < SLOWEST && this.ask(), wait);
+    this.timer.start(() => this.took < SLOWEST && this.ask(), wait);
   }
 
   // The one that was not seen for longest is let go.
@@ -95,8 +93,8 @@ class Pictures {
     if (message.about !== "picture" || !asked) return;
     const { key, ahead } = asked;
     this.asked.delete(message.id);
-    clearTimeout(this.patience);
-    clearTimeout(this.late);
+    this.patience.stop();
+    this.late.stop();
     if (this.asked.size) this.wait();
     const answer = unpack(buffers);
     this.took = Math.min(message.took, this.last); // one that was slow by chance holds up no hand

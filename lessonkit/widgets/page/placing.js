@@ -15,7 +15,7 @@ const TOLD = {
 };
 
 class Placing extends Timeline {
-  constructor({ rows, bars, given, step, steps }, changed) {
+  constructor(life, { rows, bars, given, step, steps }, changed) {
     const lanes = rows.reduce((sum, [, count]) => sum + count, 0);
     super({ height: TOP + BOTTOM + GAP * rows.length + LANE * lanes });
     this.scene = { rows, epochs: [], end: step * steps };
@@ -43,7 +43,7 @@ class Placing extends Timeline {
     front.addEventListener("touchstart", (event) => event.preventDefault());
     const many = bars.length === 1 ? "1 bar" : `${bars.length} bars`;
     this.said = spoken("lk-said", `${many} to place. ${HOW}`);
-    const frame = watched(this.svg, (width) => this.draw(this.scene, width));
+    const frame = life.watched(this.svg, (width) => this.draw(this.scene, width));
     this.node = div("lk-placing", frame, this.said);
   }
 

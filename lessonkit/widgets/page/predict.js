@@ -7,9 +7,10 @@ function kindOf({ place, draw, choices }) {
 }
 
 class Predict {
-  constructor(model, el) {
+  constructor(whole, el) {
+    const model = whole.part();
     const state = JSON.parse(model.get("state")), group = unique("answer");
-    this.answer = this.answering(state, `${group}-a`);
+    this.answer = this.answering(model, state, `${group}-a`);
     this.sure = this.radios(state.sure, `${group}-s`, "How sure are you?");
     const commit = button("commit", "Commit to this answer", () => this.commit());
     const ask = () => this.ask({ do: "reveal" });
@@ -21,7 +22,8 @@ class Predict {
     this.tried = []; // as the record has them
     this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
     this.again = button("ask me again", "Ask me again, and forget my tries", () => this.forget());
-    Object.assign(this, { model, el, levels: state.sure });
+    Object.assign(this, { whole, model, el, levels: state.sure });
+    this.later = model.timer();
     const asked = [question(`${state.asks} `, state.question), this.answer.node, this.sure.node];
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list);
     el.append(this.card);
@@ -37,17 +39,22 @@ class Predict {
 
   // Each type of question has its own way to answer: a node, `get` and `set` for what is said,
   // and perhaps `correct`, which shows the truth over it.
-  answering({ place, draw, choices, unit, limit }, name) {
-    if (place) return new Placing(place, () => this.keep());
-    if (draw) return new Drawing(draw, () => this.keep());
+  answering(life, { place, draw, choices, unit, limit }, name) {
+    if (place) return new Placing(life, place, () => this.keep());
+    if (draw) return new Drawing(life, draw, () => this.keep());
     return choices.length ? this.radios(choices, name, "Your answer") : this.field(unit, limit);
   }
 
   // A view is made before it has its place in the page.
   settle() {
-    if (!this.card.isConnected) return setTimeout(() => this.settle(), 50);
-    const around = new Cover(this.card, this.model.widget_manager);
-    if (this.card.dataset.answered !== undefined) return around.open();
+    if (!this.card.isConnected) return this.later.start(() => this.settle(), 50);
+    const around = new Cover(this.card, this.model), { dataset } = outside(this.card);
+    const { answered } = this.card.dataset;
+    dataset.asks = "";
+    if (answered === undefined) delete dataset.answered;
+    else dataset.answered = answered;
+    this.on.hidden = !cellAfter(this.card); // a frame of its own has no next cell
+    if (answered !== undefined) return around.open();
     around.close();
     return around.lead();
   }
@@ -92,12 +99,12 @@ class Predict {
   }
 
   forget() {
-    this.isOver = true; // another one hears the kernel from now on
     this.record.forget();
     this.model.set("kept", "");
     this.model.save_changes();
+    this.model.end(); // another one hears the kernel from now on
     this.el.replaceChildren();
-    new Predict(this.model, this.el).focus();
+    new Predict(this.whole, this.el).focus();
   }
 
   focus = () => this.card.querySelector("[tabindex], input").focus();
@@ -143,7 +150,6 @@ class Predict {
   }
 
   hear(verdict) {
-    if (this.isOver) return;
     const told = (one, place) => {
       const [words, , right] = verdict.tries[place] ?? [one.words, "", one.right];
       return { ...one, words, right };
@@ -171,7 +177,7 @@ class Predict {
       this.tools.remove(); // there is nothing left to find out
     }
     if (!scene) return;
-    this.view ??= new View();
+    this.view ??= new View(this.model);
     this.view.showIn(this.el, scene, pinned);
   }
 }

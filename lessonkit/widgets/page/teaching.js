@@ -1,21 +1,16 @@
 // What a teacher switches in the page for a class: large type, and one section at a time.
 
-const HEADING = ".jp-RenderedMarkdown :is(h1, h2, h3, h4, h5, h6)";
-const titleOf = (heading) => heading?.textContent.replace(/¶$/, "").trim() ?? "";
-
 // An editor folds the sections of *Further* by itself; a page without one, as Voilà's, has them
 // open before a class.
-function foldFurther() {
+function foldFurther(el) {
   if (document.querySelector(".jp-collapseHeadingButton")) return;
-  const all = [...document.querySelectorAll(".jp-Cell")];
-  const cells = all.map((node) => ({ node, heading: node.querySelector(HEADING) }));
-  const level = ({ heading }) => Number(heading?.tagName[1] ?? 7);
-  const further = cells.findIndex(({ heading }) => titleOf(heading) === "Further");
-  cells.forEach((cell, place) => {
-    if (further < 0 || place < further || level(cell) !== 3) return;
-    const after = cells.findIndex((other, at) => at > place && level(other) <= 3);
+  const cells = cellsAround(el).map((node) => ({ node, ...headingOf(node) }));
+  const further = cells.findIndex(({ title }) => title === "Further");
+  cells.forEach(({ heading, level, title: name }, place) => {
+    if (further < 0 || place < further || level !== 3) return;
+    const after = cells.findIndex((other, at) => at > place && other.level <= 3);
     const inside = cells.slice(place + 1, after < 0 ? undefined : after);
-    const { heading } = cell, title = `Show or hide ${titleOf(heading)}`;
+    const title = `Show or hide ${name}`;
     const others = [...heading.parentNode.children].filter((child) => child !== heading);
     const fold = (folded) => {
       for (const { node } of inside) node.classList.toggle("lk-folded", folded);
@@ -29,7 +24,8 @@ function foldFurther() {
 }
 
 class Teaching {
-  constructor() {
+  constructor(el) {
+    this.el = el;
     this.at = 0;
     const enlarge = () => document.body.classList.toggle("lk-class-large", this.is(this.large));
     const isolate = () => this.show(this.is(this.alone) ? this.first() : 0);
@@ -44,12 +40,12 @@ class Teaching {
     this.node = html("details", { class: "lk lk-class" }, ...switches);
   }
 
-  // Every widget asks for it when it is drawn; a page has one, and a picture by itself needs none.
-  static offer(el) {
-    if (!el.isConnected) return setTimeout(() => Teaching.offer(el), 100);
-    if (document.querySelector(".lk-class") || !el.closest(".jp-Cell")) return undefined;
-    foldFurther();
-    return document.body.append(new Teaching().node);
+  // Every widget asks for it when it is drawn, but for a picture by itself; a page has one.
+  static offer(life, el, later = life.timer()) {
+    if (!el.isConnected) return later.start(() => Teaching.offer(life, el, later), 100);
+    if (document.querySelector(".lk-class") || !cellsAround(el).length) return undefined;
+    foldFurther(el);
+    return document.body.append(new Teaching(el).node);
   }
 
   toggle(text, act) {
@@ -65,15 +61,15 @@ class Teaching {
   // Several may be open.
   notebook() {
     const open = [...document.querySelectorAll(".jp-Notebook")];
-    return open.find((node) => node.offsetParent) ?? document.body;
+    return open.find((node) => node.offsetParent) ?? this.el;
   }
 
   // A section begins at a heading of the first or the second level.
   sections() {
     const sections = [];
-    for (const cell of this.notebook().querySelectorAll(".jp-Cell")) {
-      const heading = cell.querySelector(".jp-RenderedMarkdown :is(h1, h2)");
-      if (heading || !sections.length) sections.push({ title: titleOf(heading), cells: [] });
+    for (const cell of cellsAround(this.notebook())) {
+      const { level, title } = headingOf(cell), begins = level <= 2;
+      if (begins || !sections.length) sections.push({ title: begins ? title : "", cells: [] });
       sections.at(-1).cells.push(cell);
     }
     return sections;
@@ -81,7 +77,8 @@ class Teaching {
 
   // The one that is at the top of the screen.
   first() {
-    const top = Math.max(0, this.notebook().getBoundingClientRect().top) + 20;
+    const cells = cellsAround(this.notebook())[0].closest(".jp-Notebook") ?? document.body;
+    const top = Math.max(0, cells.getBoundingClientRect().top) + 20;
     const isSeen = ({ cells }) => cells.at(-1).getBoundingClientRect().bottom > top;
     return Math.max(0, this.sections().findIndex(isSeen));
   }

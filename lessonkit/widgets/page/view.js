@@ -7,7 +7,7 @@ const HEIGHT = 220; // pixels of a timeline
 const STILL = 700; // ms between steps where the reader wants no motion
 
 class View {
-  constructor() {
+  constructor(life) {
     // `first`: the run at the start of the controls, with which a learner compares all others.
     Object.assign(this, { scene: null, first: null, pinned: null, real: null });
     this.figures = div("lk-figures");
@@ -26,7 +26,7 @@ class View {
     const switches = Object.keys(this.timeline.show).map((name) => this.toggle(name));
     this.tools = div("lk-tools", this.playButton, first, back, on, this.slower, ...switches);
     this.words = div("lk-words"); // the picture, for screen readers
-    this.frame = watched(this.timeline.svg, (width) => {
+    this.frame = life.watched(this.timeline.svg, (width) => {
       if (!this.scene || width === this.timeline.width) return;
       this.timeline.draw(this.scene, width);
       this.strip.draw(this.scene.strip, this.timeline.width, this.timeline.end);
@@ -35,6 +35,7 @@ class View {
     this.strip = new Strip();
     const pictures = [this.strip.node, this.plumbing.node, this.frame, this.keys];
     this.nodes = [this.figures, ...pictures, this.said, this.words, this.tools];
+    life.atEnd(() => this.stop());
   }
 
   toggle(name) {
