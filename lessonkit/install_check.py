@@ -3,6 +3,13 @@
 import sys
 from typing import Any
 
+# A page that shows widgets takes this away; a notebook keeps it.
+ADVICE = """\
+The packages that show widgets are installed. If this text stays in a notebook that runs, its page
+cannot show widgets, and sliders will not work. Start the lessons with `make lab`; or, with a
+JupyterLab of your own, run `pip install --upgrade ipywidgets anywidget` where JupyterLab is
+installed and where lessonkit is, so that both have the same versions, and load the page again."""
+
 
 def python() -> str:
     """Return the version of this Python, and what it cannot do if it runs in a browser."""
@@ -16,15 +23,18 @@ def python() -> str:
 
 
 def check() -> Any:
-    """Show in a notebook whether its page and its kernel hear each other.
+    """Print what to do if a page cannot show widgets, and show whether page and kernel talk.
 
-    Print what to do, and return None, if the packages that widgets need are not installed.
-    Whether a page shows widgets, only the page can tell: its JupyterLab may be installed elsewhere.
+    The page takes the text away when they have heard each other. Whether a page shows widgets,
+    only the page can tell: its JupyterLab may be installed elsewhere. If the packages that
+    widgets need are not installed here, say so and return None.
     """
     try:
         from lessonkit.widgets.widget import Installation
     except ImportError as error:
-        advice = "`pip install --upgrade lessonkit` where lessonkit was installed"
-        print(f"!! {error}: run `make lab` again, or {advice}.")
+        print(
+            f"!! {error}: run `make lab` again, or `pip install --upgrade lessonkit` here."
+        )
         return None
+    print(ADVICE)
     return Installation(python())

@@ -158,3 +158,5 @@ def test_the_check_of_an_installation_shows_findings_and_that_it_is_heard(
     run_all(desk.page)
     desk.page.get_by_text("page and kernel: hear each other within").wait_for()
     desk.page.locator(".lk li").get_by_text("Python: ").wait_for()
+    # What was printed for a page that shows no widgets
+    desk.page.get_by_text("If this text stays").wait_for(state="hidden")

@@ -46,7 +46,7 @@ ALONE = """
     const asked = [], due = [];
     let hear;
     const model = { on: (_, heard) => (hear = heard), send: (question) => asked.push(question) };
-    const pictures = new Pictures(model, { show() {}, refuse() {} });
+    const pictures = new Pictures(new Life(model), { show() {}, refuse() {} });
     const picture = [new TextEncoder().encode("{}")];
     let took = 0;
     const answer = () => hear({ about: "picture", id: asked.at(-1).id, took }, picture);
@@ -226,7 +226,7 @@ def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> No
 @pytest.fixture
 def alone(visit: Visit) -> Any:
     """A page with nothing but the program that gets pictures."""
-    for name in ("dom", "pictures", "explore"):
+    for name in ("dom", "life", "pictures", "explore"):
         visit.page.add_script_tag(content=(HERE / f"{name}.js").read_text(encoding="utf-8"))
     return visit.page
 

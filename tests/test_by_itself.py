@@ -51,7 +51,7 @@ def shown(**controls: Any) -> Explore:
 
 def content(path: Path) -> dict[str, Any]:
     """What is in a file that was saved."""
-    (packed,) = re.findall(r'id="answers">([^<]+)<', path.read_text(encoding="utf-8"))
+    (packed,) = re.findall(r'id="content">([^<]+)<', path.read_text(encoding="utf-8"))
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
     return found
 

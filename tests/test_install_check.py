@@ -1,20 +1,20 @@
 """The install check: what this Python can tell, and what only the page can."""
 
 import json
+import re
 import sys
 
 import pytest
 from pages import Said
 
-from lessonkit.install_check import check, python
-from lessonkit.widgets.widget import WITHOUT_WIDGETS
+from lessonkit.install_check import ADVICE, check, python
+from lessonkit.widgets.widget import HERE
 
 CELL = "from lessonkit.install_check import check\ncheck()"
 
 
 def test_the_page_is_told_the_version_of_python() -> None:
-    [found] = json.loads(check().state)["findings"]
-    assert found == {"what": "Python", "found": python(), "good": True}
+    assert json.loads(check().state) == {"python": python()}
     assert python() == sys.version.split()[0]
 
 
@@ -26,10 +26,17 @@ def test_a_browser_is_told_what_its_python_lacks(monkeypatch: pytest.MonkeyPatch
     )
 
 
-def test_a_notebook_keeps_the_same_text_wherever_it_runs() -> None:
-    shown = check()
-    assert repr(shown) == WITHOUT_WIDGETS
-    assert shown._repr_mimebundle_()[0]["text/plain"] == WITHOUT_WIDGETS
+def test_what_to_do_is_printed_where_no_page_may_show_a_widget(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    check()
+    assert capsys.readouterr().out == ADVICE + "\n"
+
+
+def test_the_page_knows_the_advice_that_it_takes_away() -> None:
+    script = (HERE / "installation.js").read_text("utf-8")
+    (begins,) = re.findall(r'^const ADVICE = "(.+)";$', script, re.M)
+    assert ADVICE.startswith(begins)
 
 
 def test_the_page_is_answered() -> None:

@@ -22,7 +22,7 @@ from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
-from lessonkit.words import milliseconds
+from lessonkit.words import milliseconds, size
 
 from .controls import Values, controls_of
 from .formula import Formula
@@ -96,14 +96,20 @@ class Explore(Page):
         self.shown = state["scene"]["summary"] if state["scene"] else state["error"]
         super().__init__("explore", state, runs)
 
-    def save(self, path: str | Path) -> None:
-        """Write one file to *path* that is alive without Python, a server or a network.
+    def save(self, path: str | Path, *, title: str = "", caption: str = "") -> Path:
+        """Write one file that is alive without Python, a server or a network; return its *path*.
 
-        All settings of its controls are run now. Of one that raises, or takes more than 2 s,
-        the file says so, as this view does. An address such as `workers.html#workers=4` opens
-        it there. Raise ValueError for cards, and for more than 500 settings.
+        It is a page with a *title* above and a *caption* below, or a module that MyST, marimo and
+        slides can show if its name ends in ".mjs". All settings of the controls are run now. Of
+        one that raises, or takes more than 2 s, the file says so, as this view does. An address
+        such as `workers.html#workers=4` opens it there. Print how large it is.
+
+        Raise ValueError for cards, and for more than 500 settings.
         """
-        Path(path).write_text(page_by_itself(self), "utf-8")
+        path = Path(path)
+        path.write_text(by_itself(self, path.suffix, title, caption), "utf-8")
+        print(f"{path}: {size(path.stat().st_size)}")
+        return path
 
     # ---- what the page asks ----
 
@@ -184,8 +190,13 @@ class Explore(Page):
         try:
             run = described(self.pipeline, **self.values(values))
             predicted = run.simulate()
-            heard = {"progress": progress, "cancel": cancelled}
-            real = benchmark(run.dataset, clock="real", **run.options | heard)
+            real = benchmark(
+                run.dataset,
+                clock="real",
+                progress=progress,
+                cancel=cancelled,
+                **run.options,
+            )
             if real.cancelled:
                 text = f"Cancelled after {milliseconds(real.duration)}."
                 return self.tell("stopped", text=text, id=id)
@@ -215,12 +226,16 @@ class Explore(Page):
 
 def side_by_side(predicted: Trace, real: Trace) -> Json:
     """Put each stage in words, as *predicted* and as measured."""
-    rows = []
-    for row in compare(predicted, real).stages:
-        model = milliseconds(row.predicted[1])
-        measured = milliseconds(row.measured[1])
-        rows.append([row.stage, model, measured, row.verdict])
-    return {"rows": rows[:-1], "total": rows[-1]}
+    *rows, total = [
+        [
+            row.stage,
+            milliseconds(row.predicted[1]),
+            milliseconds(row.measured[1]),
+            row.verdict,
+        ]
+        for row in compare(predicted, real).stages
+    ]
+    return {"rows": rows, "total": total}
 
 
 explore = Explore  # as users write it
@@ -243,10 +258,11 @@ def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
     return Explore(pipeline, pinned=None if pinned is None else {"made": pinned})
 
 
-def page_by_itself(explore: Explore, most: int = 500) -> str:
-    """Return *explore* as a page. Raise ValueError if it has cards, or more than *most* settings.
+def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
+    """Return *explore* as a page, or as a module if *suffix* is that of one.
 
-    The page says of a setting that raises, or takes too long, what the live view would say.
+    The file says of a setting that raises, or takes too long, what the live view would say. Raise
+    ValueError if there are cards, or more than 500 settings.
     """
     controls = list(explore.controls.values())
     for one in controls:
@@ -255,29 +271,35 @@ def page_by_itself(explore: Explore, most: int = 500) -> str:
                 f"{one.name}: cards cannot be saved, for they have too many orders"
             )
     sizes = [len(one.values) for one in controls]
-    if (count := prod(sizes)) > most:
+    if (count := prod(sizes)) > 500:
         widest = controls[sizes.index(max(sizes))]
         advice = f"give {widest.name}, which has {len(widest.values)}, fewer values"
-        raise ValueError(f"{count:,} settings are more than {most}: {advice}")
-    state = json.loads(explore.state) | {"alone": True}
+        raise ValueError(f"{count:,} settings are more than 500: {advice}")
     answers = {}
     for chosen in product(*map(range, sizes)):
-        key = ",".join(map(str, chosen))
         setting = dict(zip(explore.controls, chosen, strict=True))
         try:
-            answers[key] = explore.picture(explore.values(setting))[1]
+            answer = explore.picture(explore.values(setting))[1]
         except Exception as error:
-            text = f"{explore.setting_in_words(setting)}: {sentence_of(error)}"
-            answers[key] = {"error": text}
-    values = {one.name: [str(value) for value in one.values] for one in controls}
-    content = packed({"state": state, "values": values, "answers": answers}).encode()
-    page = Template((HERE / "by_itself.html").read_text("utf-8"))
-    title = getattr(explore.pipeline, "__name__", "A run").replace("_", " ")
+            answer = {"error": f"{explore.setting_in_words(setting)}: {sentence_of(error)}"}
+        answers[",".join(map(str, chosen))] = answer
+    content = {
+        "state": json.loads(explore.state) | {"alone": True},
+        "values": {one.name: [str(value) for value in one.values] for one in controls},
+        "answers": answers,
+        "style": explore._css,
+        "title": title,
+        "caption": caption,
+    }
     scripts = explore._esm.replace("export default", "const lessonkit =", 1)
-    return page.substitute(
-        TITLE=html.escape(title),
-        STYLE=explore._css,
+    still = explore._repr_mimebundle_()[0].get("image/png", b"")
+    form = "mjs" if suffix == ".mjs" else "html"
+    return Template((HERE / f"by_itself.{form}").read_text("utf-8")).substitute(
+        TITLE=html.escape(title or "A pipeline and its run"),
         WORDS=html.escape(repr(explore)),
-        ANSWERS=base64.b64encode(gzip.compress(content, 9, mtime=0)).decode(),
+        STILL=base64.b64encode(still).decode(),
+        CONTENT=base64.b64encode(
+            gzip.compress(packed(content).encode(), 9, mtime=0)
+        ).decode(),
         SCRIPT=scripts + (HERE / "by_itself.js").read_text("utf-8"),
     )

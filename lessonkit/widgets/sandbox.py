@@ -172,10 +172,10 @@ class PipelineRun(NamedTuple):
         alone = {name: value for name, value in self.options.items() if name != "ranks"}
         return PipelineRun(self.dataset(0), alone)
 
-    def simulate(self, rank: int = 0, most: int = 200_000) -> Trace:
+    def simulate(self, rank: int = 0) -> Trace:
         """Run it on the virtual clock; of several ranks return the trace of *rank*, or the last.
 
-        Raise TookTooLongError, or ValueError if the run has more than *most* spans.
+        Raise TookTooLongError, or ValueError if the run has more than 200,000 spans.
         """
         options = dict(self.options)
         count = options.get("ranks", 1)
@@ -185,9 +185,9 @@ class PipelineRun(NamedTuple):
         what = "simulating this pipeline"
         made = in_time(what, lambda: benchmark(self.dataset, **options))
         trace = made.traces[rank] if isinstance(made, Ranks) else made
-        if len(trace.spans) > most:
+        if len(trace.spans) > 200_000:
             raise ValueError(
-                f"this run has more than {most:,} spans: make it smaller to see it"
+                "this run has more than 200,000 spans: make it smaller to see it"
             )
         return trace
 
@@ -243,9 +243,9 @@ def sentence_of(error: BaseException) -> str:
     return text
 
 
-def shortened(text: str, most: int = 400) -> str:
-    """Cut a *text* of more than *most* characters, which would not be read to its end."""
-    return text if len(text) <= most else f"{text[:most]}…"
+def shortened(text: str) -> str:
+    """Cut a *text* of more than 400 characters, which would not be read to its end."""
+    return text if len(text) <= 400 else f"{text[:400]}…"
 
 
 def explain_missing_names(shell: Any) -> None:

@@ -113,28 +113,14 @@ def live(draw: Callable[Given, Picture]) -> Callable[Given, Live]:
     return shown
 
 
-# A notebook keeps this text, and a page that cannot show widgets shows it: so it says what
-# to do then.
-WITHOUT_WIDGETS = """\
-The installation check.
-If this text is all that you see in a notebook that runs, its page cannot show widgets, \
-and sliders will
-not work. Start the lessons with `make lab`; or, in a JupyterLab of your own, install ipywidgets and
-anywidget where JupyterLab itself is installed, and load the page again."""
-
-
 class Installation(Page):
     """The install check: the version of *python*, and answers to greetings, if the kernel hears."""
 
     questions = ("greet",)
 
     def __init__(self, python: str) -> None:
-        found = {"what": "Python", "found": python, "good": True}
-        super().__init__("installation", {"findings": [found]})
+        super().__init__("installation", {"python": python})
 
     def greet(self) -> None:
         """Answer."""
         self.tell("greeting")
-
-    def __repr__(self) -> str:
-        return WITHOUT_WIDGETS

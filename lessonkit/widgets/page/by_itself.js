@@ -7,41 +7,52 @@ async function opened(text) {
   return new Response(unpacked).json();
 }
 
-const { state, values, answers } = await opened(document.getElementById("answers").textContent);
-const heard = [];
+// Draws the picture in *el*, with its styles, because a page may draw it in a shadow, and with its
+// title in an element of the kind *tag*. Gives the function that ends it.
+function drawIn(el, { state, answers, style, title, caption }, tag) {
+  const heard = new Set(), node = div("lk");
+  const model = {
+    get: (name) => ({ role: "explore", state: JSON.stringify(state) })[name],
+    set() {},
+    save_changes() {},
+    on: (event, hear) => event === "msg:custom" && heard.add(hear),
+    off: (_, hear) => heard.delete(hear),
+    send({ id, values: chosen }) {
+      const answer = JSON.stringify(answers[Object.values(chosen).join()]);
+      const bytes = new TextEncoder().encode(answer);
+      for (const hear of heard) hear({ about: "picture", id, took: 0 }, [bytes]);
+    },
+  };
+  const above = title ? [html(tag, {}, title)] : [];
+  const below = caption ? [html("p", {}, caption)] : [];
+  const figure = html("div", {}, html("style", {}, style), ...above, node, ...below);
+  el.append(figure);
+  const end = lessonkit.render({ model, el: node });
+  return () => end(figure.remove());
+}
 
-const answerTo = (chosen) => {
-  const answer = answers[Object.values(chosen).join()];
-  return new TextEncoder().encode(JSON.stringify(answer));
-};
-
-const model = {
-  get: (name) => ({ role: "explore", state: JSON.stringify(state) })[name],
-  set() {},
-  save_changes() {},
-  on: (event, listener) => event === "msg:custom" && heard.push(listener),
-  send({ id, values: chosen }) {
-    for (const hear of heard) hear({ about: "picture", id, took: 0 }, [answerTo(chosen)]);
-  },
-};
-const el = document.getElementById("picture");
-lessonkit.render({ model, el });
+// The place of a value that an address names, or of the nearest number; -1 if there is none.
+function placeOf(text, values) {
+  const place = values.indexOf(text), numbers = values.map(Number);
+  const isNumber = text.trim() !== "" && [Number(text), ...numbers].every((one) => !isNaN(one));
+  if (place >= 0 || !isNumber) return place;
+  return nearest(numbers, (number) => Math.abs(number - text));
+}
 
 // A setting has an address, such as #workers=4&prefetch_factor=1. What is named wrong stays as it
 // was.
-function goTo() {
+function goTo(el, values) {
   for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
-    const place = values[name]?.indexOf?.(text) ?? -1;
-    const field = place < 0 ? null : el.querySelector(`[data-name="${name}"]`);
-    if (!field) continue;
+    const field = Object.hasOwn(values, name) && el.querySelector(`[data-name="${name}"]`);
+    const place = field ? placeOf(text, values[name]) : -1;
+    if (place < 0) continue;
     if (field.type === "checkbox") field.checked = place === 1;
     else field.value = place;
     field.dispatchEvent(new Event("change", { bubbles: true }));
   }
 }
-goTo();
-addEventListener("hashchange", goTo);
-el.addEventListener("change", () => {
+
+function tellAddress(el, values) {
   const told = [...el.querySelectorAll("[data-name]")].map((field) => {
     const { name } = field.dataset;
     return [name, values[name][Number(field.type === "checkbox" ? field.checked : field.value)]];
@@ -51,4 +62,10 @@ el.addEventListener("change", () => {
   } catch {
     // A frame without an origin has no address.
   }
-});
+}
+
+// A page around a frame cannot see how high the picture in it is.
+function tellHeight() {
+  const { height, y } = document.body.getBoundingClientRect();
+  parent.postMessage({ lessonkitHeight: Math.ceil(height + 2 * (y + scrollY)) }, "*");
+}

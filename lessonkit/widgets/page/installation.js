@@ -1,27 +1,38 @@
-// The install check: what the kernel found, and whether the page and the kernel hear each other.
+// The install check: whether the page and the kernel hear each other. That the page shows widgets
+// is seen by now, so what the cell printed for a page that does not is taken away then.
 
 const LOST = "Run this cell again. "
   + "If this stays, the page has lost its kernel: restart it in the menu Kernel.";
+const ADVICE = "The packages that show widgets are installed. If this text stays";
 
 class Installation {
   constructor(model, el) {
+    const { python } = JSON.parse(model.get("state"));
     this.list = html("ul", { class: "lk-goals" });
     el.append(div("lk-card-of", question("Installation "), this.list));
-    const { findings } = JSON.parse(model.get("state"));
-    for (const { what, found, good, advice } of findings) this.add(what, found, good, advice);
-    const talk = this.add("page and kernel", "no answer yet", false, LOST);
+    this.add(true, `Python: ${python}`);
+    const talk = this.add(false, `page and kernel: no answer yet. ${LOST}`);
     const began = performance.now();
     model.on("msg:custom", ({ about }) => {
       if (about !== "greeting" || !talk.isConnected) return;
       talk.remove();
       const took = number(performance.now() - began);
-      this.add("page and kernel", `hear each other within ${took} ms`, true);
+      this.add(true, `page and kernel: hear each other within ${took} ms`);
+      takeAway(outside(el));
     });
     send(model, { do: "greet" });
   }
 
-  add(what, found, good, advice) {
-    const text = good ? `${what}: ${found}` : `${what}: ${found}. ${advice}`;
-    return this.list.appendChild(marked("li", good, text));
+  add = (good, text) => this.list.appendChild(marked("li", good, text));
+}
+
+// The advice stands in the same cell: in the nearest node around the widget that holds it.
+function takeAway(el) {
+  const holds = ({ textContent: text }) => text.trim().startsWith(ADVICE);
+  for (let node = el; node && node !== document.body; node = node.parentElement) {
+    const before = [...node.parentElement.children].filter((one) => !one.contains(el));
+    const advice = before.find(holds);
+    if (advice) return (advice.style.display = "none");
   }
+  return false;
 }

@@ -36,7 +36,7 @@ class Life {
   // Waits for one thing at a time: what comes next takes the place of what was to come.
   timer() {
     let waiting = 0;
-    const stop = () => (waiting = clearTimeout(waiting));
+    const stop = () => clearTimeout(waiting);
     const start = (act, wait) => {
       stop();
       if (this.ends) waiting = setTimeout(act, wait); // what comes late starts nothing
