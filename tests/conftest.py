@@ -9,6 +9,7 @@ import importlib.util
 import multiprocessing
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ import pytest
 import stand_in_torch
 from browser import Browser, Visit, missing
 from hypothesis import HealthCheck, settings
+from school import MOST, ROOT, Site, served
 from servers import LAB, SOCKETS, VOILA, Server, serve
 
 from lessonkit import ArtificialDataset, benchmark
@@ -111,6 +113,30 @@ def visit(browser: Browser) -> Iterator[Visit]:
         yield visited
     assert not visited.elsewhere()
     assert not visited.errors
+
+
+@pytest.fixture(scope="session")
+def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The site, built if it is not there yet, in a folder of a school's server."""
+    built = subprocess.run(
+        [sys.executable, "-m", "tools.site"], cwd=ROOT, capture_output=True, text=True
+    )
+    if "cannot be reached" in built.stderr:
+        pytest.skip(f"the site cannot be built: {built.stderr.strip()}")
+    assert not built.returncode, built.stderr
+    folder = tmp_path_factory.mktemp("school")
+    (folder / "lessons").symlink_to(ROOT / "build" / "site")
+    with served(folder) as found:
+        yield found
+
+
+@pytest.fixture
+def learner(site: Site, browser: Browser) -> Iterator[Visit]:
+    """A page for the site, where Python takes its time."""
+    with browser.visit(MOST) as visit:
+        yield visit
+        assert visit.errors == []
+        assert visit.elsewhere() == []
 
 
 @pytest.fixture(scope="session")

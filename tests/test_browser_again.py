@@ -1,18 +1,22 @@
-"""A lesson on the site that is loaded again: all is there as it was left, and every number is true."""
+"""A lesson on the site lives, and when it is loaded again all is as it was left, and every number is true."""
 
 import json
 import re
+from collections.abc import Iterator
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from browser import Visit
+from browser import Browser, Visit
 from lesson import main_path
-from test_browser_site import LESSONS, PATIENT, Site, learner, site  # noqa: F401 - fixtures
+from playwright.sync_api import expect
+from school import KNOB, LESSONS, MOST, PATIENT, ROOT, RUN, Site
 
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions.question import Question
 from lessonkit.words import number
+from tools.site import pages
+from tools.site.python import BIG, PACKED
 
 # What a widget in the cell with this id shows; the controls by the number of their value.
 SEEN = """(id) => {
@@ -68,6 +72,43 @@ SCROLL = """(share) => {
     outer.scrollTop = share * outer.scrollHeight;
 }"""
 
+# Modules that no lesson imports; one is in a package of which others are there.
+IMPORT_MORE = """
+from left_out import ARCHIVE
+before = ARCHIVE.exists()
+import optparse
+from encodings import ascii
+print(before, ARCHIVE.exists(), ascii.getregentry().name)
+"""
+
+
+@pytest.fixture(scope="module")
+def learner(site: Site, browser: Browser) -> Iterator[Visit]:
+    """One page for all tests, in which the first lesson is open: to begin takes long."""
+    with browser.visit(len(LESSONS) * MOST) as visit:
+        site.open(visit.page, LESSONS[0])
+        # Nobody has pressed anything
+        expect(visit.page.locator("rect.lk-bar").first).to_be_attached()
+        yield visit
+        assert visit.errors == []
+        assert visit.elsewhere() == []
+
+
+def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
+    data = learner.page.evaluate(
+        "({ ...document.getElementById('lessons-script').dataset })"
+    )
+    there = [site.school / "lessons" / data["python"] / (name + PACKED) for name in BIG]
+    assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
+
+
+def test_what_no_lesson_needs_is_not_started(learner: Visit) -> None:
+    started = learner.page.evaluate("jupyterapp.listPlugins()")
+    texts = [path.read_text() for path in (ROOT / "build/site/build").glob("*.js")]
+    for name in pages.NOT_STARTED:
+        assert any(name in text for text in texts), name  # another version has other names
+        assert not [one for one in started if name in (one, one.partition(":")[0])]
+
 
 def seen(page: Any, cell: str) -> Any:
     """What a cell shows once it is the answer to what was asked last."""
@@ -111,17 +152,14 @@ def assert_true(page: Any, cell: str, view: Explore) -> Any:
 
 @pytest.mark.parametrize(
     "name",
-    [LESSONS[0], *(pytest.param(one, marks=pytest.mark.long) for one in LESSONS[1:])],
+    [*(pytest.param(one, marks=pytest.mark.long) for one in LESSONS[1:]), LESSONS[0]],
 )
 def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
-    site: Site,  # noqa: F811
-    learner: Visit,  # noqa: F811
-    name: str,
+    site: Site, learner: Visit, name: str
 ) -> None:
     page = learner.page
-    page.goto(f"{site.address}/index.html")
-    page.evaluate("() => localStorage.clear()")  # what another test did there
-    site.open(page, name)
+    if not page.url.endswith(f"{name}.ipynb"):
+        site.open(page, name)
     found = main_path(name)
     views = {cell: one for cell, one in found.widgets(Explore) if one.controls}
     views = {
@@ -155,3 +193,32 @@ def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
         assert assert_true(page, cell, view) == before[cell]
         page.evaluate(TURN, cell)
         assert_true(page, cell, view)
+
+
+def test_the_first_lesson_lives_without_a_server(learner: Visit) -> None:
+    page = learner.page
+    question = page.locator(".lk-predict").first
+    question.get_by_role("button", name="Show the run without an answer").click()
+    expect(question.locator(".lk-verdict")).not_to_have_text("…", timeout=PATIENT * 1e3)
+    assert question.locator(".lk-verdict").inner_text()
+
+    # What tells the answer was covered until now.
+    view = (
+        page.locator(".lk >> visible=true")
+        .filter(has=page.locator(KNOB))
+        .filter(has_text="run for real")
+        .first
+    )
+    figures = view.locator(".lk-figures")
+    before = figures.inner_text()
+    view.locator(KNOB).first.press("ArrowRight")
+    expect(figures).not_to_have_text(before, use_inner_text=True, timeout=PATIENT * 1e3)
+
+    view.get_by_role("button", name="Run this pipeline for real").click()
+    expect(view.locator(".lk-panel table")).to_be_visible(timeout=PATIENT * 1e3)
+    assert "measured" in view.locator(".lk-panel table").inner_text()
+
+    page.evaluate(RUN, IMPORT_MORE)
+    expect(
+        page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")
+    ).to_have_text("False True ascii")

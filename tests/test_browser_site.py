@@ -8,9 +8,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from itertools import compress
 from pathlib import Path
@@ -23,21 +20,14 @@ from browser import COMPLAINTS, Browser, Visit
 from firefox import find_firefox, firefox
 from lesson import lesson
 from playwright.sync_api import Page, Route, expect
-from servers import HOST, await_start, free_port, process
+from school import KNOB, LESSONS, MOST, PATIENT, READY, ROOT, RUN, Site, served
 from test_browser_keys import by_keys
 
 from tools.answers import collected, table
 from tools.site import fetch, pages, python
-from tools.site.python import BIG, PACKED
 
-ROOT = Path(__file__).parent.parent
-LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-KNOB = 'input[type=range]:not([aria-label="Time in the run"])'
 PHONE = 390
-# S, for all that is done with a page and for each part: this Python is slow
-MOST, PATIENT = 900, 300
 LEFT_OUT = "A cell that you changed did not end the last time, and was left out: change it, then run it."
-READY = "Python is ready. Your work is kept in this browser."
 SECOND = (
     "This lesson is open in another tab, and only that tab keeps your work. "
     "Your work in this tab will be lost."
@@ -55,15 +45,6 @@ INSERT = """([cell, source]) => {
     content.model.sharedModel.insertCell(cell, { cell_type: "code", source });
     return context.save();
 }"""
-RUN = """async (source) => {
-    const { content, sessionContext } = jupyterapp.shell.currentWidget;
-    const { sharedModel } = content.model; // a cell of our own: the lesson's are kept for other tests
-    const isThere = sharedModel.getCell(0).id === "of-a-test";
-    if (!isThere) sharedModel.insertCell(0, { id: "of-a-test", cell_type: "code" });
-    const cell = content.widgets[0];
-    cell.model.sharedModel.setSource(source);
-    await cell.constructor.execute(cell, sessionContext);
-}"""
 STEP_UP = """(slider) => {
     slider.stepUp();
     slider.dispatchEvent(new Event("input", { bubbles: true }));
@@ -73,14 +54,6 @@ IDLE = """() => {
     const prompts = [...document.querySelectorAll(".jp-InputPrompt")];
     return kernel.status === "idle" && prompts.every(({ textContent: text }) => text !== "[*]:");
 }"""
-# Modules that no lesson imports; one is in a package of which others are there.
-IMPORT_MORE = """
-from left_out import ARCHIVE
-before = ARCHIVE.exists()
-import optparse
-from encodings import ascii
-print(before, ARCHIVE.exists(), ascii.getregentry().name)
-"""
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {
@@ -133,69 +106,6 @@ WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
 
-@dataclass
-class Site:
-    """Where the site is, for now."""
-
-    address: str
-    school: Path  # the folder of the school's server
-
-    def lesson(self, name: str) -> str:
-        """The address of a lesson."""
-        return f"{self.address}/notebooks/index.html?path={name}.ipynb"
-
-    def open(self, page: Page, lesson: str, said: str = READY) -> None:
-        """Open a lesson and wait until its line has *said* this."""
-        page.goto(self.lesson(lesson))
-        expect(page.locator("#lessons-line [role=status]")).to_have_text(
-            said, timeout=PATIENT * 1e3
-        )
-
-
-@pytest.fixture(scope="session")
-def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The site, built if it is not there yet, in a folder of a school's server."""
-    built = subprocess.run(
-        [sys.executable, "-m", "tools.site"], cwd=ROOT, capture_output=True, text=True
-    )
-    if "cannot be reached" in built.stderr:
-        pytest.skip(f"the site cannot be built: {built.stderr.strip()}")
-    assert not built.returncode, built.stderr
-    folder = tmp_path_factory.mktemp("school")
-    (folder / "lessons").symlink_to(ROOT / "build" / "site")
-    with served(folder) as found:
-        yield found
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[Site]:
-    """Serve the lessons in a folder, as a school's plain server does."""
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "http.server",
-        str(port),
-        "--bind",
-        HOST,
-        "--directory",
-        str(folder),
-    ]
-    with process(command, {}, folder / "log") as child:
-        await_start("http.server", child, folder / "log", lambda: answers(port))
-        yield Site(f"http://{HOST}:{port}/lessons", folder)
-
-
-def answers(port: int) -> bool:
-    import urllib.request
-
-    try:
-        urllib.request.urlopen(f"http://{HOST}:{port}/").close()
-    except OSError:
-        return False
-    return True
-
-
 def await_true(page: Page, asked: str) -> None:
     """Ask a page until an asynchronous function is true; `wait_for_function` takes a promise for true."""
     deadline = monotonic() + PATIENT
@@ -210,47 +120,6 @@ def assert_says(page: Page, source: str, said: str) -> None:
     expect(
         page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")
     ).to_have_text(said)
-
-
-@pytest.fixture
-def learner(site: Site, browser: Browser) -> Iterator[Visit]:
-    with browser.visit(MOST) as visit:
-        yield visit
-        assert visit.errors == []
-        assert visit.elsewhere() == []
-
-
-def test_the_first_lesson_lives_without_a_server(site: Site, learner: Visit) -> None:
-    page = learner.page
-    site.open(page, LESSONS[0])
-    # Nobody has pressed anything
-    expect(page.locator("rect.lk-bar").first).to_be_attached()
-
-    question = page.locator(".lk-predict").first
-    question.get_by_role("button", name="Show the run without an answer").click()
-    expect(question.locator(".lk-verdict")).not_to_have_text("…", timeout=PATIENT * 1e3)
-    assert question.locator(".lk-verdict").inner_text()
-
-    # What tells the answer was covered until now.
-    view = (
-        page.locator(".lk >> visible=true")
-        .filter(has=page.locator(KNOB))
-        .filter(has_text="run for real")
-        .first
-    )
-    figures = view.locator(".lk-figures")
-    before = figures.inner_text()
-    view.locator(KNOB).first.press("ArrowRight")
-    expect(figures).not_to_have_text(before, use_inner_text=True, timeout=PATIENT * 1e3)
-
-    view.get_by_role("button", name="Run this pipeline for real").click()
-    expect(view.locator(".lk-panel table")).to_be_visible(timeout=PATIENT * 1e3)
-    assert "measured" in view.locator(".lk-panel table").inner_text()
-
-    page.evaluate(RUN, IMPORT_MORE)
-    expect(
-        page.locator(".jp-CodeCell").first.locator(".jp-OutputArea-output")
-    ).to_have_text("False True ascii")
 
 
 @pytest.mark.long
@@ -409,24 +278,6 @@ def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(
     )
     assert not [address for address in learner.requests if "packages.zip" in address]
     learner.errors.clear()  # JupyterLab reports the file that is not there
-
-
-def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
-    page = learner.page
-    page.goto(site.lesson(LESSONS[0]))
-    data = page.evaluate("({ ...document.getElementById('lessons-script').dataset })")
-    there = [site.school / "lessons" / data["python"] / (name + PACKED) for name in BIG]
-    assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
-
-
-def test_what_no_lesson_needs_is_not_started(site: Site, learner: Visit) -> None:
-    page = learner.page
-    site.open(page, LESSONS[0])
-    started = page.evaluate("jupyterapp.listPlugins()")
-    texts = [path.read_text() for path in (ROOT / "build/site/build").glob("*.js")]
-    for name in pages.NOT_STARTED:
-        assert any(name in text for text in texts), name  # another version has other names
-        assert not [one for one in started if name in (one, one.partition(":")[0])]
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")

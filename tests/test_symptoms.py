@@ -120,29 +120,26 @@ def size(visit: Visit, screen: tuple[int, int]) -> None:
     visit.page.set_viewport_size({"width": screen[0], "height": screen[1]})
 
 
-def test_every_answer_fits_a_screen_and_no_page_is_wider(
+def test_every_page_can_be_used_by_all_and_fits_a_screen(
     visit: Visit, start_page: str
 ) -> None:
-    for screen in SCREEN, PHONE:
-        size(visit, screen)
-        for symptom in SYMPTOMS:
-            visit.page.goto(f"{start_page}/symptoms/{symptom.name}.html")
-            # On a phone what it mostly is and how the answer begins; else all of it, to the link
-            last = (
-                ".lessons-button" if screen == SCREEN else ".lessons-answer > :first-child"
-            )
+    """One after another, because to load a page takes longer than a look at it."""
+    for symptom in SYMPTOMS:
+        size(visit, SCREEN)
+        visit.page.goto(f"{start_page}/symptoms/{symptom.name}.html")
+        schemes: tuple[Any, ...] = ("dark", "light")
+        for scheme in schemes:
+            visit.page.emulate_media(color_scheme=scheme)
+            assert not serious_violations(visit.page, "body"), (symptom.name, scheme)
+        # On a phone what it mostly is and how the answer begins; else all of it, to the link
+        for screen, last in (
+            (SCREEN, ".lessons-button"),
+            (PHONE, ".lessons-answer > :first-child"),
+        ):
+            size(visit, screen)
             assert visit.page.evaluate(BOTTOM, last) <= screen[1], symptom.name
             wide = visit.page.evaluate("document.documentElement.scrollWidth")
             assert wide <= screen[0], symptom.name
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_can_be_used_by_all(visit: Visit, start_page: str, scheme: Any) -> None:
-    visit.page.emulate_media(color_scheme=scheme)
-    size(visit, SCREEN)
-    for symptom in SYMPTOMS:
-        visit.page.goto(f"{start_page}/symptoms/{symptom.name}.html")
-        assert not serious_violations(visit.page, "body"), symptom.name
 
 
 def test_the_table_is_sorted_by_kind_and_can_be_filtered(

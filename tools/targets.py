@@ -81,7 +81,7 @@ class Target(NamedTuple):
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
 # What is tested each time of these pages, and then what takes too long for that.
-SITE = ("pytest", "tests/test_browser_site.py", "tests/test_browser_keys.py")
+SITE = ("pytest", *(f"tests/test_browser_{name}.py" for name in ("site", "again", "keys")))
 LONG = ("pytest", "-m", "long")
 OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
