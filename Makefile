@@ -3,7 +3,7 @@ PYTHON ?= python3
 START = @$(PYTHON) -m tools.start
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab demo site test test-site test-torch bench notebooks coverage wheel clean
+.PHONY: help setup lab demo site class test test-site test-torch bench notebooks coverage wheel clean
 
 ## help: list the targets
 help:
@@ -20,6 +20,10 @@ demo:
 ## site: build the lessons as a site without a server, with Python in the page; ARGS=--serve serves it here
 site:
 	$(START) site $(ARGS)
+
+## class: serve the lessons to the room, with a board for the teacher that shows what all predict
+class:
+	$(START) class $(ARGS)
 
 ## test: set up everything, then run all checks and tests
 test:

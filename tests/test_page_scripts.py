@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from lessonkit.widgets.widget import HERE, SCRIPTS
+from tools.classroom import server
 from tools.site import pages
 
 WIDEST = 100  # characters
-PAGES = [Path(str(HERE)), pages.HERE / "page"]
+PAGES = [Path(str(HERE)), pages.HERE / "page", server.HERE]
 SCRIPTED = [
     path for folder in PAGES for path in folder.glob("*.*s")
 ]  # JavaScript and styles

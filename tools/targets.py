@@ -102,6 +102,11 @@ TARGETS = {
         (("tools.site",),),
         (),  # its pages are made by the package, and by what JupyterLab brings along
     ),
+    "class": Target(
+        "The room gets the lessons, and you a board that shows what all predict.",
+        (("tools.classroom",),),
+        ("class",),
+    ),
     "test-site": Target(
         "All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)
     ),

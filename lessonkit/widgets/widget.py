@@ -20,9 +20,9 @@ Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files
 # are joined.
-SCRIPTS = """dom life cells record report words timeline plumbing strip view controls pictures
-formula challenge explore placing drawing cover predict heat_map mystery chart installation
-saved teaching main"""
+SCRIPTS = """dom life cells record report classroom words timeline plumbing strip view controls
+pictures formula challenge explore placing drawing cover predict heat_map mystery chart
+installation saved teaching main"""
 
 
 class Page(anywidget.AnyWidget):

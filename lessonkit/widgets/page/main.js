@@ -25,6 +25,7 @@ function mark(model, el, live) {
 
 export default {
   initialize({ model }) {
+    Classroom.join();
     keepSaved(model.widget_manager);
   },
   render({ model, el }) {

@@ -33,7 +33,7 @@ class Predict {
     this.ask = asking(model, say, { verdict: (verdict) => this.hear(verdict) });
     this.record = new Record(model, kindOf(state), state.question);
     this.save = keeping(model, (kept) => this.restore(kept));
-    if (!model.get("kept")) this.recall(this.record.read());
+    if (!this.verdict) this.recall(this.record.read());
     this.settle();
   }
 
@@ -89,10 +89,11 @@ class Predict {
     if (!record) return;
     const { tries, right, shown } = record;
     this.restore({ ...record, tries: tries.map(({ words, right, ...one }) => one) });
-    if (right || shown) this.card.dataset.answered = ""; // so nothing is covered
+    // So nothing is covered; in a class the teacher may not have shown it yet.
+    if ((right || shown) && !Classroom.found) this.card.dataset.answered = "";
     tries.forEach(({ said, sure }, place) => {
       const how = this.levels.indexOf(sure);
-      this.committed = JSON.stringify([said, how]);
+      this.isNew(said, how);
       this.ask({ do: "commit", said, sure: how, anew: !place });
     });
     if (shown) this.ask({ do: "reveal" });
@@ -141,15 +142,20 @@ class Predict {
       this.said.textContent = said < 0 ? "Say what you expect first." : "Say how sure you are.";
       return;
     }
-    const all = JSON.stringify([said, sure]), isNew = all !== this.committed;
-    this.committed = all;
-    if (!isNew) return; // the same again is not one more try
+    if (!this.isNew(said, sure)) return;
     const anew = !this.tried.length;
     this.tried.push({ said, sure: this.levels[sure], when: new Date().toISOString() });
     this.ask({ do: "commit", said, sure, anew });
   }
 
-  hear(verdict) {
+  // The same again is not one more try, but in the next round of a class it is.
+  isNew(said, sure) {
+    const before = this.committed;
+    this.committed = JSON.stringify([said, sure, Classroom.round(this.record.about)]);
+    return this.committed !== before;
+  }
+
+  async hear(verdict) {
     const told = (one, place) => {
       const [words, , right] = verdict.tries[place] ?? [one.words, "", one.right];
       return { ...one, words, right };
@@ -157,6 +163,13 @@ class Predict {
     // Another view of this question may have asked: its tries come with what it keeps.
     if (verdict.tries.length <= this.tried.length) this.tried = this.tried.map(told);
     if (!verdict.tries.length) this.shown = true;
+    this.heard = verdict;
+    const turn = Classroom.turn(this.record.about, (text) => (this.said.textContent = text));
+    if (turn) {
+      this.keep();
+      await turn;
+      if (!this.model.ends || this.heard !== verdict) return; // another has come meanwhile
+    }
     if (!this.verdict?.right) this.verdict = verdict;
     this.keep();
     const isHere = this.card.contains(document.activeElement);

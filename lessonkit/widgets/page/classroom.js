@@ -1,0 +1,50 @@
+// A class that answers together: its server leaves a cookie with its address, on this host and at
+// any port. Without one, nothing is asked and nothing waits. What it sends, `learner.js`, does the
+// rest.
+
+const WAITING = "Waiting for the class.";
+const AGAIN = "The second round: commit again, to the same answer or another.";
+
+const Classroom = {
+  found: null, // a promise of `learner.js`; null where there is no class
+
+  find() {
+    const [, given] = /(?:^|; )lessonkit-class=([^;]+)/.exec(document.cookie) ?? [];
+    if (!given) return null;
+    const address = new URL(decodeURIComponent(given), location.href);
+    // Whoever may write a cookie for this host may not bring another one into the page.
+    if (address.hostname !== location.hostname) return null;
+    return import(new URL("learner.js", address)).catch(() => {
+      document.cookie = "lessonkit-class=; path=/; max-age=0"; // the class is over
+      return null;
+    });
+  },
+
+  join() {
+    // Each widget has this module for itself.
+    this.found = window.lessonkitClass ??= this.find();
+    this.found?.then((learner) => (this.learner = learner));
+  },
+
+  // The round in which a question stands, or 0.
+  round(about) {
+    const { asked, round } = this.learner?.state ?? {};
+    return asked && this.same(asked, about) ? round : 0;
+  },
+
+  same: (one, other) => ["lesson", "kind", "question"].every((part) => one[part] === other[part]),
+
+  // A promise of the moment at which the teacher shows the verdict of a question, or null if there
+  // is no class. While it waits, *tell* gets what to say.
+  turn: (about, tell) => Classroom.found && Classroom.wait(about, tell),
+
+  async wait(about, tell) {
+    const learner = await this.found, begun = this.round(about);
+    await learner?.first;
+    const isHeld = ({ leading, shown }) => leading && !shown.some((one) => this.same(one, about));
+    while (learner?.state && isHeld(learner.state)) {
+      tell(learner.state.open && this.round(about) > begun ? AGAIN : WAITING);
+      await new Promise((go) => addEventListener("lessonkit-class", go, { once: true }));
+    }
+  },
+};

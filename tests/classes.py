@@ -1,0 +1,171 @@
+"""A class for tests: its server in this process, learners without pages, and a board."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from servers import HOST
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.httpserver import HTTPServer
+from tornado.testing import bind_unused_port
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from tools.classroom.server import COOKIE, Room, application
+from tools.classroom.store import Store
+
+# What the lessons of this class ask
+NUMBER = {
+    "lesson": "00",
+    "kind": "number",
+    "question": "How long?",
+    "right": 210,
+    "wrong": [[105, "That is one epoch."]],
+    "unit": "ms",
+    "choices": [],
+    "close": 0.02,
+    "why": "It adds up.",
+}
+CHOICE = {
+    **NUMBER,
+    "kind": "choice",
+    "question": "Which?",
+    "right": 1,
+    "choices": ["this", "that"],
+    "wrong": [[0, "That is this."]],
+    "close": 0,
+}
+PLACING = {
+    "lesson": "01",
+    "kind": "placing",
+    "question": "When?",
+    "right": [0, 4],
+    "wrong": [[[0, 8], "That is one after the other."]],
+    "names": ["Read", "Train"],
+    "rows": [["Read", 1, "#4580bd"], ["Train", 1, "#238a35"]],
+    "bars": [[0, "", 4, "Read"], [1, "", 2, "Train"]],
+    "step": 5000,
+    "steps": 12,
+    "why": "It waits.",
+}
+TASK = {"lesson": "01", "kind": "challenge", "question": "Be quick.", "goals": ["total"]}
+QUESTIONS: list[dict[str, Any]] = [NUMBER, CHOICE, PLACING, TASK]
+SECONDS = count()
+
+
+def record(of: dict[str, Any] = NUMBER, said: Any = 210, **more: Any) -> dict[str, Any]:
+    """A record with one try, later than all before."""
+    time = datetime(2026, 1, 1) + timedelta(seconds=next(SECONDS))
+    when = f"{time.isoformat(timespec='milliseconds')}Z"
+    one = {"said": said, "words": f"{said}", "sure": "certain", "right": said == 210}
+    about = {part: of[part] for part in ("lesson", "kind", "question")}
+    known = {
+        "schema": 1,
+        "tries": [one | {"when": when}],
+        "right": one["right"],
+        "when": when,
+    }
+    return about | known | more
+
+
+@dataclass
+class Page:
+    """A connection, and what it has heard."""
+
+    socket: WebSocketClientConnection
+    heard: list[dict[str, Any]] = field(default_factory=list)
+
+    def say(self, **message: Any) -> None:
+        self.socket.write_message(json.dumps(message))
+
+    async def hear(self) -> Any:
+        """The next message, or None if the server has ended this."""
+        text = await asyncio.wait_for(self.socket.read_message(), 5)
+        return None if text is None else json.loads(text)
+
+    async def answer(self, given: Any, **more: Any) -> Any:
+        """Send a record, and hear what the server says of it, passing by changes of the state."""
+        self.say(key="key", stamp="stamp", record=given, **more)
+        while told := await self.hear():
+            if "kept" in told:
+                break
+        return told
+
+    async def state(self, is_wanted: Callable[[Any], bool]) -> Any:
+        """Wait for a state of a board or a class that is as one wants it."""
+        while told := await self.hear():
+            if is_wanted(told):
+                break
+        return told
+
+
+@dataclass
+class Class:
+    """A server with a class."""
+
+    room: Room
+    address: str
+    sockets: list[WebSocketClientConnection] = field(default_factory=list)
+
+    async def socket(self, name: str, **headers: str) -> WebSocketClientConnection:
+        where = f"{self.address}{name}".replace("http", "ws")
+        origin = {"Origin": self.address.rstrip("/")}
+        made = await websocket_connect(HTTPRequest(where, headers=origin | headers))
+        self.sockets.append(made)
+        return made
+
+    async def learner(self, token: str = "", **more: Any) -> Page:
+        page = Page(await self.socket("answers"))
+        page.say(token=token or f"a token of learner {next(SECONDS)}", **more)
+        assert "state" in await page.hear()
+        return page
+
+    async def board(self) -> Page:
+        cookie = {"Cookie": f"{COOKIE}={self.room.key}"}
+        page = Page(await self.socket("board/live", **cookie))
+        assert (await page.hear())["state"] == self.room.state
+        return page
+
+    async def get(self, name: str, **headers: str) -> Any:
+        """What the server answers, whatever that is."""
+        request = HTTPRequest(
+            f"{self.address}{name}",
+            headers=headers,
+            follow_redirects=False,
+            decompress_response=False,
+        )
+        try:
+            return await AsyncHTTPClient(force_instance=True).fetch(request)
+        except HTTPClientError as error:
+            return error.response
+
+
+@asynccontextmanager
+async def class_in(folder: Path, **more: Any) -> AsyncIterator[Class]:
+    """Serve a class that keeps its answers in *folder*."""
+    store = Store(folder / "class" / "answers.sqlite")
+    room = Room(store, QUESTIONS)
+    server = HTTPServer(application(room, folder / "site", "http://here/", **more))
+    socket, port = bind_unused_port(address=HOST)
+    server.add_socket(socket)
+    one = Class(room, f"http://{HOST}:{port}{more.get('base', '/')}")
+    try:
+        yield one
+    finally:
+        server.stop()
+        open_still: list[Any] = [page.protocol for page in one.sockets if page.protocol]
+        for page in one.sockets:
+            page.close()
+        while not all(protocol.stream.closed() for protocol in open_still):
+            await asyncio.sleep(0)
+        while room.learners or room.boards:
+            await asyncio.sleep(0)
+        await server.close_all_connections()
+        store.base.close()

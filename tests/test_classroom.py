@@ -1,0 +1,487 @@
+"""The server of a class: what it keeps, whom it lets in, and what it does with bad input."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from classes import CHOICE, NUMBER, PLACING, TASK, Class, Page, class_in, record
+from tornado.httpclient import HTTPClientError
+
+from tools.classroom import __main__ as command
+from tools.classroom import server
+from tools.classroom.store import Store
+
+Test = Callable[[Class], Coroutine[Any, Any, None]]
+
+
+def led(folder: Path, test: Test, **more: Any) -> None:
+    """Do something with a class that keeps its answers in this folder."""
+
+    async def do() -> None:
+        async with class_in(folder, **more) as one:
+            await test(one)
+
+    asyncio.run(do())
+
+
+def kept(one: Class, question: dict[str, Any] = NUMBER, of: int = 0) -> list[Any]:
+    """What was said last to a question."""
+    asked = (question["lesson"], question["kind"], question["question"])
+    return [answer["tries"][-1]["said"] for answer in one.room.store.answers(asked, of)]
+
+
+def rows(one: Class) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(one.room.store.csv())))
+
+
+async def ends(page: Page) -> None:
+    """Wait until the server has ended this connection."""
+    while await page.hear():
+        pass
+
+
+async def all_gone(one: Class) -> None:
+    while one.room.learners:
+        await asyncio.sleep(0)
+    assert not one.room.addresses.total()
+
+
+# ---- what is kept ----
+
+
+def test_an_answer_is_kept_once_however_often_it_comes_and_a_later_one_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    async def test(one: Class) -> None:
+        learner = await one.learner("the token of Anna")
+        early, late = record(said=100), record(said=210)
+        for given in (early, late, early, late):
+            assert await learner.answer(given) == {
+                "kept": "key",
+                "stamp": "stamp",
+                "late": False,
+            }
+        assert kept(one) == [210]
+        again = await one.learner("the token of Anna")
+        await again.answer(late)
+        assert kept(one) == [210]
+        other = await one.learner("the token of Ben.")
+        await other.answer(record(said=105))
+        assert sorted(kept(one)) == [105, 210]
+
+    led(tmp_path, test)
+
+
+def test_answers_and_the_state_survive_a_restart_and_the_board_opens_with_the_same_address(
+    tmp_path: Path,
+) -> None:
+    keys = []
+
+    async def first(one: Class) -> None:
+        board = await one.board()
+        board.say(do="lead", value=True)
+        board.say(do="choose", value=1)
+        board.say(do="open", value=1)
+        await board.state(lambda told: told["state"]["open"])
+        await (await one.learner()).answer(record(CHOICE, 1))
+        keys.append(one.room.key)
+
+    async def second(one: Class) -> None:
+        assert keys == [one.room.key]
+        assert one.room.state["asked"] == 1
+        assert one.room.state["open"]
+        assert kept(one, CHOICE, 1) == [1]
+
+    led(tmp_path, first)
+    led(tmp_path, second)
+    assert (tmp_path / "class" / "answers.sqlite").stat().st_mode & 0o77 == 0
+
+
+def test_a_server_that_slept_goes_on_and_hears_what_was_said_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(one: Class) -> None:
+        learner, board = await one.learner(), await one.board()
+        board.say(do="lead", value=True)
+        board.say(do="open", value=1)
+        await learner.state(lambda told: told["state"]["open"])
+        loop = asyncio.get_running_loop()
+        awake = loop.time
+        monkeypatch.setattr(
+            loop, "time", lambda: awake() + 300
+        )  # all deadlines have passed
+        assert await learner.answer(record(), round=1)
+        assert kept(one, of=1) == [210]
+        told = await board.state(lambda told: told["answers"] and told["answers"][0])
+        assert told["here"] == 1
+
+    led(tmp_path, test)
+
+
+def test_the_table_of_all_answers_has_no_token_and_nothing_that_a_spreadsheet_computes(
+    tmp_path: Path,
+) -> None:
+    async def test(one: Class) -> None:
+        learner = await one.learner("the token of Anna", name='=HYPERLINK("http://x")')
+        await learner.answer(record(said=105))
+        await learner.answer(record(TASK, tries=None, reached=[[True, "total 95 ms"]]))
+        answer, task = rows(one)
+        assert answer["nickname"] == '\'=HYPERLINK("http://x")'
+        assert (answer["words"], answer["sure"], answer["right"]) == (
+            "105",
+            "certain",
+            "False",
+        )
+        assert (task["question"], task["goals"]) == ("Be quick.", "1")
+        assert "the token of Anna" not in one.room.store.csv()
+        page = await one.get("board/answers.csv", Cookie=f"{server.COOKIE}={one.room.key}")
+        assert page.body.decode() == one.room.store.csv()
+
+    led(tmp_path, test)
+
+
+# ---- two rounds ----
+
+
+def test_a_question_is_led_through_two_rounds_and_everybody_hears_of_each_step(
+    tmp_path: Path,
+) -> None:
+    async def test(one: Class) -> None:
+        anna, ben, board = await one.learner(), await one.learner(), await one.board()
+        await anna.answer(record(said=105))  # at her own pace, before it was opened
+        board.say(do="lead", value=True)
+        board.say(do="open", value=1)
+        for learner in anna, ben:
+            told = await learner.state(lambda told: told.get("state", {}).get("open"))
+            assert told["state"]["asked"]["question"] == "How long?"
+            assert told["state"]["shown"] == []
+        assert not (await ben.answer(record(said=210), round=1))["late"]
+        assert sorted(kept(one, of=1)) == [105, 210]
+        board.say(do="close")
+        await ben.state(lambda told: "state" in told and not told["state"]["open"])
+        assert (await ben.answer(record(said=100), round=1))["late"]
+        assert sorted(kept(one, of=1)) == [105, 210]
+        board.say(do="open", value=2)
+        await anna.state(lambda told: told.get("state", {}).get("round") == 2)
+        await anna.answer(record(said=210), round=2)
+        assert kept(one, of=2) == [210]
+        board.say(do="show")
+        told = await board.state(lambda told: told["state"]["shown"])
+        assert [len(answers) for answers in told["answers"]] == [2, 1]
+        assert not told["state"]["covered"]
+        told = await anna.state(lambda told: told.get("state", {}).get("shown"))
+        assert told["state"]["shown"] == [told["state"]["asked"]]
+
+    led(tmp_path, test)
+
+
+def test_two_boards_show_the_same_and_what_one_does_the_other_shows(tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        first, second = await one.board(), await one.board()
+        first.say(do="choose", value=2)
+        second.say(do="lead", value=True)
+        for board in first, second:
+            told = await board.state(lambda told: told["state"]["leading"])
+            assert told["state"]["asked"] == 2
+
+    led(tmp_path, test)
+
+
+# ---- bad input, bad people ----
+
+FORGED: list[Any] = [
+    None,
+    "text",
+    [],
+    {},
+    record(schema=2),
+    record(when="today"),
+    record(when=5),
+    record(lesson=["00"]),
+    record(kind={}),
+    record(tries=[5]),
+    record(tries={"a": 1}),
+    record(said=float("nan")),
+    record(said=-1),
+    record(said="210"),
+    record(said=[1]),
+    record(said=True),
+    record(CHOICE, 2),
+    record(CHOICE, 0.5),
+    record(PLACING, [0]),
+    record(PLACING, [0, 13]),
+    record(PLACING, "ab"),
+    record(TASK, tries=None, reached=[["x", 5]]),
+    record(TASK, tries=None, reached=[[True, "x" * 5000]]),
+    record(question="There is no such question?"),
+    record(tries=[record()["tries"][0] | {"sure": "<b>certain</b>"}]),
+    record(tries=[record()["tries"][0] | {"words": {"a": 1}}]),
+]
+
+
+@pytest.mark.parametrize("given", FORGED, ids=range(len(FORGED)))
+def test_what_no_page_writes_is_refused_in_a_sentence_and_the_page_goes_on(
+    given: Any, tmp_path: Path
+) -> None:
+    async def test(one: Class) -> None:
+        learner = await one.learner()
+        assert (await learner.answer(given))["refused"].endswith(".")
+        assert not rows(one)
+        assert "refused" not in await learner.answer(record())
+
+    led(tmp_path, test)
+
+
+@pytest.mark.parametrize(
+    "said", ["", "{", "[]", "5", '{"record": {}}', '{"token": "short"}', "[" * 60_000]
+)
+def test_who_does_not_speak_as_a_page_does_is_not_heard(said: str, tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        page = Page(await one.socket("answers"))
+        page.socket.write_message(said)
+        await ends(page)
+        await all_gone(one)
+
+    led(tmp_path, test)
+
+
+def test_a_message_of_10_mb_ends_its_connection_before_it_is_read(tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        learner = await one.learner()
+        learner.say(record="x" * 10_000_000)
+        await ends(learner)
+        assert not rows(one)
+        await (await one.learner()).answer(record())
+        assert kept(one) == [210]
+
+    led(tmp_path, test)
+
+
+def test_who_sends_very_many_answers_waits_and_the_others_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    free = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await free.wait()
+
+    monkeypatch.setattr("tools.classroom.server.sleep", sleep)
+
+    async def test(one: Class) -> None:
+        bad, good = await one.learner(), await one.learner("the token of Anna")
+        for said in range(1000):
+            bad.say(key="", record=record(said=said % 100))
+        await good.answer(record(said=105))
+        assert 105 in kept(one)
+        while not waited:
+            await asyncio.sleep(0)
+        assert max(waited) < 1  # its next message is not even read
+        assert any("is slowed down" in text for text in one.room.warnings)
+        free.set()
+
+    monkeypatch.setattr(server, "PACES", {"connection": (5, 30), "address": (1e9, 1e9)})
+    led(tmp_path, test)
+
+
+def test_one_address_has_no_more_connections_and_learners_than_a_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PER_ADDRESS", 5)
+
+    async def test(one: Class) -> None:
+        pages = [await one.learner() for _ in range(5)]
+        with pytest.raises(HTTPClientError, match="503"):
+            await one.socket("answers")
+        pages[0].socket.close()
+        while len(one.room.learners) == 5:
+            await asyncio.sleep(0)
+        page = Page(await one.socket("answers"))
+        page.say(token="a token that nobody had")
+        await ends(page)
+        assert len(one.room.warnings) == 2
+        assert (
+            await one.get("board/?key=no")
+        ).code == 403  # who does not ask for more is answered
+
+    led(tmp_path, test)
+
+
+def test_who_keeps_a_thousand_connections_open_and_says_nothing_loses_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PER_ADDRESS", 2000)
+    monkeypatch.setattr(server, "LATE", 0.01)
+
+    async def test(one: Class) -> None:
+        for _ in range(4):
+            silent = [await one.socket("answers") for _ in range(250)]
+            for socket in silent:
+                await ends(Page(socket))
+        await all_gone(one)
+        await (await one.learner()).answer(record())
+        assert kept(one) == [210]
+
+    led(tmp_path, test)
+
+
+def test_whoever_is_known_stays_who_that_is(tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        await (await one.learner("the token of Anna")).answer(record(said=105))
+        bad = await one.learner("the token of Ben.")
+        bad.say(token="the token of Anna")
+        await bad.answer(record(said=210))
+        assert sorted(kept(one)) == [105, 210]
+        told = json.dumps(
+            [one.room.for_boards(), one.room.for_learners(), one.room.store.csv()]
+        )
+        assert "token of" not in told
+
+    led(tmp_path, test)
+
+
+def test_a_page_of_another_host_is_not_heard_and_one_at_another_port_is(
+    tmp_path: Path,
+) -> None:
+    async def test(one: Class) -> None:
+        with pytest.raises(HTTPClientError, match="403"):
+            await one.socket("answers", Origin="http://elsewhere.example")
+        (await one.socket("answers", Origin="http://127.0.0.1:8866")).close()
+        cookie = {"Cookie": f"{server.COOKIE}={one.room.key}"}
+        with pytest.raises(HTTPClientError, match="403"):
+            await one.socket("board/live", Origin="http://127.0.0.1:8866", **cookie)
+
+    led(tmp_path, test)
+
+
+@pytest.mark.parametrize("name", ["board/", "board/questions.json", "board/answers.csv"])
+def test_nobody_sees_the_board_without_the_key(name: str, tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        assert (await one.get(name)).code == 403
+        assert (await one.get(f"{name}?key=guessed")).code == 403
+        assert (await one.get(name, Cookie=f"{server.COOKIE}=guessed")).code == 403
+        for guess in {}, {"Cookie": f"{server.COOKIE}=guessed"}:
+            with pytest.raises(HTTPClientError, match="403"):
+                await one.socket("board/live", **guess)
+        with pytest.raises(HTTPClientError, match="403"):
+            await one.socket("board/live?key=guessed")
+        found = await one.get(f"{name}?key={one.room.key}")
+        assert found.code == 302  # and the key is no longer in the address
+        assert found.headers["Location"] == f"/{name}"
+        assert "HttpOnly" in found.headers["Set-Cookie"]
+        cookie = found.headers["Set-Cookie"].partition(";")[0]
+        assert (await one.get(name, Cookie=cookie)).code == 200
+
+    led(tmp_path, test)
+
+
+def test_what_a_board_asks_that_makes_no_sense_changes_nothing(tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        board, before = await one.board(), dict(one.room.state)
+        for said in ("choose", 99), ("choose", "x"), ("open", 1), ("open", 3), ("fly", 1):
+            board.say(do=said[0], value=said[1])
+        board.socket.write_message("[")
+        board.socket.write_message("[]")
+        board.say(do="cover", value=True)
+        await board.hear()
+        assert one.room.state == before | {"covered": True}
+
+    led(tmp_path, test)
+
+
+def test_a_full_store_says_so_and_takes_what_takes_the_place_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.classroom.store.MOST", 1)
+
+    async def test(one: Class) -> None:
+        learner = await one.learner()
+        await learner.answer(record())
+        assert "too many answers" in (await learner.answer(record(CHOICE, 1)))["refused"]
+
+    led(tmp_path, test)
+
+
+# ---- the site, and how it is found ----
+
+
+def write_site(folder: Path) -> None:
+    for name in "index.html", "build/a.js":
+        path = folder / "site" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x" * 2000)
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(b"x" * 2000))
+    (folder / "class").mkdir()
+
+
+def test_the_site_goes_compressed_and_its_pages_say_where_the_class_is(
+    tmp_path: Path,
+) -> None:
+    write_site(tmp_path)
+
+    async def test(one: Class) -> None:
+        page = await one.get("", **{"Accept-Encoding": "gzip"})
+        assert page.headers["Content-Encoding"] == "gzip"
+        assert page.headers["Content-Type"] == "text/html"
+        assert gzip.decompress(page.body) == b"x" * 2000
+        port = one.address.rstrip("/").rpartition(":")[2]
+        cookie = f"lessonkit-class=%2F%2F127.0.0.1%3A{port}%2F; Path=/"
+        assert page.headers["Set-Cookie"] == cookie
+        script = await one.get("build/a.js")
+        assert script.body == b"x" * 2000
+        assert "max-age" in script.headers["Cache-Control"]
+        for outside in "../class/answers.sqlite", "..%2fclass%2fanswers.sqlite", "no":
+            assert (await one.get(outside)).code in (403, 404)
+
+    led(tmp_path, test)
+
+
+def test_a_class_whose_lessons_are_elsewhere_leads_there(tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        page = await one.get("")
+        assert page.headers["Location"] == "http://127.0.0.1:8866/"
+        assert "services%2Fclass%2F" in page.headers["Set-Cookie"]
+        assert (await one.get("learner.js")).headers["Access-Control-Allow-Origin"] == "*"
+        await (await one.learner()).answer(record())
+        assert kept(one) == [210]
+
+    led(tmp_path, test, base="/services/class/", lessons="http://127.0.0.1:8866/")
+
+
+# ---- the command ----
+
+
+def test_a_port_that_is_taken_is_told_with_one_to_choose() -> None:
+    error = OSError(98, "Address already in use")
+    assert "--port 8001" in command.why_not(error, "192.0.2.1", 8000)
+
+
+def test_a_class_that_begins_anew_puts_the_earlier_answers_aside(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    Store(path).base.close()
+    command.begin_anew(path)
+    (left,) = tmp_path.glob("answers-until-*.sqlite")
+    assert not path.exists()
+    assert left.stat().st_size
+    command.begin_anew(path)  # there is none
+
+
+def test_addresses_are_those_of_this_computer() -> None:
+    assert command.addresses()
+    assert all(len(one.split(".")) == 4 for one in command.addresses())
+
+
+def test_the_code_of_an_address_is_drawn_where_segno_is() -> None:
+    pytest.importorskip(
+        "segno", reason="segno is not installed: pip install 'lessonkit[class]'"
+    )
+    assert server.code_of("http://192.0.2.1:8000/").startswith("data:image/svg+xml")
