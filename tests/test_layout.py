@@ -17,7 +17,7 @@ from lessonkit import (
     benchmark,
     straggler,
 )
-from lessonkit.engine.trace import NO_CORE, Identity
+from lessonkit.engine.trace import NO_CORE, NS, Identity
 from lessonkit.explain.critical_path import ended, idle_stretches
 from lessonkit.pictures.layout import (
     COLOURS,
@@ -29,13 +29,17 @@ from lessonkit.pictures.layout import (
     letter_of,
 )
 from lessonkit.pictures.timeline import SHARES
+from lessonkit.words import milliseconds
 
 
 def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, str]]:
     """What is to be seen in a lane, in milliseconds: the label of work, the kind of a wait."""
     row = [row.stage for row in found.rows].index(stage)
     bars = [bar for bar in found.bars if (bar.row, bar.lane) == (row, lane)]
-    return sorted((bar.start / MS, bar.end / MS, bar.label or bar.kind) for bar in bars)
+    return sorted(
+        (bar.start / MS, bar.end / MS, bar.kind if bar.kind == IDLE else bar.label or bar.kind)
+        for bar in bars
+    )
 
 
 def test_one_file_and_a_prefetch() -> None:
@@ -282,6 +286,8 @@ def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_wer
 def test_idle_bars_fill_the_gaps_of_the_accelerator(trace: Trace) -> None:
     found = layout(trace)
     idle = sum(bar.end - bar.start for bar in found.bars if bar.kind == IDLE)
+    for bar in found.bars:
+        assert bar.kind != IDLE or bar.label == milliseconds((bar.end - bar.start) / NS)
     steps = [bar for bar in found.bars if found.rows[bar.row].stage in ("Load", "Train")]
     # A step that others slow down waits for a core: drawn as such, it is neither idle nor at work.
     busy = sum(bar.end - bar.start for bar in steps if bar.kind in ("work", NO_CORE))

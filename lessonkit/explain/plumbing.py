@@ -49,7 +49,7 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
             queue, fill = (
                 (roles[role],) if role in roles else () for role in (QUEUE, FILL)
             )
-            parts.append(("queues", queue, slots or workers, -1))
+            parts.append(("queues", queue, 0, -1))
             parts.append((counted(workers, "workers"), fill, workers, number))
         else:
             name = title(node, roles.get(CALL, ""), buffer)

@@ -180,7 +180,7 @@ def draw_bars(lanes: list[Data], axes: Axes) -> None:
                 if "hatched" in mark
                 else {"facecolor": BLUE, "linewidth": 0}
             )
-            draw_boxes(axes, [(start, end, top + LANE / 8)], 0.75 * LANE, **look)
+            draw_boxes(axes, [(start, end, top + LANE / 8, 0.75 * LANE)], **look)
         x = end + 0.008 * axes.get_xlim()[1]
         write_text(axes, x, top + LANE / 2, mark["text"], bbox=CARD)
 
@@ -188,7 +188,7 @@ def draw_bars(lanes: list[Data], axes: Axes) -> None:
 def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
     """Draw *marks* above the *floor*, of which one second is *full* inches away."""
     low, high = axes.get_xlim()
-    texts: list[tuple[float, float, float]] = []  # from, to, and its height
+    free, above = low, floor  # where the last text ends, and its height
     for mark in marks:
         is_marked = mark.get("marked", False)
         xs = [x for x, _ in mark["points"]]
@@ -202,11 +202,8 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
             wide = 0.062 * len(text) * (high - low) / WIDTH  # inches of a letter
             left = min(max(xs[0] - wide / 2, low), high - wide)
             y = ys[0] - LINE
-            if not any(
-                start < left + wide and left < end and abs(y - there) < LINE
-                for start, end, there in texts
-            ):
-                texts.append((left, left + wide, y))
+            if left >= free or abs(y - above) >= LINE:
+                free, above = left + wide, y
                 weight = "bold" if is_marked else "normal"
                 write_text(
                     axes,

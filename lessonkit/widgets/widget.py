@@ -92,8 +92,7 @@ class Live(Page):
         if "runs" not in scene:
             super().__init__("chart", scene)
             return
-        told = zip(scene["runs"].items(), scene["words"], strict=True)
-        runs = [[title, words, page_data(trace)] for (title, trace), words in told]
+        runs = [[title, words, page_data(trace)] for title, words, trace in scene["runs"]]
         super().__init__("runs", {"runs": runs})
 
     def stored(self) -> Picture:
