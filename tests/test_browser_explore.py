@@ -297,9 +297,14 @@ def test_the_pointer_moves_a_slider(shown: Shown) -> None:
 
 
 def test_arrow_keys_step_the_playhead(shown: Shown) -> None:
-    shown.time.focus()
-    assert shown.at() == "0 ms"
     laid = expected(buffer=1, calls=2)
+    train = [row.stage for row in laid.rows].index("Train")
+    work = [bar for bar in laid.bars if bar.kind == "work"]
+    begins = min(bar.start for bar in work if bar.row == train)
+    assert shown.at() == f"{begins / 1e6:g} ms"  # where the first step begins
+    shown.time.focus()
+    shown.page.keyboard.press("Home")
+    assert shown.at() == "0 ms"
     moments = sorted({micros(at) for bar in laid.bars for at in (bar.start, bar.end)} - {0})
     for moment in moments[:3]:
         shown.page.keyboard.press("ArrowRight")
@@ -314,6 +319,7 @@ def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
     trace = run(buffer=1, calls=2)
     laid = layout(trace)
     shown.time.focus()
+    shown.page.keyboard.press("Home")
     for now in sorted({at for bar in laid.bars for at in (bar.start, bar.end)} - {0}):
         shown.page.keyboard.press("ArrowRight")
         calls = ["", ""]  # each keeps its place

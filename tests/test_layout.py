@@ -1,6 +1,8 @@
 """Where the bars of a timeline are, and what they are called."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
+from math import dist
+from operator import mul
 
 import pytest
 from hypothesis import example, given, settings
@@ -217,6 +219,32 @@ def test_bars_are_seen_on_any_page_and_text_is_read_on_bars() -> None:
         assert contrast(colour, "#ffffff") >= 3
         assert contrast(colour, "#212121") >= 3  # of a dark JupyterLab
         assert contrast(colour, "#000000") >= 4.5  # of the text
+
+
+# What somebody without the cones for green sees, of red, green and blue (Machado, 2009)
+DEUTERANOPIA = (
+    (0.367, 0.861, -0.228),
+    (0.280, 0.673, 0.047),
+    (-0.012, 0.043, 0.969),
+)
+
+
+def seen(colour: str) -> list[float]:
+    """A colour as somebody who does not tell red from green sees it, from 0 to 255."""
+    parts = [(part / 255) ** 2.2 for part in bytes.fromhex(colour[1:])]
+    mixed = [sum(map(mul, weights, parts)) for weights in DEUTERANOPIA]
+    return [255 * max(0.0, part) ** (1 / 2.2) for part in mixed]
+
+
+def test_shares_of_a_strip_differ_for_those_who_do_not_tell_red_from_green() -> None:
+    for one, other in combinations(SHARES.values(), 2):
+        assert dist(seen(one), seen(other)) > 60
+    assert dist(seen("#238a35"), seen("#d1622b")) < 60  # a green and an orange do not
+
+
+def test_waiting_for_others_is_no_brighter_than_work_on_a_dark_page() -> None:
+    trains, _, others = SHARES.values()
+    assert luminance(others) <= 1.15 * luminance(trains)
 
 
 @st.composite

@@ -39,7 +39,7 @@ COLOURS = {
     "Batch": "#1e9dc0",
     "Load": "#ec626c",
     "Train": "#238a35",
-    "Others": "#8b949e",  # ranks that are waited for
+    "Others": "#757c85",  # ranks that are waited for: on a dark page no brighter than work
     "Queue": "#8b949e",  # what is counted, in a row of steps
     "Ready": "#8b949e",
 }

@@ -108,7 +108,15 @@ class Timeline {
     this.drawPath();
     this.drawTrack();
     this.point(this.bar < scene.bars.row.length ? this.bar : -1);
-    this.seek(this.time);
+    this.seek(this.isMoved ? this.time : this.firstStep, this.isMoved);
+  }
+
+  // When the accelerator begins its first step. Until a hand moves it, the playhead is there,
+  // where something happens; at 0 ms nothing has.
+  get firstStep() {
+    const { row, start, kind } = this.scene.bars, last = this.scene.rows.length - 1;
+    const steps = start.filter((_, bar) => row[bar] === last && !kind[bar]);
+    return steps.length ? Math.min(...steps) : 0;
   }
 
   drawNames() {
@@ -152,6 +160,15 @@ class Timeline {
   }
 
   filling = (kind) => filling(this.hatch, this.scene.waits[kind][0]);
+
+  // What each kind of wait looks like; two that look alike have one key.
+  keysOf({ waits }) {
+    const found = new Map(Object.values(waits).map(([mark, text]) => [text, mark]));
+    return [...found].map(([text, mark]) => {
+      const fill = filling(this.hatch, mark), box = { class: "lk-wait", width: 28, height: 12 };
+      return html("span", {}, svg("svg", box, svg("rect", { width: 28, height: 12, fill })), text);
+    });
+  }
 
   // Bars are kept from one picture to the next, and only what has changed is told to the page.
   drawBars() {
@@ -253,7 +270,8 @@ class Timeline {
 
   // ---- the playhead, and pointing ----
 
-  seek(micros) {
+  seek(micros, isMoved = true) {
+    this.isMoved = isMoved;
     this.time = Math.max(0, Math.min(this.end, micros));
     const x = this.x(this.time);
     const [, line, text] = this.head.children;
