@@ -39,7 +39,11 @@ def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, 
     row = [row.stage for row in found.rows].index(stage)
     bars = [bar for bar in found.bars if (bar.row, bar.lane) == (row, lane)]
     return sorted(
-        (bar.start / MS, bar.end / MS, bar.kind if bar.kind == IDLE else bar.label or bar.kind)
+        (
+            bar.start / MS,
+            bar.end / MS,
+            bar.kind if bar.kind == IDLE else bar.label or bar.kind,
+        )
         for bar in bars
     )
 

@@ -255,9 +255,7 @@ def steps_of(trace: Trace, stage: str) -> list[tuple[int, int, int, float]]:
     row = [row.stage for row in found.rows].index(stage)
     bars = [bar for bar in found.bars if bar.row == row]
     assert all(bar.kind == COUNT for bar in bars)
-    return [
-        (bar.start // MS, bar.end // MS, int(bar.label), bar.level) for bar in bars
-    ]
+    return [(bar.start // MS, bar.end // MS, int(bar.label), bar.level) for bar in bars]
 
 
 def test_index_lists_in_queues_and_batches_that_are_ready_are_one_staircase_each() -> None:
@@ -303,9 +301,7 @@ def test_a_staircase_counts_what_waits(seed: int) -> None:
         start=(0.005, 0.005),
     )
     trace = benchmark(loader, 2, train=0.015)
-    ready = sum(
-        (end - start) * count for start, end, count, _ in steps_of(trace, "Ready")
-    )
+    ready = sum((end - start) * count for start, end, count, _ in steps_of(trace, "Ready"))
     held = sum(event.change * -event.time_ns for event in trace.events)
     assert ready == held // MS
     assert max((level for *_, level in steps_of(trace, "Ready")), default=1) == 1

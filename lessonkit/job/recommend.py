@@ -173,12 +173,12 @@ class Recommendation:
     def picture(self) -> Picture:
         """How long an epoch takes with the settings of `asked`, by forecasts and by real runs."""
         now = self.table[0].mean
-        settings = []
+        settings = list[Setting]()
         for row in self.asked():
             name, saves = as_arguments(row.settings) or "as it is", self.saved(row)
             changes = [one for one in self.changes if one.settings == row.settings]
             tried = now * (1 - saves) if any(one.tried for one in changes) else None
-            settings.append(Setting(name, row.mean, row.within, tried, percent(saves)))
+            settings.append((name, row.mean, row.within, tried, percent(saves)))
         return plot_settings(settings, now * (1 - self.most))
 
     def saved(self, row: TableRow) -> float:
@@ -244,16 +244,17 @@ class Recommendation:
     def _repr_html_(self) -> str:
         """Return the page for a notebook or a browser: the picture, the words, the table."""
         page = in_tags("h3", [self.headline])
+        rows = "".join(f"<tr>{in_tags('td', row)}</tr>" for row in self.rows())
         with suppress(ImportError):  # without matplotlib there is no picture
-            picture = self.picture
-            words, drawn = html.escape(picture.words), b64encode(png(picture)).decode()
-            image = f'alt="{words}" src="data:image/png;base64,{drawn}"'
-            page += f'<img {image} style="max-width:100%">'
+            if rows:
+                picture = self.picture
+                words, drawn = html.escape(picture.words), b64encode(png(picture)).decode()
+                image = f'alt="{words}" src="data:image/png;base64,{drawn}"'
+                page += f'<img {image} style="max-width:100%">'
         page += in_tags("pre", [one.line for one in self.changes[:1]])  # to copy
         for text, under in self.sections.items():
             listed = f"<ul style='list-style:none'>{in_tags('li', under)}</ul>"
             page += in_tags("p", [text]) + listed * bool(under)
-        rows = "".join(f"<tr>{in_tags('td', row)}</tr>" for row in self.rows())
         folded = f"<details><summary>all forecasts</summary><table>{rows}</table></details>"
         return page + folded if rows else page
 

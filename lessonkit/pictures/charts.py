@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PER_INCH = 82  # of a scene's heights
 LANE = 30 / PER_INCH  # inches
 LINE = 0.17  # inches: of a line of text
-BLUE = COLOURS["Read"]
+BLUE, RANGE = COLOURS["Read"], "#b6c2cf"
 LOOKS: dict[str, Look] = {
     "line": {"linewidth": 2},
     "steps": {"linewidth": 1.5, "drawstyle": "steps-post"},
@@ -43,6 +43,9 @@ LOOKS: dict[str, Look] = {
 }
 
 Data = dict[str, Any]  # of a scene, as JSON can say it
+# Of a job: its name, its forecast in seconds, by which share that may be off, what a real run took
+# if there was one, and what it saves
+Setting = tuple[str, float, float, float | None, str]
 
 
 def plot_curve(curve: Curve) -> Picture:
@@ -132,52 +135,36 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     return chart("waterfall", panel, lanes, in_seconds=True)
 
 
-class Setting(NamedTuple):
-    """A setting of a job: its forecast in seconds, and by which share that may be off.
-
-    *tried* are the seconds that a real run took, if there was one; *saves* says what it saves.
-    """
-
-    name: str
-    forecast: float
-    within: float
-    tried: float | None
-    saves: str
-
-
 def plot_settings(settings: Sequence[Setting], least: float) -> Picture:
     """Draw how long an epoch takes with each of *settings*; no loader gets below *least* seconds.
 
-    >>> plot_settings([Setting("as it is", 1.44, 0.05, None, "0 %")], 0.62)
+    >>> plot_settings([("as it is", 1.44, 0.05, None, "0 %")], 0.62)
     settings: how long an epoch takes. as it is: 1,440 ms. Least: 620 ms
     """
-    most = max(one.forecast * (1 + one.within) for one in settings)
-    top = 0.5 * LANE  # above the first setting the line has its name
+    most = max(forecast * (1 + within) for _, forecast, within, *_ in settings)
+    # Above the first setting the line has its name
+    names = {(place + 1) * LANE: name for place, (name, *_) in enumerate(settings)}
 
     def draw(axes: Axes) -> None:
         axes.axvline(least, color=COLOURS["Train"], linestyle="--")
-        write_text(axes, least, top / 2, f" no loader gets below {milliseconds(least)}")
-        write_text(axes, 1.02 * most, top / 2, "saves")
-        for place, (_, forecast, within, tried, saves) in enumerate(settings):
-            y = top + (place + 0.5) * LANE
+        write_text(axes, least, LANE / 4, f" no loader gets below {milliseconds(least)}")
+        write_text(axes, 1.02 * most, LANE / 4, "saves")
+        for y, (_, forecast, within, tried, saves) in zip(names, settings, strict=True):
             ends = forecast * (1 - within), forecast * (1 + within)
-            draw_boxes(axes, [(*ends, y - 0.04, 0.08)], facecolor="#b6c2cf", linewidth=0)
+            draw_boxes(axes, [(*ends, y - 0.04, 0.08)], facecolor=RANGE, linewidth=0)
             for x, fill in (forecast, PAPER), (tried, BLUE):
                 if x is not None:
                     axes.plot([x], [y], color=BLUE, markerfacecolor=fill, **LOOKS["dot"])
             write_text(axes, 1.02 * most, y, saves)
 
-    names = {top + (place + 0.5) * LANE: one.name for place, one in enumerate(settings)}
     told = [
-        f"{one.name}: {milliseconds(one.forecast if one.tried is None else one.tried)}"
-        for one in settings
+        f"{name}: {milliseconds(tried or long)}" for name, long, _, tried, _ in settings
     ]
     words = f"how long an epoch takes. {'; '.join(told)}. Least: {milliseconds(least)}"
-    panel = Panel(top + len(settings) * LANE, names, draw)
-    keys = [{"label": "forecast, with its range", "facecolor": "#b6c2cf"}]
-    if any(one.tried for one in settings):
-        keys.append({"label": "tried in a real run", "facecolor": BLUE})
-    return Picture(f"settings: {words}", {}, [panel], (0, 1.25 * most), keys)
+    panel = Panel((len(settings) + 0.5) * LANE, names, draw)
+    keys = [("forecast, with its range", RANGE), ("real run", BLUE)]
+    legend: list[Look] = [{"label": label, "facecolor": fill} for label, fill in keys]
+    return Picture(f"settings: {words}", {}, [panel], (0, 1.25 * most), legend)
 
 
 def dot(x: float, y: float, text: str, say: str, **look: bool) -> Data:

@@ -165,7 +165,7 @@ def write_heading(axes: Axes, panel: Panel, room: float) -> None:
     axes.set_title(panel.words, loc=place, size=size, color=QUIET)
 
 
-def draw_boxes(axes: Axes, boxes: list[tuple[float, ...]], **look: Any) -> None:
+def draw_boxes(axes: Axes, boxes: Sequence[tuple[float, ...]], **look: Any) -> None:
     """Draw *boxes* as one artist of matplotlib, since each takes time.
 
     Each has a left and a right side, an upper edge and a height.

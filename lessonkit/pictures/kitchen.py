@@ -6,21 +6,23 @@ from typing import Any
 
 from lessonkit.engine import check
 
+from .drawing import Picture
+
 DRAWING = files(__package__).joinpath("kitchen.svg").read_text("utf-8")
 OF = re.compile(r'data-of="([\w ]+)"')  # which parts something belongs to
 
 
-class Kitchen:
+class Kitchen(Picture):
     """Show the kitchen; the *parts* that are named keep their colours, without names all of them.
 
     An arrow fades with what it joins. Raises ValueError for a part that the kitchen does not have.
     """
 
     def __init__(self, *parts: str) -> None:
-        known = [part for part in OF.findall(DRAWING) if " " not in part]
+        known = tuple(part for part in OF.findall(DRAWING) if " " not in part)
         self.parts = [check.one_of("part", part, known) for part in parts or known]
-        self.words = f"The kitchen: {', '.join(self.parts)}."
-        self.scene = {"kitchen": self.parts}
+        words = f"The kitchen: {', '.join(self.parts)}."
+        super().__init__(words, {"kitchen": self.parts}, [], (0, 1))
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         def faded(found: re.Match[str]) -> str:

@@ -171,7 +171,7 @@ def bars_of_work(
                 continue
             if stage.role == FILL or (kind in WAITS and kind != NO_CORE):
                 continue  # a batch is one bar, with all that it waits for
-            elif stage.role == START:
+            if stage.role == START:
                 bars.append(Bar(row, span.lane, start, end, START, "", (index,)))
             else:
                 batch = batch_of.get(span.element, span.element)

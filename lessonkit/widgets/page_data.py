@@ -67,10 +67,10 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
         note = bar.note
         if bar.spans:
             first, last = trace.spans[bar.spans[0]], trace.spans[bar.spans[-1]]
-            who = batches.get(last.element, last.element)
-            works = bar_of.get(first.cause, -1), who
-            if last.element in batches and last.element in trace.recorded.numbers:
-                note = batch_label([(known[one], laid.names[one]) for one in who])
+            members = batches.get(last.element)
+            works = bar_of.get(first.cause, -1), members or last.element
+            if members and last.element in trace.recorded.numbers:
+                note = batch_label([(known[one], laid.names[one]) for one in members])
         rows.append((*where, kind, bar.label, note, round(bar.level, 3), *works))
     return columns("row lane start length kind label note level cause who", rows)
 

@@ -12,7 +12,7 @@ import traitlets
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.drawing import Picture
-from lessonkit.pictures.kitchen import DRAWING, Kitchen
+from lessonkit.pictures.kitchen import DRAWING
 from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
 from .page_data import Json, packed, page_data
@@ -76,7 +76,7 @@ class Page(anywidget.AnyWidget):
                 kept, metadata = drawn | kept, metadata | size
         return widget | kept, metadata
 
-    def stored(self) -> Picture | Kitchen | None:
+    def stored(self) -> Picture | None:
         """Return the picture that a notebook keeps with the widget."""
         for trace in self.runs.values():
             if trace.ranks:
@@ -91,7 +91,7 @@ class Page(anywidget.AnyWidget):
 class Live(Page):
     """A *picture* that the page draws, with names to point at, keys, and the page's colours."""
 
-    def __init__(self, picture: Picture | Kitchen) -> None:
+    def __init__(self, picture: Picture) -> None:
         self.picture, scene = picture, picture.scene
         role = next((role for role in ("runs", "kitchen") if role in scene), "chart")
         if role == "runs":
@@ -99,14 +99,14 @@ class Live(Page):
             scene = {"runs": told}
         super().__init__(role, scene)
 
-    def stored(self) -> Picture | Kitchen:
+    def stored(self) -> Picture:
         return self.picture
 
     def __repr__(self) -> str:
         return self.picture.words
 
 
-def live(draw: Callable[Given, Picture | Kitchen]) -> Callable[Given, Live]:
+def live(draw: Callable[Given, Picture]) -> Callable[Given, Live]:
     """Make of a function that describes a picture one that shows it."""
 
     @wraps(draw)
