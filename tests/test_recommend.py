@@ -298,6 +298,19 @@ def test_a_picture_has_forecasts_with_their_range_and_what_a_real_run_took(
     assert least[0].get_xdata()[0] == now * (1 - found.most)
 
 
+def test_no_setting_saves_more_than_the_cores_allow(recommended: Any) -> None:
+    found = recommended(MODELS["shared cores"], 0)
+    known = found.job.numbers
+    assert f"of work for {known.cores} cores" in found.rest
+    (most,) = re.findall(r"more than ([\d.]+) %", found.rest)
+    assert float(most) < 100 * found.most
+    assert all(100 * found.saved(row) <= float(most) + 0.1 for row in found.table)
+    free = recommended(MODELS["waits for files"], 0)  # with cores enough
+    assert "the loop's own time" in free.rest
+    for page in (found, free):
+        assert page.rest in str(page)
+
+
 def test_of_settings_that_are_alike_the_one_that_costs_the_least_comes_first(
     recommended: Any,
 ) -> None:

@@ -150,12 +150,24 @@ class Recommendation:
         )
         if self.alike > 1:
             head = f"Change this (the first {self.alike} save the same; number 1 needs the least):"
-        found[head] = changes
+        found |= {head: changes, self.rest: []}
         if self.failed:
             found["These settings were tried, and they failed:"] = self.failed
         return found | {
             "Not taken into account:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)
         }
+
+    @property
+    def rest(self) -> str:
+        """Why no setting saves as much as a loader would that takes no time."""
+        known = self.job.numbers
+        step = min(one.seconds * one.cores for one in known.threads.values())
+        work = self.job.count(self.job.said) * (known.works + step)
+        saves = 1 - work / known.cores / self.now[1]
+        if saves > self.most:
+            return "No setting saves the start of workers, and the loop's own time per batch."
+        needs = f"an epoch is {milliseconds(work)} of work for {counted(known.cores, 'cores')}"
+        return f"No setting can save more than {percent(saves)}, because {needs}."
 
     def unlike(self) -> list[str]:
         """Return how many samples an epoch has with each number of workers, if these differ."""
