@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from lessonkit.engine import check
 from lessonkit.loops.probe import VERDICTS
-from lessonkit.pictures.charts import Setting, plot_settings
+from lessonkit.pictures.charts import TimedSetting, plot_settings
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.words import counted, milliseconds, percent, size
 
@@ -165,8 +165,12 @@ class Recommendation:
         work = self.job.count(self.job.said) * (known.works + step)
         saves = 1 - work / known.cores / self.now[1]
         if saves > self.most:
-            return "No setting saves the start of workers, and the loop's own time per batch."
-        needs = f"an epoch is {milliseconds(work)} of work for {counted(known.cores, 'cores')}"
+            return (
+                "No setting saves the start of workers, and the loop's own time per batch."
+            )
+        needs = (
+            f"an epoch is {milliseconds(work)} of work for {counted(known.cores, 'cores')}"
+        )
         return f"No setting can save more than {percent(saves)}, because {needs}."
 
     def unlike(self) -> list[str]:
@@ -185,7 +189,7 @@ class Recommendation:
     def picture(self) -> Picture:
         """How long an epoch takes with the settings of `asked`, by forecasts and by real runs."""
         now = self.table[0].mean
-        settings = list[Setting]()
+        settings = list[TimedSetting]()
         for row in self.asked():
             name, saves = as_arguments(row.settings) or "as it is", self.saved(row)
             changes = [one for one in self.changes if one.settings == row.settings]
@@ -194,7 +198,7 @@ class Recommendation:
         return plot_settings(settings, now * (1 - self.most))
 
     def saved(self, row: TableRow) -> float:
-        """Return the share of an epoch that *row* saves: as a real run took it, if there was one."""
+        """Return the share of an epoch that *row* saves, by a real run if there was one."""
         known = (one.saves for one in self.changes if one.settings == row.settings)
         return next(known, 1 - row.mean / self.table[0].mean)
 

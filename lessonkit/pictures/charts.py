@@ -45,7 +45,7 @@ LOOKS: dict[str, Look] = {
 Data = dict[str, Any]  # of a scene, as JSON can say it
 # Of a job: its name, its forecast in seconds, by which share that may be off, what a real run took
 # if there was one, and what it saves
-Setting = tuple[str, float, float, float | None, str]
+TimedSetting = tuple[str, float, float, float | None, str]
 
 
 def plot_curve(curve: Curve) -> Picture:
@@ -135,7 +135,7 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     return chart("waterfall", panel, lanes, in_seconds=True)
 
 
-def plot_settings(settings: Sequence[Setting], least: float) -> Picture:
+def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
     """Draw how long an epoch takes with each of *settings*; no loader gets below *least* seconds.
 
     >>> plot_settings([("as it is", 1.44, 0.05, None, "0 %")], 0.62)
