@@ -56,7 +56,8 @@ KINDS_OF_ALL = [
     "mystery",
     "choice",
 ]
-# Another lesson of this server, one of a later schema, and one that is damaged
+# Another lesson of this server with two questions, of which one waits for the class; one of a later
+# schema; and one that is damaged
 OTHERS = """() => {
     const when = "2026-03-01T09:00:00.000Z";
     const tries = [{ said: 1, words: "1 [x](y)", sure: "certain", right: false, when }];
@@ -64,6 +65,7 @@ OTHERS = """() => {
     const put = (key, lesson, more) => localStorage.setItem(`lessonkit record ${key}`,
         JSON.stringify({ ...about, lesson, question: `Why ${lesson}?`, ...more }));
     put("/00_first.ipynb number: Why?", "00_first");
+    put("/00_first.ipynb number: Then?", "00_first", { question: "Then?", waits: true });
     put("/00_later.ipynb number: Why?", "00_later", { schema: 2 });
     localStorage.setItem("lessonkit record /00_damaged.ipynb number: Why?", "{");
 }"""
@@ -81,6 +83,9 @@ Made now.
 
 - Why 00\\_first?\\
   at first ✗ 1 \\[x\\](y), certain
+
+- Then?\\
+  answered, and not shown to the class yet
 
 ## report
 
@@ -102,6 +107,9 @@ Made now.
 BAR = "▇" * 30
 TOTALS = f"""\
 00_first: Why 00_first?
+  ✗ 1 [x](y)                           1 {BAR} (1 certain)
+  0 of 1 right in the end
+00_first: Then?
   ✗ 1 [x](y)                           1 {BAR} (1 certain)
   0 of 1 right in the end
 report: Write it.

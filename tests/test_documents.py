@@ -168,7 +168,7 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
     )
     assert drawn in (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
     whole, fridge = kitchen(), kitchen("fridge")
-    assert whole.picture.scene["kitchen"] == [
+    assert whole.parts == [
         "pantry",
         "cook",
         "pass",
@@ -177,23 +177,13 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
         "tray",
         "worker",
     ]
-    stored = [shown._repr_mimebundle_()[0]["image/svg+xml"] for shown in (whole, fridge)]
-    assert stored[0].strip() == drawn
+    assert whole._repr_svg_().strip() == drawn
     assert "opacity" not in drawn
-    # Of whatever is drawn the fridge alone keeps its colour: an arrow fades with what it joins
-    parts = re.findall(r'data-of="([\w ]+)"', drawn)
-    faded = re.findall(r'data-of="([\w ]+)" opacity', stored[1])
-    assert faded == [part for part in parts if part != "fridge"]
+    assert fridge._repr_svg_().count("opacity") == len(whole.parts) - 1
+    assert '<g id="fridge">' in fridge._repr_svg_()
     assert repr(fridge) == "The kitchen: fridge."
     with pytest.raises(ValueError, match="part='oven': must be one of pantry"):
         kitchen("oven")
-
-
-def test_text_of_the_kitchen_has_11_pixels_on_a_phone_too() -> None:
-    drawn = (files("lessonkit.pictures") / "kitchen.svg").read_text(encoding="utf-8")
-    wide = int(re.findall(r'viewBox="0 0 (\d+)', drawn)[0])
-    sizes = [int(size) for size in re.findall(r'font-size="(\d+)"', drawn)]
-    assert min(sizes) * 350 / wide >= 11  # of 390 pixels 350 are left for a picture
 
 
 def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
@@ -274,9 +264,10 @@ def test_the_course_of_two_days_names_sections_that_its_lessons_have() -> None:
 
 def test_controls_and_figures_are_called_what_the_page_calls_them() -> None:
     package = ROOT / "lessonkit"
+    board = (ROOT / "tools" / "classroom").rglob("*.js")
     shown = "".join(
         path.read_text(encoding="utf-8")
-        for path in [*package.rglob("*.py"), *package.rglob("*.js")]
+        for path in [*package.rglob("*.py"), *package.rglob("*.js"), *board]
     )
     told = "".join(
         path.read_text(encoding="utf-8")
@@ -285,7 +276,8 @@ def test_controls_and_figures_are_called_what_the_page_calls_them() -> None:
     named = re.findall(r"\b(?:[Pp]ress|the figure) \*([\w ]+)\*", told)
     assert {"in buffers at most", "reset", "show me anyway"} < {*named}
     others = {"cells hidden"}  # JupyterLab's
-    assert not {name for name in named if name not in shown} - others
+    without_number = {re.sub(r" \d$", "", name) for name in named}  # "Open round 1"
+    assert not {name for name in without_number if name not in shown} - others
 
 
 def anchors(path: Path) -> set[str]:

@@ -536,6 +536,7 @@ def test_the_teacher_has_a_page_for_it(name: str) -> None:
     for part in (
         "**Minutes.**",
         "**On the projector.**",
+        "**On the board.**",
         "## What learners get wrong",
     ):
         assert part in page, part

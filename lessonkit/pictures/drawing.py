@@ -165,10 +165,12 @@ def write_heading(axes: Axes, panel: Panel, room: float) -> None:
     axes.set_title(panel.words, loc=place, size=size, color=QUIET)
 
 
-def draw_boxes(axes: Axes, boxes: Sequence[tuple[float, ...]], **look: Any) -> None:
-    """Draw *boxes* as one artist of matplotlib, since each takes time.
+def draw_boxes(
+    axes: Axes, sides: list[tuple[float, float, float]], height: float, **look: Any
+) -> None:
+    """Draw boxes as one artist of matplotlib, since each takes time.
 
-    Each has a left and a right side, an upper edge and a height.
+    *sides* has the left and right side and the upper edge of each.
     """
     import numpy as np
     from matplotlib.collections import PolyCollection
@@ -176,7 +178,7 @@ def draw_boxes(axes: Axes, boxes: Sequence[tuple[float, ...]], **look: Any) -> N
     from matplotlib.path import Path
 
     corners = []
-    for left, right, top, height in boxes:
+    for left, right, top in sides:
         bottom = top + height
         corners.append([(left, top), (right, top), (right, bottom), (left, bottom)])
     if "hatch" in look:  # hatched as one: much faster

@@ -14,7 +14,6 @@ from lessonkit.engine.trace import NS, Trace
 from lessonkit.words import counted, milliseconds, number, percent
 
 from .drawing import (
-    CARD,
     INK,
     PALE,
     PAPER,
@@ -25,7 +24,7 @@ from .drawing import (
     draw_boxes,
     write_text,
 )
-from .layout import COLOURS, COUNT, IDLE, NOT_WORK, Bar, layout
+from .layout import COLOURS, NOT_WORK, Bar, layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +63,7 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
         for title, words in zip(traces, told, strict=True)
     )
     longest = max(trace.duration for trace in traces.values())
-    scene = {"runs": [*zip(traces, told, traces.values(), strict=True)]}
+    scene = {"runs": dict(traces), "words": told}
     return Picture(f"timeline: {words}", scene, panels, (0, longest or 1), keys)
 
 
@@ -113,27 +112,21 @@ class Timeline:
         for kind, wait in NOT_WORK.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
                 self.draw_bars(axes, waits, self.lane * 0.22, hatch=wait.pattern, **PALE)
-        if counts := [bar for bar in self.bars if bar.kind == COUNT]:
-            self.draw_bars(axes, counts, 0.015, facecolor=COLOURS["Ready"], linewidth=0)
         self.write_labels(axes, points)
         if len(self.epochs) > 1:
             self.draw_epochs(axes, points)
 
     def draw_bars(self, axes: Axes, bars: list[Bar], inset: float, **look: Any) -> None:
         """Draw the boxes of *bars*; *inset* keeps each from its neighbours."""
-        full = self.lane - 2 * inset
-        boxes = []
-        for bar in bars:
-            top = self.top(bar) + inset + full * (1 - bar.level)
-            boxes.append((bar.start / NS, bar.end / NS, top, full * bar.level))
-        draw_boxes(axes, boxes, **look)
+        sides = [(bar.start / NS, bar.end / NS, self.top(bar) + inset) for bar in bars]
+        draw_boxes(axes, sides, self.lane - 2 * inset, **look)
 
     def top(self, bar: Bar) -> float:
         """Return where the lane of *bar* begins."""
         return self.tops[bar.row] + bar.lane * self.lane
 
     def write_labels(self, axes: Axes, points: float) -> None:
-        """Name the element of each bar where there is room, count, and say how long it waits."""
+        """Name the element of each bar where there is room."""
         size = min(9.0, self.lane * 45)
         if size <= 6:
             return
@@ -142,8 +135,7 @@ class Timeline:
             room = (bar.end - bar.start) / NS * points
             if bar.label and len(bar.label) * size * 0.64 + 3 < room:
                 x, y = (bar.start + bar.end) / NS / 2, self.top(bar) + self.lane / 2
-                look = middle | ({"bbox": CARD} if bar.kind == IDLE else {})
-                write_text(axes, x, y, bar.label, color="#000000", size=size, **look)
+                write_text(axes, x, y, bar.label, color="#000000", size=size, **middle)
 
     def draw_epochs(self, axes: Axes, points: float) -> None:
         """Draw the beginning of each epoch, and its name, in full where there is room."""
@@ -179,10 +171,8 @@ def plot_ranks(ranks: Ranks) -> Picture:
 
     def draw(axes: Axes) -> None:
         for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
-            boxes = [
-                (start / NS, end / NS, rank * row, row) for rank, start, end in stretches
-            ]
-            draw_boxes(axes, boxes, facecolor=colour, linewidth=0)
+            sides = [(start / NS, end / NS, rank * row) for rank, start, end in stretches]
+            draw_boxes(axes, sides, row, facecolor=colour, linewidth=0)
         for rank, end in late_ranks(ranks):
             x, top = end / NS, rank * row
             axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")

@@ -127,12 +127,10 @@ class Runs {
       const say = (bar) => (bar < 0 ? [] : sentence(scene, bar).flatMap((part) => [part, " "]));
       const onBar = (bar) => said.replaceChildren(...say(bar));
       const timeline = new Timeline({ height: 130, onTime() {}, onBar });
-      timeline.least = Math.max(...runs.map(([, , { end }]) => end));
-      timeline.isMoved = true; // nothing here shows one moment
+      timeline.held = Math.max(...runs.map(([, , { end }]) => end));
       const frame = model.watched(timeline.svg, (width) => timeline.draw(scene, width));
       const head = html("div", {}, html("b", {}, title), ` ${words}`);
-      const keys = div("lk-keys", ...timeline.keysOf(scene));
-      el.append(head, frame, keys, said, div("lk-words", scene.summary));
+      el.append(head, frame, said, div("lk-words", scene.summary));
     }
   }
 }

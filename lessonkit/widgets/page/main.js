@@ -1,8 +1,7 @@
 // What anywidget calls for each widget, and for each place that shows it.
 
 const QUESTIONS = { predict: Predict, challenge: Challenge, outcome: Outcome, mystery: Mystery };
-const CHARTS = { chart: Chart, runs: Runs, kitchen: Kitchen };
-const PICTURES = { explore: Explore, "heat map": HeatMap, ...CHARTS };
+const PICTURES = { explore: Explore, "heat map": HeatMap, chart: Chart, runs: Runs };
 const ROLES = { ...QUESTIONS, ...PICTURES, installation: Installation };
 
 // A widget whose cell has not run since Python started would not answer: it says so, and takes no

@@ -68,9 +68,9 @@ class Predict {
   }
 
   keep() {
-    const { tried: tries, shown, verdict } = this, sure = this.levels[this.sure.get()] ?? "";
+    const { tried: tries, shown, verdict, waits } = this, sure = this.levels[this.sure.get()] ?? "";
     const right = tries.some((one) => one.right);
-    const did = { said: this.answer.get(), sure, tries, right, shown };
+    const did = { said: this.answer.get(), sure, tries, right, shown, waits };
     this.record.write(did);
     this.save({ ...did, verdict });
   }
@@ -166,9 +166,11 @@ class Predict {
     this.heard = verdict;
     const turn = Classroom.turn(this.record.about, (text) => (this.said.textContent = text));
     if (turn) {
+      this.waits = true;
       this.keep();
       await turn;
       if (!this.model.ends || this.heard !== verdict) return; // another has come meanwhile
+      this.waits = undefined;
     }
     if (!this.verdict?.right) this.verdict = verdict;
     this.keep();

@@ -10,7 +10,8 @@ function reportOf(folder, name = "") {
 }
 
 // What came of a question: the first answer, the last one, and how many there were.
-function toldQuestion({ tries, shown }) {
+function toldQuestion({ tries, shown, waits }) {
+  if (waits) return "answered, and not shown to the class yet";
   const judged = tries.filter(({ words }) => words), [first] = judged, last = judged.at(-1);
   const told = ({ right, words, sure }) => `${MARK[right]} ${words}, ${sure}`;
   const texts = first ? [`at first ${told(first)}`] : [];
@@ -40,7 +41,8 @@ function told(record) {
 }
 
 function summary(records) {
-  const asked = records.filter(({ tries }) => tries?.some(({ words }) => words));
+  const isTold = ({ tries, waits }) => !waits && tries?.some(({ words }) => words);
+  const asked = records.filter(isTold);
   const first = asked.map(({ tries }) => tries.find(({ words }) => words));
   const well = first.filter(({ right }) => right).length;
   const ended = asked.filter(({ right }) => right).length;
