@@ -1,27 +1,30 @@
-"""Whether a measured job foretells what its settings really take: the three jobs of lesson 11.
+"""Whether a measured job foretells what its settings really take, and what its advice is worth.
 
-Each setting is really run, before measuring and after; its forecast is compared with the
-median. Single runs differ from their median, too: by how much is printed beside. With
---store, a folder, what was measured and what the settings really took is written there, for
-the lesson's pages without processes.
+There are six jobs: the three of lesson 11, and with PyTorch three more. Each is really run with up to
+4 workers, before it is measured and after; a forecast is compared with the median. Then the first
+change of `recommend` is really run, and compared with the best setting that was tried by hand. At the
+end come `advise` on a measured pipeline of real data, and our own pipelines on threads.
 
-python -m benchmarks job
-python -m benchmarks.job --rounds 3 --store notebooks
+python -m benchmarks.job --rounds 3                     # all of it, a quarter of an hour at most
+python -m benchmarks.job --rounds 3 --store notebooks   # also writes what lesson 11 shows
+python -m benchmarks.job --only text
 """
 
 import argparse
 import json
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from statistics import median, quantiles
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
-from benchmarks.measure import limited
-from lessonkit.analysis import measure, save_job
+from benchmarks import predict
+from benchmarks.measure import limited, line
+from lessonkit import Dataset, work
+from lessonkit.analysis import advise, measure, recommend, save_job
+from lessonkit.job.recommend import TableRow
 from lessonkit.job.watching import restored
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
@@ -29,32 +32,73 @@ sys.path.insert(0, str(NOTEBOOKS))
 
 import jobs_11  # noqa: E402 - beside the lesson
 
-THREADS = (1, 2) if jobs_11.torch else (1,)
-SETTINGS = [
-    {
-        "num_workers": workers,
-        "prefetch_factor": factor,
-        "persistent_workers": stay,
-        "threads": threads,
-    }
-    for workers, factor, stay in [
-        (0, 2, False),
-        *product((1, 2, 4, 8), (2, 4), (False, True)),
-    ]
-    for threads in THREADS
+LESSONS = ("images", "http", "text")
+OTHERS = ("photos", "lines", "tensors") if jobs_11.torch else ()
+# What differs from a loader without workers; *times* is that of its batches' size
+GRID: list[dict[str, Any]] = [
+    *({"num_workers": workers} for workers in (0, 1, 2, 4)),
+    {"num_workers": 2, "prefetch_factor": 1},
+    *({"num_workers": workers, "persistent_workers": True} for workers in (2, 4)),
+    {"num_workers": 2, "times": 2},
+    *({"num_workers": workers, "threads": 1} for workers in (0, 2, 4)),
+    {"num_workers": 2, "persistent_workers": True, "threads": 1},
 ]
+MEDIAN, MOST, BEST = (
+    5,
+    15,
+    5,
+)  # %; of forecasts and their 90th percentile; of the best by hand
+MEASURE, RECOMMEND, ADVISE = 15, 30, 2  # s
+
+Setting = dict[str, Any]
+Run = Callable[[Setting], list[float]]
 
 
-def epochs(kind: str, setting: dict[str, Any]) -> list[float]:
-    """Return the seconds of two epochs of a *kind*, really run."""
-    said = {name: value for name, value in setting.items() if name != "threads"}
-    if not said["num_workers"]:
-        said = {"num_workers": 0}
-    with restored(), jobs_11.jobs(**said) as all_jobs:
+class Tried(NamedTuple):
+    """A *setting* that was really run: the seconds of the two epochs of each of its *runs*."""
+
+    setting: Setting
+    runs: list[list[float]]
+
+    @property
+    def times(self) -> list[float]:
+        """The medians of the first and of a later epoch."""
+        return [median(epoch) for epoch in zip(*self.runs, strict=True)]
+
+    @property
+    def training(self) -> float:
+        """The mean seconds of an epoch in a training of several."""
+        return TableRow({}, self.times[0], self.times[1], 0).mean
+
+
+@contextmanager
+def job_of(kind: str) -> Iterator[tuple[Any, Callable[[Any], Any], Run]]:
+    """Give a loader without workers, its step, and a function that runs both in a setting."""
+    if kind not in LESSONS:
+        from benchmarks import torch_jobs
+
+        data, said, step = torch_jobs.JOBS[kind]()
+        load = jobs_11.torch.utils.data.DataLoader
+        yield load(data, **said), step, lambda setting: run(load, data, said, step, setting)
+        return
+    with jobs_11.jobs() as all_jobs:
         loader, step = all_jobs[kind]
-        if setting["threads"] and jobs_11.torch:
-            jobs_11.torch.set_num_threads(setting["threads"])
-        times = []
+        data = loader.dataset if jobs_11.torch else Dataset(loader.node.inputs[0])
+        size = loader.batch_size if jobs_11.torch else loader.node.arguments["batch_size"]
+        said = {"batch_size": size, "shuffle": True}
+        yield loader, step, lambda setting: run(type(loader), data, said, step, setting)
+
+
+def run(load: Any, data: Any, said: Setting, step: Any, setting: Setting) -> list[float]:
+    """Return the seconds of two epochs with a *setting*, really run."""
+    changed = {name: setting[name] for name in setting if name not in ("threads", "times")}
+    changed["batch_size"] = setting.get("times", 1) * said["batch_size"]
+    if not setting["num_workers"]:
+        changed.pop("prefetch_factor", None)
+    with restored() as torch:
+        if torch and "threads" in setting:
+            torch.set_num_threads(setting["threads"])
+        loader, times = load(data, **(said | changed)), []
         for _ in range(2):
             began = time.perf_counter()
             for batch in loader:
@@ -63,75 +107,130 @@ def epochs(kind: str, setting: dict[str, Any]) -> list[float]:
     return times
 
 
-def run(rounds: int, store: Path | None = None, only: str = "") -> dict[str, float]:
-    """Compare, and return the errors of all jobs together."""
-    off, differ, took = [], [], []
-    for kind in ("images", "http", "text"):
-        if only not in kind:
-            continue
-        real: dict[int, list[list[float]]] = defaultdict(list)
+def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:
+    """Really run a job in many settings, measure it, and give the lines of the table."""
+    tried = [Tried(setting, []) for setting in GRID]
+    with job_of(kind) as (loader, step, run):
+        run(GRID[0])  # warm
         for turn in range(rounds + 1):
             if turn == rounds // 2:
-                with jobs_11.jobs() as all_jobs:
-                    began = time.perf_counter()
-                    job = measure(all_jobs[kind][0], step=all_jobs[kind][1])
-                    took.append(time.perf_counter() - began)
-                if store:
-                    save_job(job, store / f"{kind}_11.json")
-            if turn < rounds:
-                for number, setting in enumerate(SETTINGS):
-                    real[number].append(epochs(kind, setting))
-        tried = []
-        for number, setting in enumerate(SETTINGS):
-            # A step that only waits has one
-            if setting["threads"] not in job.numbers.threads:
-                continue
-            true = [median(times) for times in zip(*real[number], strict=True)]
-            said = job.forecast(**setting)
-            tried.append((setting, true))
-            off += [abs(s / t - 1) for s, t in zip(said, true, strict=True)]
-            differ += [
-                abs(s / t - 1)
-                for one in real[number]
-                for s, t in zip(one, true, strict=True)
-            ]
-            words = " ".join(f"{value!s:>5}" for value in setting.values())
-            both = " ".join(
-                f"{s:6.3f} for {t:6.3f} {s / t - 1:+6.1%}"
-                for s, t in zip(said, true, strict=True)
-            )
-            print(f"{kind:7}{words}  {both}", file=sys.stderr, flush=True)
-        if store:
-            (store / f"tried_{kind}_11.json").write_text(
-                json.dumps(tried), encoding="utf-8"
-            )
-    return {
-        "median error": median(off),
-        "90th percentile": quantiles(off, n=10)[-1],
-        "single runs, 90th percentile": quantiles(differ, n=10)[-1],
-        "measuring, s": max(took),
-    }
+                began = time.perf_counter()
+                job = measure(loader, step=step)
+                measuring = time.perf_counter() - began
+                found = recommend(job)
+                recommending = time.perf_counter() - began
+            for one in tried if turn < rounds else ():
+                one.runs.append(run(one.setting))
+
+        def full(setting: Setting) -> Setting:
+            said = {name: setting[name] for name in setting if name != "times"}
+            said["batch_size"] = setting.get("times", 1) * job.batch_size
+            return dict(job.setting(**said))
+
+        # A step that only waits has one number of threads
+        known = job.numbers.threads
+        tried = [
+            one for one in tried if one.setting.get("threads", next(iter(known))) in known
+        ]
+        grid = {repr(full(one.setting)): one for one in tried}
+        changes = [{"num_workers": 0} | change.settings for change in found.changes]
+        for change in changes if store else changes[:1]:
+            if repr(full(change)) not in grid:
+                runs = [run(change) for _ in range(rounds)]
+                grid[repr(full(change))] = Tried(change, runs)
+    off, spread = [], []
+    for one in tried:
+        told = job.forecast(**full(one.setting))
+        off += [abs(said / took - 1) for said, took in zip(told, one.times, strict=True)]
+        spread += [
+            abs(epoch / usual - 1)
+            for epochs in one.runs
+            for epoch, usual in zip(epochs, one.times, strict=True)
+        ]
+        words = " ".join(f"{name}={value}" for name, value in one.setting.items())
+        both = " ".join(
+            f"{said:7.3f} for {took:7.3f} {said / took - 1:+6.1%}"
+            for said, took in zip(told, one.times, strict=True)
+        )
+        print(f"{kind:8}{words:58}{both}", file=sys.stderr, flush=True)
+    print(found, file=sys.stderr, flush=True)
+    best = min(one.training for one in tried if "times" not in one.setting)
+    first = grid[repr(full((changes or GRID)[0]))].training
+    if store and kind in LESSONS:
+        save_job(job, store / f"{kind}_11.json")
+        rows = [(full(one.setting), one.times) for one in grid.values()]
+        rows = [row for row in rows if row[0].pop("batch_size") == job.batch_size]
+        text = json.dumps(
+            [(said, [round(each, 3) for each in times]) for said, times in rows]
+        )
+        (store / f"tried_{kind}_11.json").write_text(text, encoding="utf-8")
+    what = f"{kind}: {len(off)} forecasts off by: median"
+    yield limited(what, 100 * median(off), MEDIAN, "%")
+    yield limited(f"{kind}: ... the 90th percentile", 100 * nine_in_ten(off), MOST, "%")
+    single = f"{100 * median(spread):.1f}, {100 * nine_in_ten(spread):.1f} %"
+    yield line(f"{kind}: ... single runs, both", single, "-", "-", "-", "")
+    yield limited(
+        f"{kind}: first change after best by hand", 100 * (first / best - 1), BEST, "%"
+    )
+    yield limited(f"{kind}: measuring", measuring, MEASURE, "s")
+    yield limited(f"{kind}: recommending", recommending, RECOMMEND, "s")
+
+
+def nine_in_ten(errors: list[float]) -> float:
+    """Return what nine in ten of *errors* are at most."""
+    return sorted(errors)[int(0.9 * len(errors))]
+
+
+# ---- a measured pipeline of real data ----
+
+ROWS, BYTES = 240, 100_000
+
+
+def fetched(number: int) -> bytes:
+    """Wait as for a network, and return so many bytes."""
+    time.sleep(0.002)
+    return bytes([number]) * BYTES
+
+
+def advising() -> str:
+    """Time `advise` on a pipeline of ours whose functions give real data."""
+    rows = Dataset.range(ROWS).map(fetched).map(sorted).batch(8)
+    found = measure(rows, elements=ROWS).dataset
+    began = time.perf_counter()
+    advise(found, step=lambda batch: work(0.010), num_epochs=2)
+    took = time.perf_counter() - began
+    what = f"advise: {ROWS} measured rows of {BYTES // 1000} kB"
+    return limited(what, took, ADVISE, "s")
+
+
+def table(rounds: int, store: Path | None = None, only: str = "") -> Iterator[str]:
+    """Compare all jobs, or the one that is named *only*."""
+    for kind in (*LESSONS, *OTHERS):
+        if only in kind:
+            yield from compared(kind, rounds, store)
+    if not only:
+        yield advising()
 
 
 def rows(quick: bool) -> Iterator[str]:
-    """Compare all settings of the three jobs."""
-    found = run(1 if quick else 3)
-    yield limited("forecasts off by, median", 100 * found["median error"], 5, "%")
-    yield limited(
-        "forecasts off by, 90th percentile", 100 * found["90th percentile"], 15, "%"
-    )
-    yield limited("measuring a job", found["measuring, s"], 15, "s")
+    """Compare all settings of the jobs."""
+    yield from table(1 if quick else 3)
 
 
 def main() -> None:
     """Compare as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--store", type=Path)
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    for name, value in run(given.rounds, given.store, given.only).items():
-        print(f"{name:30}{value:8.3f}")
+    for row in table(given.rounds, given.store, given.only):
+        print(row, flush=True)
+    if not given.only:
+        for row in predict.rows(given.rounds == 1):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

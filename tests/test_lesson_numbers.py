@@ -28,6 +28,7 @@ from lessonkit.optimize import autotune
 from lessonkit.widgets import goals
 from lessonkit.widgets.goals import Attempt
 from lessonkit.widgets.questions.question import Question
+from tools.numbers_of_lessons import renewed
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -422,3 +423,22 @@ def test_what_an_answer_reveals_is_not_the_run_of_the_next_question(name: str) -
         if isinstance(before, Question) and isinstance(after, Question):
             seen = [trace.spans for trace in before.traces[-1:]]
             assert not any(trace.spans in seen for trace in after.traces)
+
+
+def test_numbers_are_written_anew_where_their_words_stand_and_in_the_words_of_others() -> (
+    None
+):
+    sources = ["It takes 1,210 ms in\nall.", "Then 1,210 ms become 40 %."]
+    lines = [
+        "# Explain",
+        "takes {1,210 ms} in all == took",
+        "Then {1,210 ms} become == took",
+        "Then 1,210 ms become {40 %}. == share",
+    ]
+    renewed(sources, lines, {"took": 0.9875, "share": 0.4})
+    assert sources == ["It takes 988 ms in\nall.", "Then 988 ms become 40 %."]
+    assert lines[1:] == [
+        "takes {988 ms} in all == took",
+        "Then {988 ms} become == took",
+        "Then 988 ms become {40 %}. == share",
+    ]

@@ -228,7 +228,7 @@ def test_of_a_stored_job_a_difference_within_the_range_is_not_sold_as_a_gain(
     noise: float, told: bool
 ) -> None:
     job = SAVES_A_TENTH.job()
-    job.numbers.noise = noise
+    job.numbers.noise, job.subject = noise, None
     assert bool(recommend(job).changes) == told
 
 

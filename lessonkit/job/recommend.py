@@ -256,16 +256,17 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     forked. A setting that fails is dropped, and the page says so. *step* is really called,
     with batches of the loader: give it a model that may be trained. Two lines of
     text are printed as it goes on. Random states and the number of threads are restored.
-    In place of both, *loader* may be a `Job`, one that `measure` gave or that was stored:
-    then nothing is run.
+    In place of both, *loader* may be a `Job` that `measure` gave, or one that was stored: of a
+    stored one nothing is run.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing, and
     RuntimeError that says at which batch the loader or the step raised.
     """
-    run = not isinstance(loader, Job)
-    if run:
+    job = loader
+    if not isinstance(job, Job):
         print("measuring the loader and the step: 15 s")
-    job = measure(loader, step=check.function("step", step)) if run else loader
+        job = measure(loader, step=check.function("step", step))
+    run = job.subject is not None
     found = Recommendation(job, job.numbers.noise, [forecast_row(job, {})])
     if found.verdict in LAST_WORDS:
         return found
