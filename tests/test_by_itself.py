@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 from browser import Browser, serious_violations
 from firefox import find_firefox, firefox
+from servers import HOST
 
 from lessonkit import DataLoader, Dataset
 from lessonkit.widgets import cards, explore, slider
 from lessonkit.widgets.explorer import Explore
+from lessonkit.words import size
 
 LARGEST = 400_000  # bytes, for two sliders of ten
+ALL_OF_IT = "document.documentElement"
 FRAMED = "document.querySelector('iframe').contentDocument"
 ALIVE = f"Boolean({FRAMED}.querySelector('rect.lk-bar'))"
 FIGURE = f"{FRAMED}.querySelectorAll('.lk-figures b')[1].textContent"
@@ -73,6 +76,156 @@ def test_a_switch_has_both_its_values(tmp_path: Path) -> None:
     found = content(tmp_path / "switch.html")
     assert list(found["answers"]) == ["0", "1"]
     assert found["values"] == {"persistent": ["False", "True"]}
+
+
+def test_saving_returns_the_path_and_prints_the_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "workers.html"
+    assert shown(workers=(0, 2)).save(str(path)) == path
+    assert capsys.readouterr().out == f"{path}: {size(path.stat().st_size)}\n"
+
+
+def test_a_title_and_a_caption_are_text_and_nothing_else(
+    browser: Browser, tmp_path: Path
+) -> None:
+    title, caption = "How many <b>workers</b>?", "Move the slider & see."
+    shown(workers=(0, 2)).save(tmp_path / "one.html", title=title, caption=caption)
+    with browser.visit() as visit:
+        visit.page.goto((tmp_path / "one.html").as_uri())
+        assert visit.page.get_by_role("heading", level=1).inner_text() == title
+        visit.page.get_by_text(caption).wait_for()
+        assert visit.page.title() == title
+    assert not visit.errors
+
+
+def test_without_scripts_a_picture_stands_still(browser: Browser, tmp_path: Path) -> None:
+    one = shown(workers=(0, 2))
+    one.save(tmp_path / "one.html", title="How many workers?")
+    chromium = browser.context.browser
+    assert chromium
+    page = chromium.new_context(java_script_enabled=False).new_page()
+    page.goto((tmp_path / "one.html").as_uri())
+    page.locator("img").wait_for()
+    assert page.locator("noscript p").inner_text() == repr(one)
+    image = page.locator("img").bounding_box()
+    page.context.close()
+    assert image
+    assert image["width"] > 600
+    assert image["height"] > 100
+
+
+@pytest.mark.parametrize(
+    ("said", "shown_as"),
+    [("99", "9"), ("-3", "0"), ("4.4", "4"), ("many", "4"), ("", "4")],
+)
+def test_a_number_out_of_range_opens_the_nearest_setting(
+    browser: Browser, tmp_path: Path, said: str, shown_as: str
+) -> None:
+    one = shown(workers=(0, 9), prefetch_factor=[1, 2, 4])
+    one.save(tmp_path / "one.html")
+    with browser.visit() as visit:
+        visit.page.goto(f"{(tmp_path / 'one.html').as_uri()}#workers={said}")
+        slider = visit.page.get_by_role("slider", name="workers")
+        slider.and_(visit.page.locator(f"[aria-valuetext='{shown_as}']")).wait_for()
+        wanted = str(
+            one.picture({"workers": int(shown_as), "prefetch_factor": 2})[1]["figures"][1][
+                0
+            ]
+        )
+        visit.page.locator(".lk-figures b", has_text=wanted).wait_for()
+    assert not visit.errors
+
+
+SHARING = Path(__file__).parent.parent / "docs" / "sharing.md"
+
+
+def test_the_code_of_the_page_about_sharing_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saving, showing = re.findall(r"```python\n(.*?)```", SHARING.read_text("utf-8"), re.S)
+    names: dict[str, Any] = {}
+    exec(saving, names)
+    names["picture"].save("workers.mjs")
+    exec(showing, names)
+    assert {path.name for path in tmp_path.iterdir()} == {"workers.html", "workers.mjs"}
+
+
+def test_in_a_frame_of_a_page_that_has_our_lines_it_is_as_high_as_it_has_to_be(
+    browser: Browser, tmp_path: Path
+) -> None:
+    two_of_ten().save(tmp_path / "workers.html")
+    (lines,) = re.findall(r"```html\n(.*?)```", SHARING.read_text("utf-8"), re.S)
+    (tmp_path / "page.html").write_text(f"<!DOCTYPE html><body>{lines}", "utf-8")
+    with browser.visit(width=520) as visit:
+        visit.page.goto((tmp_path / "page.html").as_uri())
+        inside = visit.page.frame_locator("iframe")
+        inside.locator("rect.lk-bar").first.wait_for(state="attached")
+        fits = f"""() => {{
+            const {{ scrollHeight, clientHeight, scrollWidth, clientWidth }} = {ALL_OF_IT};
+            return scrollHeight <= clientHeight && scrollWidth <= clientWidth;
+        }}"""
+        visit.page.frames[1].wait_for_function(fits)
+        before = visit.page.locator("iframe").bounding_box()
+        inside.locator("[data-name=workers]").press("End")
+        inside.locator(".lk-figures b", has_text=figure(workers=9)).wait_for()
+        visit.page.frames[1].wait_for_function(fits)
+        inside.locator("[data-name=workers]").press("Home")
+        inside.locator(".lk-figures b", has_text=figure(workers=0)).wait_for()
+        visit.page.frames[1].wait_for_function(fits)
+        assert before
+        assert before["height"] > 300
+
+
+MODULE = """async ([address, shadow]) => {
+    const { default: widget } = await import(address);
+    const place = document.body.appendChild(document.createElement("div"));
+    const root = shadow ? place.attachShadow({ mode: "open" }) : place;
+    const el = root.appendChild(document.createElement("div"));
+    const model = { get() {}, set() {}, save_changes() {}, on() {}, off() {} };
+    window.end = widget.render({ model, el });
+}"""
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_a_module_lives_in_a_page_that_imports_it(
+    browser: Browser, tmp_path: Path, shadow: bool
+) -> None:
+    one = two_of_ten()
+    saved = one.save(tmp_path / "workers.mjs", title="How many workers?", caption="Try 8.")
+    assert saved.stat().st_size < LARGEST
+    text = saved.read_text("utf-8")
+    with browser.visit() as visit:
+        page: Any = visit.page
+        address = f"http://{HOST}:9/workers.mjs"
+        page.route(
+            f"http://{HOST}:9/*",
+            lambda route: route.fulfill(
+                body=text
+                if route.request.url == address
+                else "<!DOCTYPE html><h1>Mine</h1><h2>It</h2>",
+                content_type="text/javascript"
+                if route.request.url == address
+                else "text/html",
+            ),
+        )
+        page.goto(f"http://{HOST}:9/page.html")
+        page.evaluate(MODULE, [address, shadow])
+        page.locator("rect.lk-bar").first.wait_for(state="attached")
+        page.get_by_text("How many workers?").wait_for()
+        page.get_by_text("Try 8.").wait_for()
+        page.locator("[data-name=workers]").press("ArrowRight")
+        page.locator(".lk-figures b", has_text=figure(workers=5)).wait_for()
+        # Its styles are there, and none of a lesson's switches
+        tint = "(node) => getComputedStyle(node).display"
+        assert page.locator(".lk-figures").evaluate(tint) == "grid"
+        assert not page.locator(".lk-class").count()
+        assert page.url.endswith("/page.html")
+        page.evaluate("() => end()")
+        assert not page.locator(".lk").count()
+        assert len(visit.requests) == 2
+    assert not visit.errors
 
 
 def test_too_many_settings_and_cards_are_refused_with_a_sentence(

@@ -1,6 +1,7 @@
 """The lessons, and a learner's copies of them."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from servers import notebook
 from lessonkit import lessons
 from lessonkit.lessons import copy_lessons
 from tools import targets
+from tools.repository import kept_at
 
 ROOT = NOTEBOOKS.parent
 NAME = "03_parallel_map.ipynb"
@@ -345,3 +347,48 @@ def test_who_copies_at_the_same_time_finds_nothing_that_somebody_changed(
         path.name for path in (tmp_path / "mine").iterdir() if path.name.startswith(".")
     ]
     assert hidden == [lessons.RECORD]
+
+
+def first_cell(name: str) -> str:
+    """The code that a lesson begins with."""
+    cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    return "".join(next(cell["source"] for cell in cells if cell["cell_type"] == "code"))
+
+
+def python(folder: Path, code: str, *flags: str) -> "subprocess.CompletedProcess[str]":
+    """Run *code* in a folder, as a notebook that was opened alone would."""
+    command = [sys.executable, *flags, "-c", code]
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True)
+
+
+def test_a_notebook_that_was_opened_alone_finds_what_lies_beside_its_lesson(
+    tmp_path: Path,
+) -> None:
+    numbers = [name[:2] for name in WRITTEN]
+    imports = [f"import answers_{number}" for number in numbers]
+    ran = python(tmp_path, "\n".join([first_cell(WRITTEN[0]), *imports]))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    for name in WRITTEN[1:]:
+        assert first_cell(name).startswith(first_cell(WRITTEN[0])), name
+
+
+def test_what_lies_beside_a_notebook_comes_before_what_was_installed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "answers_00.py").write_text("mine = True")
+    code = f"{first_cell(WRITTEN[0])}\nimport answers_00\nanswers_00.mine"
+    assert python(tmp_path, code).returncode == 0
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_without_the_package_the_first_cell_says_what_to_install(
+    name: str, tmp_path: Path
+) -> None:
+    ran = python(tmp_path, first_cell(name), "-I", "-S")
+    said = ran.stderr.splitlines()[-1]
+    assert said == (
+        f"ModuleNotFoundError: Run %pip install git+https://github.com/{kept_at(ROOT)} "
+        "in a cell of its own, and then run this cell again."
+    )
+    assert "During handling" not in ran.stderr

@@ -13,8 +13,8 @@ from tools import start, targets, torch_tests
 ROOT = Path(__file__).parent.parent
 # What a package is called for conda, and for pip
 RENAMED = {"matplotlib-base": "matplotlib"}
-# What conda and pip both read the same way: a name and a lower bound.
-PLAIN = re.compile(r"([a-z][a-z0-9-]*)>=([0-9]+(?:\.[0-9]+)*)")
+# What conda and pip both read the same way: a name, a lower bound, and a minor version to leave out.
+PLAIN = re.compile(r"([a-z][a-z0-9-]*)>=([0-9]+(?:\.[0-9]+)*(?:,!=[0-9]+\.[0-9]+\.\*)?)")
 
 
 def project() -> Any:
