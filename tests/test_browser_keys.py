@@ -11,7 +11,7 @@ from lessonkit.widgets.questions.marks import Drawing, Placing
 from lessonkit.widgets.questions.question import Question
 
 # A number, a choice; bars are placed by keys in `test_browser_questions.py`
-QUICK = "09_workers"
+QUICK = "06_ordering"
 CHOSEN = (
     "() => document.querySelector('.jp-Notebook .jp-mod-active').dataset.windowedListIndex"
 )
