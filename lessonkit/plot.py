@@ -1,9 +1,9 @@
 """Pictures of runs, live in a page: timelines, curves, waterfalls and searches; and the kitchen."""
 
-from lessonkit.pictures.kitchen import Kitchen as kitchen  # noqa: N813 - used like a function
 from lessonkit.widgets.widget import live
 
 from .pictures import charts, timeline
+from .pictures.kitchen import Kitchen
 
 __all__ = [
     "kitchen",
@@ -13,6 +13,7 @@ __all__ = [
     "plot_waterfall",
 ]
 
+kitchen = live(Kitchen)
 plot_curve = live(charts.plot_curve)
 plot_search = live(charts.plot_search)
 plot_timelines = live(timeline.plot_timelines)

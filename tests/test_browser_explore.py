@@ -297,9 +297,10 @@ def test_the_pointer_moves_a_slider(shown: Shown) -> None:
 
 
 def test_arrow_keys_step_the_playhead(shown: Shown) -> None:
-    shown.time.focus()
-    assert shown.at() == "0 ms"
     laid = expected(buffer=1, calls=2)
+    shown.time.focus()
+    shown.page.keyboard.press("Home")
+    assert shown.at() == "0 ms"
     moments = sorted({micros(at) for bar in laid.bars for at in (bar.start, bar.end)} - {0})
     for moment in moments[:3]:
         shown.page.keyboard.press("ArrowRight")
@@ -314,6 +315,7 @@ def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
     trace = run(buffer=1, calls=2)
     laid = layout(trace)
     shown.time.focus()
+    shown.page.keyboard.press("Home")
     for now in sorted({at for bar in laid.bars for at in (bar.start, bar.end)} - {0}):
         shown.page.keyboard.press("ArrowRight")
         calls = ["", ""]  # each keeps its place

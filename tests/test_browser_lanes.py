@@ -1,16 +1,26 @@
 """What is drawn of workers and of a baseline run can be read; what was placed stays beside the true bars."""
 
+import re
 from typing import Any
 
 import pytest
 from alone import Alone
 from browser import WIDE, Visit
 
-from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Storage
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Storage,
+    benchmark,
+    plot,
+)
 from lessonkit.engine.trace import EMPTY
-from lessonkit.pictures.layout import NOT_WORK
+from lessonkit.pictures.layout import IDLE, NOT_WORK, layout
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.widgets import explore, predict
+from lessonkit.widgets import challenge, explore, goals, predict
+from lessonkit.words import milliseconds
 
 LEGIBLE = 12  # pixels: of a bar with a label
 BARS = """(stage) => [...document.querySelectorAll("rect.lk-bar")]
@@ -137,6 +147,113 @@ def test_a_batch_on_the_critical_path_is_outlined_whole(visit: Visit) -> None:
     assert len(bars) == 12  # of one worker: each of its batches decides
     for bar in bars:
         assert any(bar == pytest.approx(outline, abs=3) for outline in outlined)
+
+
+STEPS = """(stage) => [...document.querySelectorAll(`rect.lk-count[data-stage=${stage}]`)]
+    .map((rect) => [rect.dataset.start, rect.dataset.length, rect.getBoundingClientRect().height])
+    .map((step) => step.map(Number))"""
+ON_BARS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
+    .map((rect) => rect.nextElementSibling.textContent)"""
+
+
+def test_queue_and_ready_are_staircases_and_batches_are_called_by_their_numbers(
+    visit: Visit,
+) -> None:
+    visit.page.set_viewport_size({"width": WIDE, "height": 1000})
+    alone = Alone(visit, explore(loader, workers=[4]))
+    laid = layout(alone.widget.picture({"workers": 4})[0])
+    rows = [row.stage for row in laid.rows]
+    for stage in ("Queue", "Ready"):
+        wanted = [bar for bar in laid.bars if rows[bar.row] == stage]
+        steps = visit.page.evaluate(STEPS, stage)
+        assert [step[:2] for step in steps] == [
+            [bar.start // 1000, (bar.end - bar.start) // 1000] for bar in wanted
+        ]
+        high = max(height for *_, height in steps)
+        for (*_, height), bar in zip(steps, wanted, strict=True):
+            assert height == pytest.approx(high * bar.level, abs=0.6)
+    work = [label for label in visit.page.evaluate(ON_BARS, "Worker") if label]
+    assert sorted(map(int, work)) == [*range(12)]
+    train = visit.page.evaluate(ON_BARS, "Train")
+    assert train[:12] == [str(batch) for batch in range(12)]
+    waits = {label for label in train[12:] if label}
+    assert waits <= {
+        text
+        for bar in laid.bars
+        if bar.kind == IDLE
+        for text in (
+            bar.label,
+            f"waits {bar.label}",
+            f"waits {bar.label} for {bar.note.split(', ')[0]}",
+        )
+    }
+    assert waits
+
+
+def test_the_playhead_begins_where_something_happens(visit: Visit) -> None:
+    alone = Alone(visit, explore(loader, workers=[1, 4]))
+    playhead = visit.page.get_by_role("slider", name="Time in the run")
+    for workers in (1, 4):
+        visit.page.get_by_label("workers").select_option(label=str(workers))
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        arrival = alone.widget.picture({"workers": workers})[0].epochs[0].arrivals[0]
+        assert playhead.get_attribute("aria-valuetext") == milliseconds(arrival)
+    playhead.press("Home")
+    visit.page.get_by_label("workers").select_option(label="1")
+    alone.answer()
+    visit.page.wait_for_timeout(50)
+    assert playhead.get_attribute("aria-valuetext") == "0 ms"  # where a hand put it
+
+
+def test_waits_are_seen_in_a_picture_of_several_runs(visit: Visit) -> None:
+    runs = {"one": benchmark(*loader(1)[:1], 1), "four": benchmark(*loader(4)[:1], 1)}
+    Alone(visit, plot.plot_timelines(runs))
+    waits = visit.page.locator("rect.lk-bar.lk-wait")
+    assert waits.count() > 2
+    assert waits.first.is_visible()
+    assert visit.page.evaluate(KEYS) == ["waits for input"] * 2
+
+
+def test_the_kitchen_is_drawn_in_the_colours_of_its_page_and_says_what_it_shows(
+    visit: Visit,
+) -> None:
+    Alone(visit, plot.kitchen("worker", "pass"))
+    drawn = visit.page.get_by_role("img", name=re.compile("A kitchen: the cook"))
+    drawn.wait_for()
+    faded = visit.page.locator(".lk-kitchen .lk-faded")
+    of = faded.evaluate_all("(nodes) => nodes.map((node) => node.dataset.of)")
+    assert {"pantry", "cook", "pass diner"} <= {*of}
+    assert not {"worker", "pass", "worker pass"} & {*of}
+    text = visit.page.locator(".lk-kitchen text").first
+    assert text.evaluate("(node) => getComputedStyle(node).fill") == visit.page.locator(
+        ".lk"
+    ).evaluate("(node) => getComputedStyle(node).color")
+
+
+def alone_with(**more: Any) -> Any:
+    return explore(loader, workers=[1, 4], **more)
+
+
+@pytest.mark.parametrize(
+    ("widget", "large"),
+    [
+        (alone_with(), "accelerator busy"),
+        (alone_with(formula="total >= 0"), "for 48 samples"),
+        (alone_with(formula="per_sample >= 0"), "per sample"),
+        (
+            challenge(
+                "Faster.", goals=[goals.total(at_most=1)], pipeline=loader, workers=[1, 4]
+            ),
+            "for 48 samples",
+        ),
+    ],
+)
+def test_the_figure_that_is_looked_for_is_the_large_one(
+    visit: Visit, widget: Any, large: str
+) -> None:
+    Alone(visit, widget)
+    assert visit.page.locator(".lk-main span").all_text_contents() == [large]
 
 
 TIMES = """() => [...document.querySelectorAll(".lk-axis text")].map((text) => text.textContent)"""

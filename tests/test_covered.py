@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from lesson import WRITTEN, Lesson, lesson
 
+from lessonkit.engine.trace import Trace
+from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.questions.question import Predict, Question
 
 NOTE = re.compile(r"<details>.*?</details>", re.S)
@@ -132,3 +134,32 @@ def shown(cell: Any) -> Iterator[str]:
     if not cell.metadata.get("jupyter", {}).get("outputs_hidden"):
         for output in cell.outputs:
             yield output.get("text", "") or output.get("data", {}).get("text/plain", "")
+
+
+def same(one: Trace, other: Trace) -> bool:
+    """Whether two traces are of the same run."""
+    return (repr(one.dataset), one.duration, one.samples) == (
+        repr(other.dataset),
+        other.duration,
+        other.samples,
+    )
+
+
+@each
+def test_what_an_answer_reveals_never_shows_the_answer_to_a_later_question(
+    name: str,
+) -> None:
+    questions = [value for _, value in lesson(name).widgets(Question)]
+    for place, one in enumerate(questions):
+        told = one.why
+        for run in [*one.traces[:1], *one.traces[-1:]]:  # which are shown
+            scene = page_data(run)
+            told += f" {scene['summary']} {scene['figures']}"
+            for later in questions[place + 1 :]:
+                assert not any(same(run, answer) for answer in later.traces[-1:]), (
+                    f"{one.question} shows the run of {later.question}"
+                )
+        for later in questions[place + 1 : place + 2]:
+            if isinstance(later, Predict) and later.traces:
+                answer = re.escape(later.shown(later.right))
+                assert not re.search(rf"(?<![\d.]){answer}(?![\d.])", told), later.question

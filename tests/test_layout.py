@@ -1,6 +1,8 @@
 """Where the bars of a timeline are, and what they are called."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
+from math import dist
+from operator import mul
 
 import pytest
 from hypothesis import example, given, settings
@@ -17,7 +19,7 @@ from lessonkit import (
     benchmark,
     straggler,
 )
-from lessonkit.engine.trace import NO_CORE, Identity
+from lessonkit.engine.trace import NO_CORE, NS, Identity
 from lessonkit.explain.critical_path import ended, idle_stretches
 from lessonkit.pictures.layout import (
     COLOURS,
@@ -29,13 +31,21 @@ from lessonkit.pictures.layout import (
     letter_of,
 )
 from lessonkit.pictures.timeline import SHARES
+from lessonkit.words import milliseconds
 
 
 def shown(found: Layout, stage: str, lane: int = 0) -> list[tuple[float, float, str]]:
     """What is to be seen in a lane, in milliseconds: the label of work, the kind of a wait."""
     row = [row.stage for row in found.rows].index(stage)
     bars = [bar for bar in found.bars if (bar.row, bar.lane) == (row, lane)]
-    return sorted((bar.start / MS, bar.end / MS, bar.label or bar.kind) for bar in bars)
+    return sorted(
+        (
+            bar.start / MS,
+            bar.end / MS,
+            bar.kind if bar.kind == IDLE else bar.label or bar.kind,
+        )
+        for bar in bars
+    )
 
 
 def test_one_file_and_a_prefetch() -> None:
@@ -215,6 +225,32 @@ def test_bars_are_seen_on_any_page_and_text_is_read_on_bars() -> None:
         assert contrast(colour, "#000000") >= 4.5  # of the text
 
 
+# What somebody without the cones for green sees, of red, green and blue (Machado, 2009)
+DEUTERANOPIA = (
+    (0.367, 0.861, -0.228),
+    (0.280, 0.673, 0.047),
+    (-0.012, 0.043, 0.969),
+)
+
+
+def seen(colour: str) -> list[float]:
+    """A colour as somebody who does not tell red from green sees it, from 0 to 255."""
+    parts = [(part / 255) ** 2.2 for part in bytes.fromhex(colour[1:])]
+    mixed = [sum(map(mul, weights, parts)) for weights in DEUTERANOPIA]
+    return [255 * max(0.0, part) ** (1 / 2.2) for part in mixed]
+
+
+def test_shares_of_a_strip_differ_for_those_who_do_not_tell_red_from_green() -> None:
+    for one, other in combinations(SHARES.values(), 2):
+        assert dist(seen(one), seen(other)) > 60
+    assert dist(seen("#238a35"), seen("#d1622b")) < 60  # a green and an orange do not
+
+
+def test_waiting_for_others_is_no_brighter_than_work_on_a_dark_page() -> None:
+    trains, _, others = SHARES.values()
+    assert luminance(others) <= 1.15 * luminance(trains)
+
+
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
     dataset = pipeline(draw(st.integers(0, 100_000)), COSTS)
@@ -282,6 +318,8 @@ def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_wer
 def test_idle_bars_fill_the_gaps_of_the_accelerator(trace: Trace) -> None:
     found = layout(trace)
     idle = sum(bar.end - bar.start for bar in found.bars if bar.kind == IDLE)
+    for bar in found.bars:
+        assert bar.kind != IDLE or bar.label == milliseconds((bar.end - bar.start) / NS)
     steps = [bar for bar in found.bars if found.rows[bar.row].stage in ("Load", "Train")]
     # A step that others slow down waits for a core: drawn as such, it is neither idle nor at work.
     busy = sum(bar.end - bar.start for bar in steps if bar.kind in ("work", NO_CORE))

@@ -2,10 +2,11 @@
 
 import gc
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessonkit import (
@@ -15,6 +16,7 @@ from lessonkit import (
     Handling,
     Machine,
     Storage,
+    Trace,
     benchmark,
     get_worker_info,
     per_sample,
@@ -25,7 +27,7 @@ from lessonkit.analysis import critical_path, limits
 from lessonkit.explain.critical_path import ended
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.improve.advise import advise
-from lessonkit.pictures.layout import layout
+from lessonkit.pictures.layout import COUNT, layout
 from lessonkit.widgets.page_data import page_data
 
 SAMPLES = Dataset.range(24).map(cost=0.010)
@@ -237,31 +239,72 @@ def test_pictures_have_a_lane_for_each_worker_and_a_bar_for_each_batch() -> None
     batches = [
         bar for bar in found.bars if bar.row == rows["Worker"] and bar.kind == "work"
     ]
-    assert sorted(bar.label for bar in batches) == [
-        "0-3",
-        "12-15",
-        "16-19",
-        "20-23",
-        "4-7",
-        "8-11",
-    ]
-    assert [bar.lane for bar in sorted(batches, key=lambda bar: bar.label)] == [
-        0,
-        0,
-        1,
-        2,
-        1,
-        2,
-    ]
+    lanes = {bar.label: bar.lane for bar in batches}  # of each batch, by its number
+    assert lanes == {"0": 0, "1": 1, "2": 2, "3": 0, "4": 1, "5": 2}
     starts = [bar for bar in found.bars if bar.kind == "start"]
     assert len(starts) == 6  # in iter(), and until it is ready
-    turns = [bar for bar in found.bars if bar.kind == "out of turn"]
-    # Ready while batch 8-11 is not
-    assert {bar.label for bar in turns} == {"12-15", "16-19"}
     assert page_data(trace)["parts"][:2] == [
-        ["queues", [0], 6, -1],
+        ["queues", [0], 0, -1],
         ["3 workers", [1], 3, 0],
     ]
+
+
+def steps_of(trace: Trace, stage: str) -> list[tuple[int, int, int, float]]:
+    """When a row of counts has which step, in milliseconds."""
+    found = layout(trace)
+    row = [row.stage for row in found.rows].index(stage)
+    bars = [bar for bar in found.bars if bar.row == row]
+    assert all(bar.kind == COUNT for bar in bars)
+    return [(bar.start // MS, bar.end // MS, int(bar.label), bar.level) for bar in bars]
+
+
+def test_index_lists_in_queues_and_batches_that_are_ready_are_one_staircase_each() -> None:
+    # Batch 0 takes 70 ms, each other one 20 ms
+    data = Dataset.range(8).map(cost=lambda sample: 0.060 if sample == 0 else 0.010)
+    trace = benchmark(DataLoader(data, 2, num_workers=2, start=(0.0, 0.0)), 1, 0.010)
+    assert steps_of(trace, "Queue") == [
+        (0, 20, 2, 1),
+        (20, 70, 1, 0.5),
+    ]
+    assert steps_of(trace, "Ready") == [
+        (20, 40, 1, 0.5),
+        (40, 70, 2, 1),
+        (70, 80, 2, 1),
+        (80, 90, 1, 0.5),
+        (90, 100, 1, 0.5),
+    ]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 100_000))
+def test_each_batch_of_an_epoch_has_the_number_of_its_index_list(seed: int) -> None:
+    random = Random(seed)
+    workers, shuffled = random.randrange(4), random.random() < 0.5
+    loader = DataLoader(SAMPLES, 5, shuffle=shuffled, num_workers=workers)
+    trace = benchmark(loader, 2)
+    names = layout(trace).names
+    for epoch in trace.epochs:  # in order, so each arrives at its number
+        assert [names[key] for key in epoch.keys] == ["0", "1", "2", "3", "4"]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 100_000))
+def test_a_staircase_counts_what_waits(seed: int) -> None:
+    random = Random(seed)
+    cost = straggler(0.010, every=random.randrange(2, 6), slow=0.050)
+    loader = DataLoader(
+        Dataset.range(30).map(cost=cost),
+        random.randrange(1, 5),
+        num_workers=random.randrange(1, 5),
+        prefetch_factor=random.randrange(1, 4),
+        in_order=random.random() < 0.5,
+        start=(0.005, 0.005),
+    )
+    trace = benchmark(loader, 2, train=0.015)
+    ready = sum((end - start) * count for start, end, count, _ in steps_of(trace, "Ready"))
+    held = sum(event.change * -event.time_ns for event in trace.events)
+    assert ready == held // MS
+    assert max((level for *_, level in steps_of(trace, "Ready")), default=1) == 1
 
 
 def test_everything_explains_a_loader() -> None:

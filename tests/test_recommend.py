@@ -23,6 +23,8 @@ from lessonkit.job.job import Job
 from lessonkit.job.recommend import EPOCHS, combinations, recommend
 from lessonkit.job.watching import OnDevice, restored
 from lessonkit.loops.probe import VERDICTS
+from lessonkit.pictures.drawing import PAPER
+from lessonkit.words import percent
 
 TAKES_LONG = Handling(take=0.012)
 MODELS = {
@@ -263,12 +265,50 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
         assert change.line in text
         assert change.line in page
     assert "<script" not in page
-    assert list(found.picture.scene["runs"]) == ["now", "with the first change"]
+    for change in found.changes:  # one number for one saving, wherever it stands
+        told = f"{100 * change.saves:+z.1f} %"
+        assert (module.as_arguments(change.settings), told) in [
+            (row[0], row[-1]) for row in found.rows()
+        ]
+    assert f"the first change saves {percent(found.changes[0].saves)}" in page
+    assert f"<pre>{found.changes[0].line}</pre>" in page
     assert f'<img alt="{found.picture.words}" src="data:image/png' in page
     numbers = json.loads(json.dumps(found.numbers()))
     assert numbers["changes"][0]["settings"] == found.changes[0].settings
     assert len(numbers["table"]) == len(found.table)
     assert any("prefetch_factor" in row["settings"] for row in numbers["table"])
+
+
+def test_a_picture_has_forecasts_with_their_range_and_what_a_real_run_took(
+    recommended: Any,
+) -> None:
+    found = recommended(MODELS["waits for files"], 0, noise=0.1)
+    panel = found.picture.figure.axes[0]
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    assert names == [row[0] for row in found.rows()[1:]]
+    dots = [line for line in panel.lines if line.get_marker() == "o"]
+    hollow = [line for line in dots if line.get_markerfacecolor() == PAPER]
+    assert [*hollow[0].get_xdata()] == [found.table[0].mean]
+    assert len(hollow) == len(names)
+    assert len(dots) - len(hollow) == sum(one.tried for one in found.changes) > 0
+    now = found.table[0].mean
+    taken = [line.get_xdata()[0] for line in dots if line not in hollow]
+    assert now * (1 - found.changes[0].saves) in taken
+    least = [line for line in panel.lines if line.get_marker() != "o"]
+    assert least[0].get_xdata()[0] == now * (1 - found.most)
+
+
+def test_no_setting_saves_more_than_the_cores_allow(recommended: Any) -> None:
+    found = recommended(MODELS["shared cores"], 0)
+    known = found.job.numbers
+    assert f"of work for {known.cores} cores" in found.rest
+    (most,) = re.findall(r"more than ([\d.]+) %", found.rest)
+    assert float(most) < 100 * found.most
+    assert all(100 * found.saved(row) <= float(most) + 0.1 for row in found.table)
+    free = recommended(MODELS["waits for files"], 0)  # with cores enough
+    assert "the loop's own time" in free.rest
+    for page in (found, free):
+        assert page.rest in str(page)
 
 
 def test_of_settings_that_are_alike_the_one_that_costs_the_least_comes_first(

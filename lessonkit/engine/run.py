@@ -369,29 +369,6 @@ class Run(ABC):
     # They use `record_span` and `call_without_lock` as well, `process` of a task, and
     # `leftovers`.
 
-    def record_wait(
-        self,
-        stage: Name,
-        reason: str,
-        began: int,
-        ended: int,
-        lane: int,
-        element: Element,
-        place: str,
-    ) -> None:
-        """Record that an *element* waited, while no task waited for it."""
-        if self.recorder is not None:
-            self.recorder.spans += (
-                stage,
-                reason,
-                began,
-                ended,
-                lane,
-                element.key,
-                -1,
-                place,
-            )
-
     # ---- what the two clocks do differently ----
 
     def cancel(self, task: Any) -> None:

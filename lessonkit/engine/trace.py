@@ -16,8 +16,7 @@ from .resume import State, state_of
 
 # The roles of stages:
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
-# Of worker processes: how one starts, a task in its queue, and a batch that is ready.
-START, QUEUE, READY = "start", "queue", "ready"
+START, QUEUE = "start", "queue"  # of worker processes, and of the index lists for them
 TAKE = "take"  # the loop's own time for each batch
 MEET = "meet"  # to wait for other ranks
 COPY = "copy"  # to the accelerator, while it trains on something else
@@ -86,6 +85,10 @@ class Recorder:
         # Of each element, by its key: the fields of an `Identity`
         self.identities: list[tuple[int, int, int]] = [NOBODY]
         self.members: dict[int, tuple[int, ...]] = {}  # of batches: the samples in them
+        # Of batches of a loader, by their keys: their numbers in the epoch
+        self.numbers: dict[int, int] = {}
+        # Index lists that wait for a worker, each as a buffer event of its batch
+        self.queued: list[tuple[Any, ...]] = []
         self.names: list[Name] = []  # of stages and buffers, as they were opened
         # Of the buffers: how many elements there is room for
         self.capacities: dict[Name, int | None] = {}
@@ -136,47 +139,33 @@ def rows(flat: list[Any], width: int) -> Iterator[tuple[Any, ...]]:
 
 
 class Wait(NamedTuple):
-    """How waits of one kind look, and the words for them: in a legend, in a sentence, in brief.
+    """How waits of one kind look, and the words for them: in a legend, and in a sentence.
 
     *pattern* repeats the mark that fills the bars of such a wait. "{}" stands for the buffer at
-    which it waits. A wait that *is_of_a_batch* is drawn among the calls: a batch in the queue of
-    its worker, or one that is ready before its turn.
+    which it waits.
     """
 
     pattern: str
     legend: str
     sentence: str
-    brief: str
-    is_of_a_batch: bool = False
 
 
 EMPTY, NO_CORE = "buffer empty", "no core"
 WAITS = {
-    EMPTY: Wait("////", "waits for input", "Nothing is ready in {}.", "waits for {}"),
+    EMPTY: Wait("////", "waits for input", "Nothing is ready in {}."),
     "buffer full": Wait(
-        "\\\\\\\\",
-        "waits for a free slot",
-        "There is no free slot in {}.",
-        "no free slot in {}",
+        "\\\\\\\\", "waits for a free slot", "There is no free slot in {}."
     ),
-    NO_CORE: Wait("....", "waits for a core", "Every core is busy.", "waits for a core"),
+    NO_CORE: Wait("....", "waits for a core", "Every core is busy."),
     "interpreter lock held": Wait(
         "xxxx",
         "waits for the interpreter lock",
         "Another call holds the interpreter lock.",
-        "waits for the interpreter lock",
-    ),
-    "in the queue": Wait(
-        "--", "waits for its worker", "Its worker is busy with another batch.", "", True
-    ),
-    "out of turn": Wait(
-        "++", "waits for its turn", "It is ready, but a batch before it is not.", "", True
     ),
     "storage busy": Wait(
         "**",
         "shares the storage system",
         "Others read from the storage system, too.",
-        "shares the storage system",
     ),
 }
 NS = 1e9  # nanoseconds in a second

@@ -34,14 +34,14 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
         stages[stage.operator].append(stage)
     own = [name for name in trace.recorded.names if not name.position.inside]
     buffers = {
-        name.operator: (number, name, slots)
-        for number, (name, slots) in enumerate(trace.buffers.items())
+        name.operator: (number, name)
+        for number, name in enumerate(trace.buffers)
         if not name.position.inside
     }
     parts: list[Part] = []
     for operator, node in enumerate(walk(trace.dataset.node)):
         # A loader that never opened has no buffer
-        number, buffer, slots = buffers.get(operator, (-1, "", None))
+        number, buffer = buffers.get(operator, (-1, ""))
         roles = {name.role: name for name in reversed(own) if name.operator == operator}
         if workers := node.arguments.get("num_workers"):
             # What its workers do is drawn as theirs
@@ -49,7 +49,7 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
             queue, fill = (
                 (roles[role],) if role in roles else () for role in (QUEUE, FILL)
             )
-            parts.append(("queues", queue, slots or workers, -1))
+            parts.append(("queues", queue, 0, -1))
             parts.append((counted(workers, "workers"), fill, workers, number))
         else:
             name = title(node, roles.get(CALL, ""), buffer)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from lessonkit.engine import check
 from lessonkit.loops.probe import VERDICTS
+from lessonkit.pictures.charts import TimedSetting, plot_settings
 from lessonkit.pictures.drawing import Picture, png
-from lessonkit.pictures.timeline import plot_timelines
 from lessonkit.words import counted, milliseconds, percent, size
 
 from .job import Job, measure
@@ -24,7 +24,6 @@ TRIED, TRY = 3, 2.0  # settings that are really run, and s for each
 MOST_WORKERS = 128
 EPOCHS = 10  # of a training; its first one starts the workers
 DEPTHS = (2, 4)
-DRAWN = 12  # batches of a run
 MOSTLY = 0.5  # of what a step waits; a part that is more decides
 FULL = 0.85  # of what the cores can do; there is little left
 
@@ -48,14 +47,15 @@ Settings = dict[str, Any]
 class JobChange(NamedTuple):
     """What to change together: the *settings* and the *line* to paste.
 
-    It *saves* a share of an epoch; *more* says whether a real run confirmed that, what it
-    costs, and what it does to training.
+    It *saves* a share of an epoch; *more* says whether a real run confirmed that, as it did if
+    it was *tried*, what it costs, and what it does to training.
     """
 
     settings: Settings
     line: str
     saves: float
     more: str
+    tried: bool
 
     def __str__(self) -> str:
         return f"{self.line}: saves {percent(self.saves)} {self.more}."
@@ -150,12 +150,28 @@ class Recommendation:
         )
         if self.alike > 1:
             head = f"Change this (the first {self.alike} save the same; number 1 needs the least):"
-        found[head] = changes
+        found |= {head: changes, self.rest: []}
         if self.failed:
             found["These settings were tried, and they failed:"] = self.failed
         return found | {
             "Not taken into account:": [*NOT_SEEN] + [NOT_WHOLE] * (not self.job.whole)
         }
+
+    @property
+    def rest(self) -> str:
+        """Why no setting saves as much as a loader would that takes no time."""
+        known = self.job.numbers
+        step = min(one.seconds * one.cores for one in known.threads.values())
+        work = self.job.count(self.job.said) * (known.works + step)
+        saves = 1 - work / known.cores / self.now[1]
+        if saves > self.most:
+            return (
+                "No setting saves the start of workers, and the loop's own time per batch."
+            )
+        needs = (
+            f"an epoch is {milliseconds(work)} of work for {counted(known.cores, 'cores')}"
+        )
+        return f"No setting can save more than {percent(saves)}, because {needs}."
 
     def unlike(self) -> list[str]:
         """Return how many samples an epoch has with each number of workers, if these differ."""
@@ -171,11 +187,27 @@ class Recommendation:
 
     @property
     def picture(self) -> Picture:
-        """Some batches of the job as it is, and of it with the first change."""
-        runs = {"now": self.job.run(1, DRAWN)}
-        for change in self.changes[:1]:
-            runs["with the first change"] = self.job.run(1, DRAWN, **change.settings)
-        return plot_timelines(runs)
+        """How long an epoch takes with the settings of `asked`, by forecasts and by real runs."""
+        now = self.table[0].mean
+        settings = list[TimedSetting]()
+        for row in self.asked():
+            name, saves = as_arguments(row.settings) or "as it is", self.saved(row)
+            changes = [one for one in self.changes if one.settings == row.settings]
+            tried = now * (1 - saves) if any(one.tried for one in changes) else None
+            settings.append((name, row.mean, row.within, tried, percent(saves)))
+        return plot_settings(settings, now * (1 - self.most))
+
+    def saved(self, row: TableRow) -> float:
+        """Return the share of an epoch that *row* saves, by a real run if there was one."""
+        known = (one.saves for one in self.changes if one.settings == row.settings)
+        return next(known, 1 - row.mean / self.table[0].mean)
+
+    @property
+    def headline(self) -> str:
+        """The verdict, what a loader could save at most, and what the first change saves."""
+        found = f"{self.verdict.capitalize()}: no loader can save more than {percent(self.most)}"
+        first = [f"; the first change saves {percent(one.saves)}" for one in self.changes]
+        return f"{found}{''.join(first[:1])}."
 
     def asked(self) -> list[TableRow]:
         """Return at most ten forecasts that a user would ask for, the best first.
@@ -196,10 +228,10 @@ class Recommendation:
             ("setting", "first epoch", "later epoch", "within", "saves")
         ]
         for row in self.asked():
-            saves = 100 - 100 * row.mean / self.table[0].mean
+            saves = f"{100 * self.saved(row):+z.1f} %" if row.settings else ""
             words = as_arguments(row.settings) or "as it is"
             times = f"{row.first:.3f} s", f"{row.later:.3f} s", percent(row.within)
-            rows.append((words, *times, f"{saves:+z.1f} %"))
+            rows.append((words, *times, saves))
         return rows
 
     def numbers(self) -> dict[str, Any]:
@@ -226,21 +258,21 @@ class Recommendation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the page for a notebook or a browser: the words, the picture, the table."""
-        page = ""
-        for text, under in self.sections.items():
-            page += f"{in_tags('p', [text])}<ul>{in_tags('li', under)}</ul>"
-        if len(self.table) == 1:
-            return page
+        """Return the page for a notebook or a browser: the picture, the words, the table."""
+        page = in_tags("h3", [self.headline])
+        rows = "".join(f"<tr>{in_tags('td', row)}</tr>" for row in self.rows())
         with suppress(ImportError):  # without matplotlib there is no picture
-            picture = self.picture
-            words, drawn = html.escape(picture.words), b64encode(png(picture)).decode()
-            image = f'alt="{words}" src="data:image/png;base64,{drawn}"'
-            page += f'<img {image} style="max-width:100%">'
-        page += "<table>"
-        for row in self.rows():
-            page += f"<tr>{in_tags('td', row)}</tr>"
-        return f"{page}</table>"
+            if rows:
+                picture = self.picture
+                words, drawn = html.escape(picture.words), b64encode(png(picture)).decode()
+                image = f'alt="{words}" src="data:image/png;base64,{drawn}"'
+                page += f'<img {image} style="max-width:100%">'
+        page += in_tags("pre", [one.line for one in self.changes[:1]])  # to copy
+        for text, under in self.sections.items():
+            listed = f"<ul style='list-style:none'>{in_tags('li', under)}</ul>"
+            page += in_tags("p", [text]) + listed * bool(under)
+        folded = f"<details><summary>all forecasts</summary><table>{rows}</table></details>"
+        return page + folded if rows else page
 
 
 def in_tags(tag: str, texts: Iterable[str]) -> str:
@@ -403,4 +435,4 @@ def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChan
         alters = "random augmentation will differ"
     sure = "confirmed by a real run" if tried else "predicted, not tried"
     more = f"({sure}). It needs {price}; {alters}"
-    return JobChange(settings, "; ".join(lines), saves, more)
+    return JobChange(settings, "; ".join(lines), saves, more, tried)

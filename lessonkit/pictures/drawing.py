@@ -165,12 +165,10 @@ def write_heading(axes: Axes, panel: Panel, room: float) -> None:
     axes.set_title(panel.words, loc=place, size=size, color=QUIET)
 
 
-def draw_boxes(
-    axes: Axes, sides: list[tuple[float, float, float]], height: float, **look: Any
-) -> None:
-    """Draw boxes as one artist of matplotlib, since each takes time.
+def draw_boxes(axes: Axes, boxes: Sequence[tuple[float, ...]], **look: Any) -> None:
+    """Draw *boxes* as one artist of matplotlib, since each takes time.
 
-    *sides* has the left and right side and the upper edge of each.
+    Each has a left and a right side, an upper edge and a height.
     """
     import numpy as np
     from matplotlib.collections import PolyCollection
@@ -178,7 +176,7 @@ def draw_boxes(
     from matplotlib.path import Path
 
     corners = []
-    for left, right, top in sides:
+    for left, right, top, height in boxes:
         bottom = top + height
         corners.append([(left, top), (right, top), (right, bottom), (left, bottom)])
     if "hatch" in look:  # hatched as one: much faster

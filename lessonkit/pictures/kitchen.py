@@ -2,27 +2,31 @@
 
 import re
 from importlib.resources import files
+from typing import Any
 
 from lessonkit.engine import check
 
+from .drawing import Picture
 
-class Kitchen:
+DRAWING = files(__package__).joinpath("kitchen.svg").read_text("utf-8")
+OF = re.compile(r'data-of="([\w ]+)"')  # which parts something belongs to
+
+
+class Kitchen(Picture):
     """Show the kitchen; the *parts* that are named keep their colours, without names all of them.
 
-    Raises ValueError for a part that the kitchen does not have.
+    An arrow fades with what it joins. Raises ValueError for a part that the kitchen does not have.
     """
 
     def __init__(self, *parts: str) -> None:
-        self.drawing = files(__package__).joinpath("kitchen.svg").read_text("utf-8")
-        known = tuple(re.findall(r'<g id="(\w+)"', self.drawing))
+        known = tuple(part for part in OF.findall(DRAWING) if " " not in part)
         self.parts = [check.one_of("part", part, known) for part in parts or known]
-        for part in {*known} - {*self.parts}:
-            self.drawing = self.drawing.replace(
-                f'<g id="{part}"', f'<g id="{part}" opacity="0.25"'
-            )
+        words = f"The kitchen: {', '.join(self.parts)}."
+        super().__init__(words, {"kitchen": self.parts}, [], (0, 1))
 
-    def __repr__(self) -> str:
-        return f"The kitchen: {', '.join(self.parts)}."
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        def faded(found: re.Match[str]) -> str:
+            is_shown = {*found[1].split()} <= {*self.parts}
+            return found[0] if is_shown else f'{found[0]} opacity="0.4"'
 
-    def _repr_svg_(self) -> str:
-        return self.drawing
+        return {"image/svg+xml": OF.sub(faded, DRAWING), "text/plain": self.words}, {}

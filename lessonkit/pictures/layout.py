@@ -3,21 +3,24 @@
 import string
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
 from lessonkit.engine.trace import (
     ACCELERATOR,
-    CALL,
+    AHEAD,
     EMPTY,
     FILL,
     NO_CORE,
+    NS,
     QUEUE,
-    READY,
     START,
+    TAKE,
     TRAIN,
     WAITS,
+    BufferEvent,
     Identity,
     Name,
     Span,
@@ -25,6 +28,7 @@ from lessonkit.engine.trace import (
     Wait,
 )
 from lessonkit.explain.critical_path import idle_stretches
+from lessonkit.words import milliseconds
 
 # Each can be seen on white and on a dark page, and black text can be read on it; people who do not
 # tell red from green see these as blue, brown or grey, each lighter or darker.
@@ -35,14 +39,17 @@ COLOURS = {
     "Batch": "#1e9dc0",
     "Load": "#ec626c",
     "Train": "#238a35",
-    "Others": "#8b949e",  # ranks that are waited for
+    "Others": "#757c85",  # ranks that are waited for: on a dark page no brighter than work
+    "Queue": "#8b949e",  # what is counted, in a row of steps
+    "Ready": "#8b949e",
 }
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
+COUNT = "count"  # of a step, which says how many batches wait for a worker or for the loop
 # All bars that are no work, in the order of a legend
 NOT_WORK = {
-    IDLE: Wait("////", "waits for input", "It waits for {}.", "waits for {}"),
+    IDLE: Wait("////", "waits for input", "It waits for {}."),
     **WAITS,
-    START: Wait("oo", "starts", "", "starts"),
+    START: Wait("oo", "starts", ""),
 }
 
 
@@ -58,7 +65,8 @@ class Bar(NamedTuple):
     """A stretch of work or waiting; times in nanoseconds.
 
     *spans* are its indices in the trace: several for a batch of a worker, and none where the
-    accelerator is idle. *note* says what a wait waits for.
+    accelerator is idle, and of a count. *note* says what a wait waits for.
+    *level* is how much of its lane a bar fills.
     """
 
     row: int
@@ -69,6 +77,7 @@ class Bar(NamedTuple):
     label: str = ""
     spans: tuple[int, ...] = ()
     note: str = ""
+    level: float = 1
 
 
 class Layout(NamedTuple):
@@ -80,7 +89,7 @@ class Layout(NamedTuple):
 
 
 Rows = dict[Name, int]  # the number of the row of each stage that is shown
-Workers = dict[Name, tuple[Name, Name, Name]]  # the queue, the worker and the ready batches
+Workers = dict[Name, tuple[Name, Name, Name]]  # the queue, the worker and the buffer
 
 
 def layout(trace: Trace) -> Layout:
@@ -103,10 +112,16 @@ def layout(trace: Trace) -> Layout:
     lanes: list[list[int]] = [[] for _ in rows]  # when the last bar of each lane ends
     bars = [in_lane(bar, lanes[bar.row], bar.row in keep) for bar in work]
     bars += bars_of_waits(trace.spans, waits, rows, bars)
+    queued = [*map(BufferEvent._make, trace.recorded.queued)]
+    for name, row in rows.items():
+        if name.role in (QUEUE, AHEAD):
+            events = queued if name.role == QUEUE else trace.events
+            bars += stairs(row, (one for one in events if one.buffer == name))
     train = next((row for stage, row in rows.items() if stage.role == TRAIN), None)
     if train is not None:  # it says what it waits for, the longest first
         for start, end, blame in idle_stretches(trace):
-            bars.append(Bar(train, 0, start, end, IDLE, note=", ".join(blame)))
+            long = milliseconds((end - start) / NS)
+            bars.append(Bar(train, 0, start, end, IDLE, long, note=", ".join(blame)))
     # A worker has the colour that its first work would have without workers.
     own = {
         workers[stage][1]: stage
@@ -116,7 +131,7 @@ def layout(trace: Trace) -> Layout:
     looks = [own.get(stage, stage) for stage in rows]
     colours = colours_of(looks)
     shown_rows = [
-        Row(stage, max(1, len(ends)), colours[look])
+        Row("Ready" if stage.role == AHEAD else stage, max(1, len(ends)), colours[look])
         for stage, look, ends in zip(rows, looks, lanes, strict=True)
     ]
     return Layout(shown_rows, bars, names)
@@ -126,13 +141,12 @@ def stages_of_workers(trace: Trace) -> Workers:
     """Find the stages of what a loader's workers do; return the three shown for each of them."""
     found: Workers = {}
     names = trace.recorded.names
-    for loader in (name.position.site for name in names if name.role == READY):
+    for loader in (name.position.site for name in names if name.role == QUEUE):
         own = {name.role: name for name in names if name.position.site == loader}
         for stage in names:
             site = stage.position.site
-            is_own = stage.role in (START, CALL, QUEUE, FILL, READY)
-            if site[: len(loader)] == loader and (site != loader or is_own):
-                found[stage] = own[QUEUE], own[FILL], own[READY]
+            if site[: len(loader)] == loader and (site, stage.role) != (loader, TAKE):
+                found[stage] = own[QUEUE], own[FILL], own[AHEAD]
     return found
 
 
@@ -141,9 +155,9 @@ def bars_of_work(
 ) -> tuple[list[Bar], list[tuple[int, Span]]]:
     """Return a bar for each call and worker's batch, and the waits of calls with their numbers.
 
-    A batch has bars for its waits, too, and a worker for its start. A background task that waits
-    for elements to hand on, like a prefetch, holds up nothing. The accelerator's waits are shown
-    as idle time, but for those within a step.
+    A worker has a bar for its start, too. A background task that waits for elements to hand on,
+    like a prefetch, holds up nothing. The accelerator's waits are shown as idle time, but for
+    those within a step.
     """
     members = trace.recorded.members.items()
     batch_of = {sample: batch for batch, samples in members for sample in samples}
@@ -152,16 +166,12 @@ def bars_of_work(
     for index, span in enumerate(trace.spans):
         stage, kind, start, end = span.stage, span.kind, span.start_ns, span.end_ns
         if stage in workers:
-            is_of_batch = stage.role in (QUEUE, READY)
-            row = rows.get(stage if is_of_batch else workers[stage][1])
+            row = rows.get(workers[stage][1])
             if row is None:  # its workers did no work
                 continue
-            if is_of_batch:
-                label = names[span.element]
-                bars.append(Bar(row, 0, start, end, kind, label, (index,), span.place))
-            elif stage.role == FILL or (kind in WAITS and kind != NO_CORE):
+            if stage.role == FILL or (kind in WAITS and kind != NO_CORE):
                 continue  # a batch is one bar, with all that it waits for
-            elif stage.role == START:
+            if stage.role == START:
                 bars.append(Bar(row, span.lane, start, end, START, "", (index,)))
             else:
                 batch = batch_of.get(span.element, span.element)
@@ -220,8 +230,25 @@ def bars_of_waits(
                 yield Bar(*at, start, end, span.kind, "", (index,), span.place)
 
 
+def stairs(row: int, events: Iterable[BufferEvent]) -> list[Bar]:
+    """Return a step for each time in which as many elements had come as had not left yet."""
+    count, steps = 0, []
+    for event, after in pairwise(sorted(events, key=attrgetter("time_ns"))):
+        count += event.change
+        if count and event.time_ns < after.time_ns:
+            steps.append((event.time_ns, after.time_ns, count))
+    most = max((count for *_, count in steps), default=0)
+    return [
+        Bar(row, 0, start, end, COUNT, str(count), level=count / most)
+        for start, end, count in steps
+    ]
+
+
 def labels(trace: Trace) -> list[str]:
-    """Name each element by its sample's number, after a letter if there are several files."""
+    """Name each element by its sample's number, after a letter if there are several files.
+
+    A batch of a loader has its number in the epoch, any other batch those of its samples.
+    """
     known, batches = trace.identities, trace.recorded.members
     worked_on = {span.element for span in trace.work}
     samples = worked_on.union(*(batches[one] for one in worked_on if one in batches))
@@ -233,8 +260,10 @@ def labels(trace: Trace) -> list[str]:
         letters.get(instance, "") + (str(sample) if sample >= 0 else "")
         for instance, _, sample in known
     ]
+    numbers = trace.recorded.numbers
     for batch, members in batches.items():
-        names[batch] = batch_label([(known[sample], names[sample]) for sample in members])
+        parts = [(known[sample], names[sample]) for sample in members]
+        names[batch] = str(numbers.get(batch, "")) or batch_label(parts)
     return names
 
 

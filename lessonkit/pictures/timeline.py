@@ -14,6 +14,7 @@ from lessonkit.engine.trace import NS, Trace
 from lessonkit.words import counted, milliseconds, number, percent
 
 from .drawing import (
+    CARD,
     INK,
     PALE,
     PAPER,
@@ -24,7 +25,7 @@ from .drawing import (
     draw_boxes,
     write_text,
 )
-from .layout import COLOURS, NOT_WORK, Bar, layout
+from .layout import COLOURS, COUNT, IDLE, NOT_WORK, Bar, layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +64,7 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
         for title, words in zip(traces, told, strict=True)
     )
     longest = max(trace.duration for trace in traces.values())
-    scene = {"runs": dict(traces), "words": told}
+    scene = {"runs": [*zip(traces, told, traces.values(), strict=True)]}
     return Picture(f"timeline: {words}", scene, panels, (0, longest or 1), keys)
 
 
@@ -112,21 +113,27 @@ class Timeline:
         for kind, wait in NOT_WORK.items():
             if waits := [bar for bar in self.bars if bar.kind == kind]:
                 self.draw_bars(axes, waits, self.lane * 0.22, hatch=wait.pattern, **PALE)
+        if counts := [bar for bar in self.bars if bar.kind == COUNT]:
+            self.draw_bars(axes, counts, 0.015, facecolor=COLOURS["Ready"], linewidth=0)
         self.write_labels(axes, points)
         if len(self.epochs) > 1:
             self.draw_epochs(axes, points)
 
     def draw_bars(self, axes: Axes, bars: list[Bar], inset: float, **look: Any) -> None:
         """Draw the boxes of *bars*; *inset* keeps each from its neighbours."""
-        sides = [(bar.start / NS, bar.end / NS, self.top(bar) + inset) for bar in bars]
-        draw_boxes(axes, sides, self.lane - 2 * inset, **look)
+        full = self.lane - 2 * inset
+        boxes = []
+        for bar in bars:
+            top = self.top(bar) + inset + full * (1 - bar.level)
+            boxes.append((bar.start / NS, bar.end / NS, top, full * bar.level))
+        draw_boxes(axes, boxes, **look)
 
     def top(self, bar: Bar) -> float:
         """Return where the lane of *bar* begins."""
         return self.tops[bar.row] + bar.lane * self.lane
 
     def write_labels(self, axes: Axes, points: float) -> None:
-        """Name the element of each bar where there is room."""
+        """Name the element of each bar where there is room, count, and say how long it waits."""
         size = min(9.0, self.lane * 45)
         if size <= 6:
             return
@@ -135,7 +142,8 @@ class Timeline:
             room = (bar.end - bar.start) / NS * points
             if bar.label and len(bar.label) * size * 0.64 + 3 < room:
                 x, y = (bar.start + bar.end) / NS / 2, self.top(bar) + self.lane / 2
-                write_text(axes, x, y, bar.label, color="#000000", size=size, **middle)
+                look = middle | ({"bbox": CARD} if bar.kind == IDLE else {})
+                write_text(axes, x, y, bar.label, color="#000000", size=size, **look)
 
     def draw_epochs(self, axes: Axes, points: float) -> None:
         """Draw the beginning of each epoch, and its name, in full where there is room."""
@@ -171,8 +179,10 @@ def plot_ranks(ranks: Ranks) -> Picture:
 
     def draw(axes: Axes) -> None:
         for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
-            sides = [(start / NS, end / NS, rank * row) for rank, start, end in stretches]
-            draw_boxes(axes, sides, row, facecolor=colour, linewidth=0)
+            boxes = [
+                (start / NS, end / NS, rank * row, row) for rank, start, end in stretches
+            ]
+            draw_boxes(axes, boxes, facecolor=colour, linewidth=0)
         for rank, end in late_ranks(ranks):
             x, top = end / NS, rank * row
             axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")

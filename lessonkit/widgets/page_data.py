@@ -8,8 +8,8 @@ from lessonkit.engine.trace import Trace
 from lessonkit.explain.critical_path import critical_path, ended
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
-from lessonkit.explain.plumbing import memory, plumbing
-from lessonkit.pictures.layout import NOT_WORK, Layout, layout
+from lessonkit.explain.plumbing import plumbing
+from lessonkit.pictures.layout import NOT_WORK, Layout, batch_label, layout
 from lessonkit.pictures.timeline import strip_scene
 from lessonkit.words import counted, milliseconds, percent, size
 
@@ -36,14 +36,11 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
         "unit": trace.counts[1],
         "rows": laid.rows,
         "bars": bars(laid, trace, bar_of),
-        "path": [
-            [micros(step.start_ns), micros(step.end_ns), bar_of.get(step.span, -1)]
-            for step in path.steps
-        ],
+        "path": sorted({bar_of[step.span] for step in path.steps if step.span in bar_of}),
         "epochs": [round(epoch.start * 1e6) for epoch in trace.epochs],
         "waits": {kind: wait for kind, wait in NOT_WORK.items() if kind in kinds},
         "parts": parts(laid, trace),
-        "buffers": buffers(trace),
+        "buffers": [*trace.buffers.items()],
         "events": events(trace, laid.names),
         "figures": figures,
         "summary": words,
@@ -57,21 +54,25 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
 def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequence[Any]]:
     """Turn bars into columns; *cause* is the bar that a bar had to wait for, *who* its samples.
 
-    *bar_of* has the number of a bar by that of its span.
+    *bar_of* has the number of a bar by that of its span. Of a loader's batch, which is called by
+    its number, the *note* names the samples.
     """
-    batches = trace.recorded.members
+    batches, known = trace.recorded.members, trace.identities
     rows = []
     for bar in laid.bars:
         start = micros(bar.start)
         where = bar.row, bar.lane, start, micros(bar.end) - start
         kind = "" if bar.kind == "work" else bar.kind
         works: tuple[Any, Any] = -1, ()
+        note = bar.note
         if bar.spans:
             first, last = trace.spans[bar.spans[0]], trace.spans[bar.spans[-1]]
-            who = batches.get(last.element, last.element)
-            works = bar_of.get(first.cause, -1), who
-        rows.append((*where, kind, bar.label, bar.note, *works))
-    return columns("row lane start length kind label note cause who", rows)
+            members = batches.get(last.element)
+            works = bar_of.get(first.cause, -1), members or last.element
+            if members and last.element in trace.recorded.numbers:
+                note = batch_label([(known[one], laid.names[one]) for one in members])
+        rows.append((*where, kind, bar.label, note, round(bar.level, 3), *works))
+    return columns("row lane start length kind label note level cause who", rows)
 
 
 def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[Any]]:
@@ -85,15 +86,6 @@ def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
     return [
         [name, [rows[stage] for stage in stages if stage in rows], calls, buffer]
         for name, stages, calls, buffer in plumbing(trace)
-    ]
-
-
-def buffers(trace: Trace) -> list[list[Any]]:
-    """List of each buffer its name, its slots, and the most elements that it held."""
-    held = memory(trace)
-    return [
-        [name, slots, max((count for _, count, _ in held[name]), default=0)]
-        for name, slots in trace.buffers.items()
     ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from importlib.resources import files
+from json import dumps
 from typing import Any, ParamSpec
 
 import anywidget
@@ -11,6 +12,7 @@ import traitlets
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.drawing import Picture
+from lessonkit.pictures.kitchen import DRAWING
 from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
 from .page_data import Json, packed, page_data
@@ -20,8 +22,8 @@ Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
 # anywidget loads a page as one module, in which relative imports would fail: so the files
 # are joined.
-SCRIPTS = """dom life cells record report classroom words timeline plumbing strip view controls
-pictures formula challenge explore placing drawing cover predict heat_map mystery chart
+SCRIPTS = """dom life cells kitchen record report classroom words timeline plumbing strip view
+controls pictures formula challenge explore placing drawing cover predict heat_map mystery chart
 installation saved teaching main"""
 
 
@@ -32,7 +34,9 @@ class Page(anywidget.AnyWidget):
     from the page is trusted: what does not fit is refused, and the widget stays as it is.
     """
 
-    _esm = "\n".join((HERE / f"{name}.js").read_text("utf-8") for name in SCRIPTS.split())
+    _esm = f"const KITCHEN = {dumps(DRAWING)};\n" + "\n".join(
+        (HERE / f"{name}.js").read_text("utf-8") for name in SCRIPTS.split()
+    )
     _css = (HERE / "style.css").read_text("utf-8")
     role = traitlets.Unicode().tag(sync=True)
     state = traitlets.Unicode("{}").tag(sync=True)
@@ -89,12 +93,11 @@ class Live(Page):
 
     def __init__(self, picture: Picture) -> None:
         self.picture, scene = picture, picture.scene
-        if "runs" not in scene:
-            super().__init__("chart", scene)
-            return
-        told = zip(scene["runs"].items(), scene["words"], strict=True)
-        runs = [[title, words, page_data(trace)] for (title, trace), words in told]
-        super().__init__("runs", {"runs": runs})
+        role = next((role for role in ("runs", "kitchen") if role in scene), "chart")
+        if role == "runs":
+            told = [[title, words, page_data(run)] for title, words, run in scene["runs"]]
+            scene = {"runs": told}
+        super().__init__(role, scene)
 
     def stored(self) -> Picture:
         return self.picture

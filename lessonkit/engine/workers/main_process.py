@@ -14,7 +14,7 @@ from lessonkit.engine.node import Node, base_of, cardinality
 from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.run import Gate
-from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, READY, START, TAKE
+from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, START, TAKE
 
 from .forked import CAN_FORK, ForkedWorker
 from .worker import BatchMaker, Indices, Request, Worker, is_batch
@@ -53,7 +53,8 @@ class Loader(Stream):
     async def next(self) -> Element:
         if self.batches is None:
             await self.begin()
-        if (indices := next(self.batches, END)) is END:
+        number, indices = next(self.batches, (0, END))
+        if indices is END:
             return END
         try:
             element = await self.maker.batch(indices)
@@ -61,8 +62,14 @@ class Loader(Stream):
             if isinstance(error.__cause__, StopIteration):  # as if the data ended here
                 return END
             raise
+        self.count(number, element)
         await self.run.spend(self.handling.ask)
         return element
+
+    def count(self, number: int, batch: Element) -> None:
+        """Record the *number* that a *batch* has in this epoch."""
+        if self.recorder is not None:
+            self.recorder.numbers[batch.key] = number
 
     async def begin(self) -> None:
         """Open the dataset."""
@@ -72,7 +79,7 @@ class Loader(Stream):
         self.maker = BatchMaker(self)
         self.maker.open()
         self.opened.append(self.maker.stream)
-        self.batches = self.indices()
+        self.batches = enumerate(self.indices())
 
     async def fill_cache(self) -> None:
         """Fill a cache before the workers, in this process."""
@@ -140,8 +147,7 @@ class LoaderWithWorkers(Loader):
         self.stage = scope.name("Worker", FILL)
         self.start_stage = scope.name("Start", START)
         self.transfer_stage = scope.name("Transfer", CALL)
-        self.queue_stage = scope.name("Queue", QUEUE)
-        self.ready_stage = scope.name("Ready", READY)
+        self.queue = scope.name("Queue", QUEUE)
         self.take_stage = scope.name("Take", TAKE)
         name = scope.name(f"DataLoader: {count} worker{'s' * (count != 1)}", AHEAD)
         self.news = Gate(self.run, name)
@@ -155,7 +161,6 @@ class LoaderWithWorkers(Loader):
         self.requests: dict[int, Request] = {}  # whose batches were not handed over yet
         self.arrived: deque[Request] = deque()
         self.next_number = 0  # of the batch that is next in order
-        self.next_since = 0  # when it became that
 
     # ---- begin and end ----
 
@@ -252,9 +257,7 @@ class LoaderWithWorkers(Loader):
             await self.begin()
         if self.finished:
             return END
-        run = self.run
-        handling = self.handling
-        await run.spend(handling.ask)
+        await self.run.spend(self.handling.ask)
         request = await self.next_made()
         if request is None:
             self.finished = True
@@ -262,19 +265,8 @@ class LoaderWithWorkers(Loader):
             return END
         del self.requests[request.number]
         if is_batch(request.result):
-            if self.in_order and self.next_since > request.ready:
-                run.record_wait(
-                    self.ready_stage,
-                    "out of turn",
-                    request.ready,
-                    self.next_since,
-                    request.worker,
-                    request.result,
-                    self.news.name,
-                )
             self.leave(request.result)
-        self.next_since = run.time
-        if handling.take:
+        if self.handling.take:
             await self.take(request)
         await self.send()
         element = request.result
@@ -331,7 +323,6 @@ class LoaderWithWorkers(Loader):
     def arrive(self, request: Request, result: Element | None) -> None:
         """Take the *result* of a request from a worker; None if it is ready for another epoch."""
         request.result = result
-        request.ready = self.run.time
         if (
             is_batch(request.result) and request.number in self.requests
         ):  # not of a loop that was left

@@ -184,7 +184,6 @@ class Request:
     worker: int
     sent: int  # when
     result: Any = None  # an `Element`, when it has reached the main process
-    ready: int = -1  # when it did
     received: bool = False  # the main process has seen the result
     is_last: bool = False  # its worker has ended, or died
 
@@ -294,16 +293,11 @@ class Worker(BatchMaker):
             died = f"DataLoader worker {self.number} exited unexpectedly"
             return Failure(RuntimeError(died))
         if is_batch(made):
-            if began > request.sent:
-                run.record_wait(
-                    self.loader.queue_stage,
-                    "in the queue",
-                    request.sent,
-                    began,
-                    self.number,
-                    made,
-                    self.gate.name,
-                )
+            self.loader.count(request.number, made)
+            if began > request.sent and run.recorder is not None:
+                queued = run.recorder.queued
+                for time, change in (request.sent, 1), (began, -1):
+                    queued.append((self.loader.queue, time, change, made.key, 0))
             await run.spend(self.transfer, self.loader.transfer_stage, made)
         return made
 

@@ -127,10 +127,12 @@ class Runs {
       const say = (bar) => (bar < 0 ? [] : sentence(scene, bar).flatMap((part) => [part, " "]));
       const onBar = (bar) => said.replaceChildren(...say(bar));
       const timeline = new Timeline({ height: 130, onTime() {}, onBar });
-      timeline.held = Math.max(...runs.map(([, , { end }]) => end));
+      timeline.least = Math.max(...runs.map(([, , { end }]) => end));
+      timeline.isMoved = true; // nothing here shows one moment
       const frame = model.watched(timeline.svg, (width) => timeline.draw(scene, width));
       const head = html("div", {}, html("b", {}, title), ` ${words}`);
-      el.append(head, frame, said, div("lk-words", scene.summary));
+      const keys = div("lk-keys", ...timeline.keysOf(scene));
+      el.append(head, frame, keys, said, div("lk-words", scene.summary));
     }
   }
 }

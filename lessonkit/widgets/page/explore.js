@@ -1,13 +1,17 @@
 // `explore`: controls, the view, and what can be done with the pipeline of the moment.
 
+// Which figure is the large one, by how a goal or a formula begins.
+const MAIN = { "time per sample": "per ", "per sample": "per ", total: "for ", memory: "in " };
 const RUN = "Run this pipeline for real, and lay it over the prediction";
 
 class Explore {
   constructor(model, el) {
     this.model = model;
     const state = JSON.parse(model.get("state"));
-    const { task, controls } = state;
+    const { task, controls } = state, aim = task?.goals[0] ?? state.formula?.said ?? "";
     this.view = new View(model);
+    const main = Object.keys(MAIN).find((name) => aim.startsWith(name));
+    if (main) this.view.main = MAIN[main];
     const reach = (name) => this.pictures.expect(this.near(name));
     this.controls = new Controls(controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;

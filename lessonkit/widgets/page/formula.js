@@ -152,7 +152,5 @@ function stretched(scene, changed, cost) {
     const gap = start[bar] - start[before] - length[before];
     starts[bar] = starts[before] + lengths[before] + gap;
   }
-  const moved = (bar) => [starts[bar], starts[bar] + lengths[bar], bar];
-  const path = scene.path.map((step) => (step[2] < 0 ? step : moved(step[2])));
-  return { ...scene, path, bars: { ...scene.bars, start: starts, length: lengths } };
+  return { ...scene, bars: { ...scene.bars, start: starts, length: lengths } };
 }

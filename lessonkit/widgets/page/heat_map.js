@@ -22,10 +22,11 @@ class HeatMap {
       return html("tr", {}, head("row", text), ...this.squares.map((column) => cell(column[y])));
     });
     const onkeydown = (event) => this.key(event);
-    const given = { role: "grid", "aria-label": "Time per sample", onkeydown };
+    const title = html("caption", {}, "Time per sample; a dark square is not tried yet");
+    const given = { role: "grid", onkeydown };
     const watch = () => ask({ do: "walk" });
     const walk = button("watch the tuner", "Let the tuner walk over the map", watch);
-    const map = div("lk-map", html("table", given, ...rows.reverse(), last));
+    const map = div("lk-map", html("table", given, title, ...rows.reverse(), last));
     el.append(div("lk-card-of", map, this.said, div("lk-tools", walk)));
     this.save = keeping(model, (steps) => steps.forEach((step) => this.light(step)));
     this.record = new Record(model, "heat map", `${across.label}, ${down.label}`);

@@ -1,7 +1,8 @@
 // What anywidget calls for each widget, and for each place that shows it.
 
 const QUESTIONS = { predict: Predict, challenge: Challenge, outcome: Outcome, mystery: Mystery };
-const PICTURES = { explore: Explore, "heat map": HeatMap, chart: Chart, runs: Runs };
+const CHARTS = { chart: Chart, runs: Runs, kitchen: Kitchen };
+const PICTURES = { explore: Explore, "heat map": HeatMap, ...CHARTS };
 const ROLES = { ...QUESTIONS, ...PICTURES, installation: Installation };
 
 // A widget whose cell has not run since Python started would not answer: it says so, and takes no

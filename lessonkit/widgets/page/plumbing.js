@@ -25,15 +25,16 @@ class Plumbing {
       if (works) {
         box.classList.add("lk-box");
         box.style.borderColor = scene.rows[rows.at(-1)][2];
-        part.calls = Math.max(calls, ...rows.map((row) => scene.rows[row][1]));
+        // What is only counted has no calls.
+        part.calls = calls && Math.max(calls, ...rows.map((row) => scene.rows[row][1]));
         const chip = () => html("i", { class: "lk-chip" }, html("u"), html("em"));
         part.chips = Array.from({ length: Math.min(CALLS, part.calls) }, chip);
         box.append(div("lk-chips", ...part.chips), part.said);
       }
       if (buffer >= 0) {
-        const [, capacity, most] = scene.buffers[buffer];
+        const [, capacity] = scene.buffers[buffer];
         // A box says it in words.
-        const shown = works ? 0 : Math.min(SLOTS, capacity ?? Math.max(1, most));
+        const shown = works ? 0 : Math.min(SLOTS, capacity ?? this.most(scene.events, buffer));
         part.slots = Array.from({ length: shown }, () => html("i", { class: "lk-slot" }));
         part.held = html("span");
         if (works) box.children[1].append(part.held);
@@ -46,13 +47,21 @@ class Plumbing {
     this.node.replaceChildren(...boxes.slice(1));
   }
 
+  // How many elements a buffer held at most.
+  most({ buffer, change }, wanted) {
+    let held = 0, most = 1;
+    for (const [event, by] of change.entries()) {
+      if (buffer[event] === wanted) most = Math.max(most, (held += by));
+    }
+    return most;
+  }
+
   at(micros) {
-    const { bars, rows, waits } = this.scene;
-    const isOfBatch = (kind) => waits[kind][4]; // such a wait has a place among the calls
+    const { bars, rows } = this.scene;
     const working = rows.map(() => []), waiting = rows.map(() => null);
     for (let bar = 0; bar < bars.row.length; bar++) {
       if (bars.start[bar] > micros || bars.start[bar] + bars.length[bar] <= micros) continue;
-      if (bars.kind[bar] && !isOfBatch(bars.kind[bar])) waiting[bars.row[bar]] = bar;
+      if (bars.kind[bar]) waiting[bars.row[bar]] = bar;
       else working[bars.row[bar]].push(bar);
     }
     const held = this.held(micros);
@@ -95,9 +104,10 @@ class Plumbing {
       if (part.calls > 1) return `${stage}: ${busy.length} of ${part.calls} at work`;
       return `${stage}: ${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
     }
-    if (wait === undefined) return "nothing to do";
-    const [, , , brief] = waits[bars.kind[wait]];
-    return filled(brief, bars.note[wait]);
+    if (wait === undefined) return part.calls ? "nothing to do" : "empty";
+    if (bars.kind[wait] === "count") return held(this.scene, wait);
+    const [, legend, sentence] = waits[bars.kind[wait]];
+    return filled(sentence, bars.note[wait]) || legend;
   }
 
   hold(part, labels) {

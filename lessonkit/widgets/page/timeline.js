@@ -7,7 +7,8 @@ const NARROWEST = 240; // pixels, with something to see beside the names
 const ROW = 16; // a row's name needs so much
 const LEGIBLE = 15; // pixels: of a lane whose bars are labelled
 const TALLEST = 480; // pixels: of a picture that grows for that
-const OF_WAITS = 0.4; // of a lane: so high is one without work
+const OF_WAITS = 0.4; // of a lane: so high is one without work,
+const OF_COUNTS = 1.6; // and one with steps, each as high as what it counts
 const BAND = 5; // pixels: of the baseline run, under each row
 const HEARD = { // events, and the methods that act on them
   pointerdown: "press", pointermove: "move", pointerup: "release", pointercancel: "release",
@@ -56,9 +57,11 @@ class Timeline {
   // have room.
   measure() {
     const { rows, bars } = this.scene;
-    const works = new Set(bars?.row.filter((_, bar) => !bars.kind[bar]));
+    const having = (kind) => new Set(bars?.row.filter((_, bar) => bars.kind[bar] === kind));
+    const works = having(""), counts = having("count");
+    const share = (row) => (counts.has(row) ? OF_COUNTS : works.has(row) ? 1 : OF_WAITS);
     // Of a lane's height.
-    this.shares = rows.map((_, row) => (!bars || works.has(row) ? 1 : OF_WAITS));
+    this.shares = rows.map((_, row) => (bars ? share(row) : 1));
     const lanes = rows.reduce((sum, [, count], row) => sum + count * this.shares[row], 0);
     const gap = GAP + (this.isPinned ? BAND : 0), fixed = TOP + BOTTOM + gap * rows.length;
     const legible = Math.min(TALLEST, fixed + LEGIBLE * lanes);
@@ -77,12 +80,15 @@ class Timeline {
   high = (row) => this.lane * this.shares[row];
 
   box(bar) {
-    const { row, lane, start, length } = this.scene.bars;
+    const { row, lane, start, length, kind, level } = this.scene.bars;
+    const isCount = kind[bar] === "count";
     const thin = this.other && !this.isPinned ? 0.72 : 1; // below it is the real run
     const high = this.high(row[bar]), gap = Math.min(2, high / 3);
     const x = this.x(start[bar]), y = this.tops[row[bar]] + lane[bar] * high + gap / 2;
-    const width = Math.max(1, this.x(start[bar] + length[bar]) - x - 1);
-    return { x: x + 0.5, y, width, height: high * thin - gap };
+    const between = isCount ? 0 : 1; // steps touch each other
+    const width = Math.max(1, this.x(start[bar] + length[bar]) - x - between);
+    const full = high * (isCount ? 1 : thin) - gap, height = full * level[bar];
+    return { x: x + between / 2, y: y + full - height, width, height };
   }
 
   // ---- drawing ----
@@ -102,7 +108,15 @@ class Timeline {
     this.drawPath();
     this.drawTrack();
     this.point(this.bar < scene.bars.row.length ? this.bar : -1);
-    this.seek(this.time);
+    this.seek(this.isMoved ? this.time : this.firstStep, this.isMoved);
+  }
+
+  // When the accelerator begins its first step. Until a hand moves it, the playhead is there,
+  // where something happens; at 0 ms nothing has.
+  get firstStep() {
+    const { row, start, kind } = this.scene.bars, last = this.scene.rows.length - 1;
+    const steps = start.filter((_, bar) => row[bar] === last && !kind[bar]);
+    return steps.length ? Math.min(...steps) : 0;
   }
 
   drawNames() {
@@ -147,13 +161,22 @@ class Timeline {
 
   filling = (kind) => filling(this.hatch, this.scene.waits[kind][0]);
 
+  // What each kind of wait looks like; two that look alike have one key.
+  keysOf({ waits }) {
+    const found = new Map(Object.values(waits).map(([mark, text]) => [text, mark]));
+    return [...found].map(([text, mark]) => {
+      const fill = filling(this.hatch, mark), box = { class: "lk-wait", width: 28, height: 12 };
+      return html("span", {}, svg("svg", box, svg("rect", { width: 28, height: 12, fill })), text);
+    });
+  }
+
   // Bars are kept from one picture to the next, and only what has changed is told to the page.
   drawBars() {
     const { bars, rows } = this.scene;
     const count = bars.row.length;
     while (this.bars.length < count) {
       const text = svg("text", { "text-anchor": "middle" });
-      this.bars.push({ rect: svg("rect", { rx: 2.5 }), text, said: {} });
+      this.bars.push({ rect: svg("rect"), text, said: {} });
       this.layer.bars.append(this.bars.at(-1).rect, text);
     }
     for (const { rect, text } of this.bars.splice(count)) {
@@ -162,23 +185,31 @@ class Timeline {
     }
     for (const [bar, { rect, text, said }] of this.bars.entries()) {
       const box = this.box(bar), { x, y, width, height } = box;
-      const [stage, , colour] = rows[bars.row[bar]];
-      const wait = bars.kind[bar] !== "";
-      const idle = bars.kind[bar] === "idle" && bars.note[bar];
-      const words = idle ? `waits for ${idle.split(",")[0]}` : bars.label[bar];
-      const isRoom = height >= 11 && width >= 7 * words.length + (wait ? 24 : 4);
-      const shown = isRoom ? words : "";
-      tell(rect, said, { ...box, fill: wait ? this.filling(bars.kind[bar]) : colour });
+      const [stage, , colour] = rows[bars.row[bar]], kind = bars.kind[bar];
+      const isCount = kind === "count", wait = kind !== "" && !isCount;
+      const high = height / bars.level[bar], room = width - (wait ? 12 : 4);
+      const shown = high < 11 ? "" : this.texts(bar).find((text) => 7 * text.length <= room) ?? "";
+      const fill = wait ? this.filling(kind) : colour;
+      tell(rect, said, { ...box, rx: isCount ? 0 : 2.5, fill });
       const [from, long] = [bars.start[bar], bars.length[bar]];
       tell(rect, said, { "data-start": from, "data-length": long, "data-stage": stage });
-      const name = wait ? "lk-bar lk-wait" : "lk-bar";
+      const name = wait ? "lk-bar lk-wait" : isCount ? "lk-bar lk-count" : "lk-bar";
       if (tell(rect, said, { class: name })) this.bars[bar].lit = false;
       if (said.label !== shown) text.textContent = said.label = shown;
       if (!shown) continue;
-      const paint = wait ? "lk-why" : "";
-      const middle = { x: x + width / 2, y: y + height / 2 + 4 };
+      const above = isCount && high - height >= 11; // a step with room for its number
+      const paint = wait || above ? "lk-why" : "";
+      const middle = { x: x + width / 2, y: above ? y - 2 : y + height / 2 + 4 };
       tell(text, (said.text ??= {}), { ...middle, class: paint });
     }
+  }
+
+  // What may be written on a bar, the longest first.
+  texts(bar) {
+    const { kind, label, note } = this.scene.bars, text = label[bar];
+    if (kind[bar] !== "idle") return [text];
+    const [cause] = note[bar].split(","), words = `waits ${text}`;
+    return [...(cause ? [`${words} for ${cause}`] : []), words, text];
   }
 
   // The other run, one shape for each stage: a real one thin below the same bars, the baseline
@@ -199,18 +230,19 @@ class Timeline {
       const [left, top, wide, high] = [x, y, width, thick].map((size) => size.toFixed(1));
       shapes[bars.row[bar]] += `M${left},${top}h${wide}v${high}h${-wide}z`;
     }
-    const end = this.x(this.other.end);
+    const end = this.x(this.other.end), left = end > this.width / 2;
+    const words = `${this.isPinned ? "baseline" : "real"} run: ${time(this.other.end)}`;
+    const beside = { "text-anchor": left ? "end" : "start" };
     return this.layer.ghosts.replaceChildren(
       ...shapes.map((d, row) => svg("path", { d, fill: theirs[row][2] })),
       line(end, TOP - 4, end, this.floor),
+      label(end + (left ? -4 : 4), TOP - 8, words, beside),
     );
   }
 
   drawPath() {
-    // A bar may be several steps of it, as the batch of a worker is.
-    const outlined = new Set(this.show.path ? this.scene.path.map(([, , bar]) => bar) : []);
-    outlined.delete(-1);
-    this.layer.path.replaceChildren(...[...outlined].map((bar) => {
+    const outlined = this.show.path ? this.scene.path : [];
+    this.layer.path.replaceChildren(...outlined.map((bar) => {
       const { x, y, width, height } = this.box(bar);
       return svg("rect", { x: x - 0.5, y: y - 1.5, width: width + 1, height: height + 3, rx: 3 });
     }));
@@ -238,7 +270,8 @@ class Timeline {
 
   // ---- the playhead, and pointing ----
 
-  seek(micros) {
+  seek(micros, isMoved = true) {
+    this.isMoved = isMoved;
     this.time = Math.max(0, Math.min(this.end, micros));
     const x = this.x(this.time);
     const [, line, text] = this.head.children;

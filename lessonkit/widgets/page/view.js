@@ -11,6 +11,7 @@ class View {
     // `first`: the run at the start of the controls, with which a learner compares all others.
     Object.assign(this, { scene: null, first: null, pinned: null, real: null });
     this.figures = div("lk-figures");
+    this.main = "accelerator busy"; // what a learner looks for is the large figure
     this.said = spoken("lk-said");
     this.plumbing = new Plumbing();
     const onBar = (bar) => this.point(bar);
@@ -73,7 +74,7 @@ class View {
     this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
     this.strip.draw(scene.strip, this.timeline.width, this.timeline.end);
     this.drawFigures();
-    this.drawKeys();
+    this.keys.replaceChildren(...this.timeline.keysOf(scene));
     if (this.timeline.bar < 0) this.say(-1);
     this.words.textContent = scene.summary;
     if (!this.chosen) this.slower.value = this.usual();
@@ -89,17 +90,11 @@ class View {
     const isOther = pinned && pinned.summary !== scene.summary && scene.perSample;
     const factor = isOther ? pinned.perSample / scene.perSample : 0;
     if (factor) shown.splice(1, 0, [`${number(factor)}×`, "as fast as the baseline run"]);
-    const figure = ([value, what]) => html("div", {}, html("b", {}, value), html("span", {}, what));
+    const figure = ([value, what]) => {
+      const given = { class: what.startsWith(this.main) && "lk-main" };
+      return html("div", given, html("b", {}, value), html("span", {}, what));
+    };
     this.figures.replaceChildren(...shown.map(figure));
-  }
-
-  // Two kinds of waits that look alike have one key.
-  drawKeys() {
-    const found = new Map(Object.entries(this.scene.waits).map(([kind, [, text]]) => [text, kind]));
-    this.keys.replaceChildren(...[...found].map(([text, kind]) => {
-      const fill = this.timeline.filling(kind), box = { class: "lk-wait", width: 28, height: 12 };
-      return html("span", {}, svg("svg", box, svg("rect", { width: 28, height: 12, fill })), text);
-    }));
   }
 
   at = (micros) => this.plumbing.at(Math.min(micros, this.scene.end));
@@ -124,7 +119,7 @@ class View {
   play() {
     if (this.playing) return this.stop();
     const { timeline } = this;
-    if (timeline.time >= this.scene.end) timeline.seek(0);
+    if (timeline.time >= this.scene.end || !timeline.isMoved) timeline.seek(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     named(this.playButton, "Pause", "pause");
     let before = performance.now();

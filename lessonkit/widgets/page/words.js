@@ -3,8 +3,12 @@
 function who(scene, bar) {
   const stage = scene.rows[scene.bars.row[bar]][0];
   const label = scene.bars.label[bar];
-  if (!label) return stage;
+  if (!label || scene.bars.kind[bar] === "count") return stage;
   if (/^\D+$/.test(label)) return `${stage}, file ${label}`;
+  const samples = scene.bars.note[bar];
+  if (Array.isArray(scene.bars.who[bar])) {
+    return `${stage}, batch ${label}${samples && ` (${samples})`}`;
+  }
   // What a step trains on may be a whole batch, and no batch says how many samples it has.
   return `${stage}, ${scene.unit === "samples" ? "sample" : "element"} ${label}`;
 }
@@ -19,9 +23,16 @@ function sentence(scene, bar) {
   const span = `${long}, from ${from} to ${to}.`;
   if (kind[bar] === "start") return [`A worker starts: ${span}`, ""];
   if (!kind[bar]) return [`${name}:`, `${span} ${beginning(scene, bar)}`];
+  if (kind[bar] === "count") return [`${name}:`, `${held(scene, bar)} for ${span}`];
   const why = filled(scene.waits[kind[bar]][2], note[bar]);
   if (kind[bar] !== "idle") return [`${name} waits ${span}`, why];
   return [`The accelerator waits ${span}`, note[bar] ? why : ""];
+}
+
+// What a step counts.
+function held({ bars, rows }, bar) {
+  const things = rows[bars.row[bar]][0] === "Queue" ? ["index list", "s"] : ["batch", "es"];
+  return `${bars.label[bar]} ${things[0]}${bars.label[bar] > 1 ? things[1] : ""}`;
 }
 
 // What a bar had to wait for.
