@@ -38,6 +38,10 @@ BARS = """() => [...document.querySelectorAll("rect.lk-bar")]
     .filter((bar) => bar.style.display !== "none")
     .map(({ dataset }) => [dataset.stage, Number(dataset.start), Number(dataset.length)])"""
 SAME = f"(wanted) => JSON.stringify(({BARS})()) === JSON.stringify(wanted)"
+ON_TOP = """(one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2) === one;
+}"""
 BOXES = """() => Object.fromEntries([...document.querySelectorAll(".lk-part")].map((part) => [
     part.querySelector("b").textContent,
     [...part.querySelectorAll(".lk-chip, .lk-slot")].map((place) => place.textContent)]))"""
@@ -206,6 +210,19 @@ def shown(opened: Shown) -> Shown:
     opened.button("To the start").click()
     opened.is_picture_of(buffer=1, calls=2)
     return opened
+
+
+def test_the_sliders_stay_in_sight_as_long_as_the_picture_does(shown: Shown) -> None:
+    page, slider = shown.page, shown.slider("buffer")
+    size = page.viewport_size
+    page.set_viewport_size({"width": size["width"], "height": 420})  # as with large type
+    try:
+        page.locator("svg.lk-timeline").scroll_into_view_if_needed()
+        shown.button("Play").scroll_into_view_if_needed()
+        assert 0 < box(slider)[1] < box(shown.button("Play"))[1] < 420
+        assert slider.evaluate(ON_TOP)
+    finally:
+        page.set_viewport_size(size)
 
 
 def test_the_picture_is_the_trace(shown: Shown) -> None:

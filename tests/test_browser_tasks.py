@@ -21,7 +21,7 @@ def deeper(buffer=0):
     return ArtificialDataset(20, open=0.01, read=0.005).prefetch(buffer), dict(num_epochs=1)
 
 challenge("Hide the reading.", goals=[goals.busy(at_least=0.9)], hints=["Turn it.", "More."],
-          solution="buffer = 1", pipeline=deeper, buffer=slider(0, 4))
+          pipeline=deeper, buffer=slider(0, 4))
 """
 CODE = """
 task = challenge("Be quick.", goals=[goals.total(at_most=0.180)])
@@ -112,9 +112,6 @@ def test_a_challenge_is_failed_and_passed_with_its_slider(page: Any) -> None:
     hint.click()
     task.get_by_text("More.").wait_for()
     assert hint.is_disabled()
-    assert not task.get_by_text("buffer = 1").is_visible()
-    task.get_by_text("a solution").click()
-    assert task.get_by_text("buffer = 1").is_visible()
     task.get_by_role("slider", name="buffer").focus()
     page.keyboard.press("ArrowRight")
     said.get_by_text("Passed: every goal is met.").wait_for()

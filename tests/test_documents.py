@@ -15,6 +15,7 @@ from lesson import NOTEBOOKS, SERIES, WRITTEN
 
 from lessonkit.plot import kitchen
 from tools import repository, targets
+from tools.site import pages
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -142,6 +143,14 @@ def test_the_handout_has_the_page_to_keep() -> None:
         ), row
     for sentence in re.findall(r"\*\*.+?\*\* (.+)", kept):
         assert sentence.startswith("$") or sentence in handout
+
+
+def test_the_handout_says_how_to_install_what_it_names() -> None:
+    handout = (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
+    (address,) = re.findall(r"pip install (git\+[^<]+)</code>", handout)
+    assert address == f"git+https://github.com/{repository.kept_at(ROOT)}"
+    assert pages.installed_from(handout, "ada/lessons") == handout
+    assert "<code>pip install .</code>, in a clone" in pages.installed_from(handout, "")
 
 
 def test_the_readme_names_every_lesson() -> None:

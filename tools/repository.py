@@ -45,6 +45,7 @@ def move(root: Path, name: str) -> list[Path]:
         *sorted(root.glob("*.md")),
         *sorted((root / "docs").rglob("*.md")),
         *sorted((root / "notebooks").glob("*.ipynb")),
+        *sorted((root / "docs").glob("*.html")),
     ):
         text = path.read_text(encoding="utf-8")
         moved = text.replace(site_of(before), site_of(name)).replace(before, name)

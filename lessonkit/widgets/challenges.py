@@ -58,20 +58,19 @@ def challenge(
     *,
     goals: Sequence[Goal],
     hints: Sequence[str] = (),
-    solution: str = "",
     pipeline: Callable[..., Any] | None = None,
     **controls: Any,
 ) -> Challenge | Explore:
     """Set a task, *text*, with *goals*, each a number with a limit.
 
-    *hints* are shown one by one, and the *solution*, as text, when it is asked for.
+    *hints* are shown one by one.
 
     With a *pipeline* function, and *controls* for its arguments as in `explore`, each step
     of a control is judged right away. Without one, the result has a method `check`,
     which judges the learner's own pipeline function. Raise TypeError or ValueError as
     `explore` does.
     """
-    task = ChallengeTask(text, tuple(goals), tuple(hints), solution)
+    task = ChallengeTask(text, tuple(goals), tuple(hints))
     if pipeline is None:
         return Challenge(task)
     return Explore(pipeline, task, **controls)

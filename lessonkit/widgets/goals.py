@@ -108,7 +108,6 @@ class ChallengeTask:
     text: str
     goals: tuple[Goal, ...]
     hints: tuple[str, ...] = ()
-    solution: str = ""
 
     def spec(self) -> Json:
         """Return what the page has to know."""

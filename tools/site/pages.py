@@ -99,7 +99,7 @@ SMALL, WORTH_IT = (
 )  # bytes, and the share of them that a compressed file may have
 # In the first page's text, what its parts are put in the place of
 PART = re.compile(
-    r"\b(WAY_TORCH|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
+    r"\b(WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
     r"GUESSES|BUSY|FIRST_LESSON)\b|ADDRESS"
 )
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
@@ -111,7 +111,8 @@ KEYS = (
     "never ends, choose *Restart Kernel* in the menu *Kernel*."
 )
 WAYS = {
-    "WAY_TORCH": ("00", "01", "09", "11"),
+    "WAY_TORCH": ("00", "01", "09"),
+    "WAY_OWN": ("11",),
     "WAY_SHORT": ("00", "01", "03", "04", "08"),
 }
 # Of the first page's question: ms, and counts of workers
@@ -158,7 +159,7 @@ def assemble(
     write_cards(lessons, folder)
     titles = {path.stem: title(path.stem) for path in lessons}
     symptoms.write_pages(folder, titles, name, address)
-    add_ours(folder, python)
+    add_ours(folder, python, name)
 
 
 def kernel(python: str) -> dict[str, Any]:
@@ -328,7 +329,7 @@ def write_report(folder: Path) -> None:
     (folder / "report.js").write_text(text, encoding="utf-8")
 
 
-def add_ours(folder: Path, python: str) -> None:
+def add_ours(folder: Path, python: str, name: str) -> None:
     """Add our scripts and style, and the worker that keeps files for the next visit."""
     (folder / "service-worker.js").rename(folder / "jupyterlite-worker.js")
     for path in (HERE / "page").iterdir():
@@ -336,10 +337,11 @@ def add_ours(folder: Path, python: str) -> None:
             shutil.copy(path, folder)
     icons = folder / "static" / "favicons"
     icons.mkdir(parents=True)
-    for name in ICONS:
-        shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{name}.ico")
+    for icon in ICONS:
+        shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{icon}.ico")
+    handout = (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
+    (folder / "handout.html").write_text(installed_from(handout, name), encoding="utf-8")
     write_report(folder)
-    shutil.copy(ROOT / "docs" / "handout.html", folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)
     early = early.replace("WORKER", f"./{worker.relative_to(folder).as_posix()}")
@@ -364,6 +366,12 @@ def add_ours(folder: Path, python: str) -> None:
         worker.read_text(encoding="utf-8").replace("VERSION", sum_of(folder)),
         encoding="utf-8",
     )
+
+
+def installed_from(handout: str, name: str) -> str:
+    """Return a *handout* that tells to install a clone where the repository has no *name* yet."""
+    clone = r"\1 .</code>, in a clone of the repository,"
+    return handout if name else re.sub(r"(pip install) git\+\S+?</code>", clone, handout)
 
 
 def compress(folder: Path) -> None:

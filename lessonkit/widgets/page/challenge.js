@@ -1,7 +1,7 @@
 // `challenge`: what is asked for, how it stands, and what helps.
 
 class Task {
-  constructor({ text, goals, hints, solution }) {
+  constructor({ text, goals, hints }) {
     this.goals = html("ul", { class: "lk-goals" }, ...goals.map((goal) => openGoal(goal)));
     this.said = spoken("lk-verdict");
     const shown = html("div");
@@ -12,7 +12,6 @@ class Task {
       hint.disabled = !left.length;
     });
     const help = div("lk-help", ...(hints.length ? [hint, shown] : []));
-    if (solution) help.append(folded("a solution", false, program(solution)));
     const asked = question("Challenge ", text);
     this.node = div("lk-card-of lk-task", asked, this.goals, this.said, help);
   }
@@ -49,7 +48,7 @@ class Challenge {
 class Outcome {
   constructor(model, el) {
     const { question, verdict, scene } = JSON.parse(model.get("state"));
-    const task = new Task({ text: "", goals: [], hints: [], solution: "" });
+    const task = new Task({ text: "", goals: [], hints: [] });
     const record = new Record(model, "challenge", question);
     const right = verdict.passed || Boolean(record.read()?.right);
     record.write({ said: null, right, reached: verdict.goals });
