@@ -548,7 +548,8 @@ def test_a_phone_gets_a_page_to_read(site: Site, learner: Visit, lesson: str) ->
     site.open(page, lesson)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
     expect(page.locator(".jp-NotebookPanel-toolbar")).to_be_hidden()
-    wide = "() => [...document.querySelectorAll('.lk, .jp-WindowedPanel-outer')].map((one) => one.scrollWidth - one.clientWidth)"
+    boxes = "[...document.querySelectorAll('.lk, .jp-WindowedPanel-outer')]"
+    wide = f"() => {boxes}.map((one) => one.scrollWidth - one.clientWidth)"
     assert max(page.evaluate(wide)) <= 0
 
 
