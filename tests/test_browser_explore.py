@@ -215,6 +215,7 @@ def shown(opened: Shown) -> Shown:
 def test_the_sliders_stay_in_sight_as_long_as_the_picture_does(shown: Shown) -> None:
     page, slider = shown.page, shown.slider("buffer")
     size = page.viewport_size
+    assert size
     page.set_viewport_size({"width": size["width"], "height": 420})  # as with large type
     try:
         page.locator("svg.lk-timeline").scroll_into_view_if_needed()
