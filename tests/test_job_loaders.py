@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -540,3 +541,18 @@ def test_ctrl_c_leaves_all_as_it_was(library: Any, call: int) -> None:
     samples = Samples(get=slow)
     with pytest.raises(KeyboardInterrupt):
         measured(library.utils.data.DataLoader(samples, 2), interrupted)
+
+
+def test_a_worker_that_wants_a_core_that_something_else_has_does_not_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The samples take 20 ms, for all of which the process wanted a core, or for none."""
+    waits = []
+    for wanted in (0.0, 1.0):
+        monkeypatch.setattr(watching, "without_core", count(step=wanted).__next__)
+        watching.BEGUN[2] = 0
+        watching.begin(1)
+        time.sleep(0.020)
+        waits.append(watching.Collated(list)([0])[1].wait)
+    assert waits[0] >= 0.010
+    assert waits[1] == 0

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, work
 from lessonkit.analysis import compare, measure
 from lessonkit.engine.node import walk
+from lessonkit.loops import measure as measure_module
 from lessonkit.loops.measure import Call, costing, fit, fitted, kind
 
 
@@ -58,6 +60,18 @@ def test_what_was_seen_costs_what_it_did() -> None:
 def calls(on_core: float) -> list[Call]:
     """Ten calls of 8 ms every 10 ms, each so long on a core."""
     return [Call(began / 100, began / 100 + 0.008, on_core) for began in range(10)]
+
+
+def test_time_in_which_something_else_had_the_core_is_not_the_functions_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (alone,), (beside,) = calls(0.003)[:1], [calls(0.003)[0]._replace(delayed=0.004)]
+    assert kind([alone], []) == "wait"
+    assert kind([beside], []) == "python"
+    assert beside.seconds == pytest.approx(0.004)
+    asked = count()
+    monkeypatch.setattr(measure_module, "without_core", lambda: float(next(asked)))
+    assert costs(measure(Dataset.range(3).map(nap)).dataset) == [0]
 
 
 def test_the_kind_is_told_by_time_on_a_core_and_by_who_else_gets_the_lock() -> None:

@@ -17,6 +17,7 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.element import size_of, stack, whole
 from lessonkit.engine.node import base_of, one_call, swap, walk
 from lessonkit.loader import DataLoader
+from lessonkit.loops.measure import without_core
 
 # Samples that are drawn from a sampler at most: it may never end
 MOST_SAMPLES = 1_000_000
@@ -94,10 +95,15 @@ class Watch:
 BEGUN: list[Any] = [0.0, 0.0, 0]
 
 
+def not_waiting() -> float:
+    """Return for how many seconds this process has had a core, or wanted one."""
+    return process_time() + without_core()
+
+
 def begin(samples: int) -> None:
     """Note the start of a batch, and add *samples* to it."""
     if not BEGUN[2]:
-        BEGUN[:2] = perf_counter(), process_time()
+        BEGUN[:2] = perf_counter(), not_waiting()
     BEGUN[2] += samples
 
 
@@ -185,10 +191,10 @@ class Collated:
         self.inner = inner
 
     def __call__(self, samples: Any) -> tuple[Any, WatchedBatch]:
-        fetched, core, (began, core_then, count) = perf_counter(), process_time(), BEGUN
+        fetched, core, (began, core_then, count) = perf_counter(), not_waiting(), BEGUN
         batch = self.inner(samples)
         done = perf_counter()
-        BEGUN[:] = done, process_time(), 0
+        BEGUN[:] = done, not_waiting(), 0
         wait = max(0.0, fetched - began - (core - core_then))
         return batch, WatchedBatch(os.getpid(), count, began, done, wait)
 

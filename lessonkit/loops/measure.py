@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial, update_wrapper, wraps
 from itertools import islice
+from pathlib import Path
 from random import Random
 from statistics import fmean, median, pstdev
 from time import perf_counter, sleep
@@ -48,6 +49,8 @@ NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
 }
 # S; calls that take less are not worth a cost, as they are not worth a bar in a trace
 SLIGHT = 20e-6
+# Of a thread, in nanoseconds: on a core, waiting for one
+SCHEDULED = Path("/proc/thread-self/schedstat")
 # With one thread, in a browser, there is none
 thread_time = getattr(time, "thread_time", perf_counter)
 
@@ -56,17 +59,21 @@ Changes = Callable[[Node, Route], dict[str, Any]]
 
 
 class Call(NamedTuple):
-    """The times of one call of a real function, or of one element of a generator."""
+    """The times of one call of a real function, or of one element of a generator.
+
+    For *delayed* seconds it wanted a core that something else had: these are not its own.
+    """
 
     began: float
     ended: float
     on_core: float
+    delayed: float = 0
     number: Any = 0  # of its element
     opens: bool = False
 
     @property
     def seconds(self) -> float:
-        return self.ended - self.began
+        return self.ended - self.began - self.delayed
 
 
 def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
@@ -245,9 +252,11 @@ class Notes:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""
         outside, current.worker = current.worker, WorkLog()
         try:
-            began, on_core = perf_counter(), thread_time()
+            wanted, began, on_core = without_core(), perf_counter(), thread_time()
             value = fn(*args)
-            return value, Call(began, perf_counter(), thread_time() - on_core)
+            ended, on_core = perf_counter(), thread_time() - on_core
+            delayed = min(without_core() - wanted, ended - began - on_core)
+            return value, Call(began, ended, on_core, max(0.0, delayed))
         finally:
             if current.worker:
                 self.memory.saying.add(place)
@@ -272,6 +281,16 @@ class Notes:
         usual = median([seconds for _, seconds in later] or [0.0])
         opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None
         return {name: costing(function, cost, held, opening)}
+
+
+def without_core() -> float:
+    """Return for how many seconds this thread has wanted a core that something else had.
+
+    Only Linux tells that; elsewhere it is 0.
+    """
+    with suppress(OSError):
+        return int(SCHEDULED.read_text().split()[1]) / 1e9
+    return 0.0
 
 
 # ---- what it comes to ----
