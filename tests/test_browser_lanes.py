@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from alone import Alone
 from browser import WIDE, Visit
+from heat_map_07 import heat_map
 
 from lessonkit import (
     ArtificialDataset,
@@ -280,3 +281,30 @@ def test_a_faster_setting_has_shorter_bars_on_the_axis_of_the_run_it_is_compared
         assert (visit.page.evaluate(LAST) - offset) / (before - offset) == pytest.approx(
             fast / slow, rel=0.02
         )
+
+
+def test_of_many_workers_the_plumbing_says_how_many_are_not_drawn(visit: Visit) -> None:
+    Alone(visit, explore(loader, workers=[9]))
+    chips = visit.page.locator(".lk-box:has-text('9 workers') .lk-chips")
+    assert chips.locator(".lk-chip").count() == 6
+    assert "+3" in chips.inner_text()
+
+
+def calls(read: int = 1, decode: int = 1) -> Any:
+    once = Dataset.range(12).map(cost=0.020, num_parallel_calls=read)
+    return once.map(cost=0.030, num_parallel_calls=decode), {"num_epochs": 1}
+
+
+def test_a_heat_map_has_a_title_and_squares_that_stay_as_wide_as_they_are(
+    visit: Visit,
+) -> None:
+    page = visit.page
+    alone = Alone(visit, heat_map(calls, read=(1, 3), decode=(1, 3)))
+    squares = "() => [...document.querySelectorAll('.lk-square')].map((one) => one.offsetWidth)"
+    before = page.evaluate(squares)
+    assert page.get_by_role("grid", name=re.compile("^Time per sample")).count() == 1
+    page.locator(".lk-square").first.click()
+    alone.answer()
+    page.locator(".lk-square", has_text="ms").wait_for()
+    assert page.evaluate(squares) == before
+    assert len({*before}) == 1

@@ -194,7 +194,8 @@ class Recommendation:
             name, saves = as_arguments(row.settings) or "as it is", self.saved(row)
             changes = [one for one in self.changes if one.settings == row.settings]
             tried = now * (1 - saves) if any(one.tried for one in changes) else None
-            settings.append((name, row.mean, row.within, tried, percent(saves)))
+            told = percent(saves) if row.settings else ""
+            settings.append((name, row.mean, row.within, tried, told))
         return plot_settings(settings, now * (1 - self.most))
 
     def saved(self, row: TableRow) -> float:

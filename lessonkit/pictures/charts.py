@@ -162,7 +162,8 @@ def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
     ]
     words = f"how long an epoch takes. {'; '.join(told)}. Least: {milliseconds(least)}"
     panel = Panel((len(settings) + 0.5) * LANE, names, draw)
-    keys = [("forecast, with its range", RANGE), ("real run", BLUE)]
+    keys = [("forecast, with its range", RANGE)]
+    keys += [("real run", BLUE)] * any(tried for *_, tried, _ in settings)
     legend: list[Look] = [{"label": label, "facecolor": fill} for label, fill in keys]
     return Picture(f"settings: {words}", {}, [panel], (0, 1.25 * most), legend)
 

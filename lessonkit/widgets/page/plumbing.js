@@ -29,7 +29,8 @@ class Plumbing {
         part.calls = calls && Math.max(calls, ...rows.map((row) => scene.rows[row][1]));
         const chip = () => html("i", { class: "lk-chip" }, html("u"), html("em"));
         part.chips = Array.from({ length: Math.min(CALLS, part.calls) }, chip);
-        box.append(div("lk-chips", ...part.chips), part.said);
+        const more = part.calls > CALLS ? html("span", {}, `+${part.calls - CALLS}`) : "";
+        box.append(div("lk-chips", ...part.chips, more), part.said);
       }
       if (buffer >= 0) {
         const [, capacity] = scene.buffers[buffer];
