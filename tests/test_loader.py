@@ -27,7 +27,7 @@ from lessonkit.analysis import critical_path, limits
 from lessonkit.explain.critical_path import ended
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.improve.advise import advise
-from lessonkit.pictures.layout import COUNT, layout
+from lessonkit.pictures.layout import COLOURS, COUNT, layout
 from lessonkit.widgets.page_data import page_data
 
 SAMPLES = Dataset.range(24).map(cost=0.010)
@@ -255,6 +255,7 @@ def steps_of(trace: Trace, stage: str) -> list[tuple[int, int, int, float]]:
     row = [row.stage for row in found.rows].index(stage)
     bars = [bar for bar in found.bars if bar.row == row]
     assert all(bar.kind == COUNT for bar in bars)
+    assert found.rows[row].colour == COLOURS[stage]
     return [(bar.start // MS, bar.end // MS, int(bar.label), bar.level) for bar in bars]
 
 

@@ -128,11 +128,12 @@ def layout(trace: Trace) -> Layout:
         for stage in reversed(trace.stages)
         if stage in workers and stage.role not in (START, FILL)
     }
-    looks = [own.get(stage, stage) for stage in rows]
+    titles = ["Ready" if stage.role == AHEAD else stage for stage in rows]
+    looks = [own.get(stage, title) for stage, title in zip(rows, titles, strict=True)]
     colours = colours_of(looks)
     shown_rows = [
-        Row("Ready" if stage.role == AHEAD else stage, max(1, len(ends)), colours[look])
-        for stage, look, ends in zip(rows, looks, lanes, strict=True)
+        Row(title, max(1, len(ends)), colours[look])
+        for title, look, ends in zip(titles, looks, lanes, strict=True)
     ]
     return Layout(shown_rows, bars, names)
 

@@ -1,7 +1,7 @@
 // The plumbing: the parts of the pipeline, and at one moment what each holds and does.
 
 const SLOTS = 8; // a larger buffer shows how full it is
-const CALLS = 6; // of a stage with more only those at work are drawn, as many as fit
+const CALLS = 6; // of a stage with more only those at work are drawn, one fewer
 const READY = 3; // of more beside the calls only the number is said
 
 class Plumbing {
@@ -28,8 +28,9 @@ class Plumbing {
         // What is only counted has no calls.
         part.calls = calls && Math.max(calls, ...rows.map((row) => scene.rows[row][1]));
         const chip = () => html("i", { class: "lk-chip" }, html("u"), html("em"));
-        part.chips = Array.from({ length: Math.min(CALLS, part.calls) }, chip);
-        const more = part.calls > CALLS ? html("span", {}, `+${part.calls - CALLS}`) : "";
+        const length = part.calls > CALLS ? CALLS - 1 : part.calls;
+        const more = part.calls > length ? html("b", {}, `+${part.calls - length}`) : "";
+        part.chips = Array.from({ length }, chip);
         box.append(div("lk-chips", ...part.chips, more), part.said);
       }
       if (buffer >= 0) {
@@ -38,8 +39,7 @@ class Plumbing {
         const shown = works ? 0 : Math.min(SLOTS, capacity ?? this.most(scene.events, buffer));
         part.slots = Array.from({ length: shown }, () => html("i", { class: "lk-slot" }));
         part.held = html("span");
-        if (works) box.children[1].append(part.held);
-        else box.append(div("lk-slots", ...part.slots), part.held);
+        if (!works) box.append(div("lk-slots", ...part.slots), part.held);
       }
       return part;
     });
@@ -119,7 +119,7 @@ class Plumbing {
     });
     const count = labels.length;
     const ready = count > READY ? `${count} ready` : `ready ${labels.join(" ")}`;
-    if (part.works) part.held.textContent = count ? ready : "";
+    if (part.works) part.said.textContent += count ? `; ${ready}` : "";
     else part.held.textContent = capacity === null ? `${count} kept` : `${count} of ${capacity}`;
   }
 
