@@ -300,7 +300,9 @@ def test_a_heat_map_has_a_title_and_squares_that_stay_as_wide_as_they_are(
 ) -> None:
     page = visit.page
     alone = Alone(visit, heat_map(calls, read=(1, 3), decode=(1, 3)))
-    squares = "() => [...document.querySelectorAll('.lk-square')].map((one) => one.offsetWidth)"
+    squares = (
+        "() => [...document.querySelectorAll('.lk-square')].map((one) => one.offsetWidth)"
+    )
     before = page.evaluate(squares)
     assert page.get_by_role("grid", name=re.compile("^Time per sample")).count() == 1
     page.locator(".lk-square").first.click()
