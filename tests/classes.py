@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -112,6 +114,7 @@ class Class:
 
     room: Room
     address: str
+    loop: asyncio.AbstractEventLoop
     sockets: list[WebSocketClientConnection] = field(default_factory=list)
 
     async def socket(self, name: str, **headers: str) -> WebSocketClientConnection:
@@ -120,6 +123,11 @@ class Class:
         made = await websocket_connect(HTTPRequest(where, headers=origin | headers))
         self.sockets.append(made)
         return made
+
+    def cut(self) -> None:
+        """End the connections of all learners, from another thread."""
+        for page in list(self.room.learners):
+            self.loop.call_soon_threadsafe(page.close)
 
     async def learner(self, token: str = "", **more: Any) -> Page:
         page = Page(await self.socket("answers"))
@@ -148,14 +156,17 @@ class Class:
 
 
 @asynccontextmanager
-async def class_in(folder: Path, **more: Any) -> AsyncIterator[Class]:
+async def class_in(
+    folder: Path, questions: list[dict[str, Any]] = QUESTIONS, **more: Any
+) -> AsyncIterator[Class]:
     """Serve a class that keeps its answers in *folder*."""
     store = Store(folder / "class" / "answers.sqlite")
-    room = Room(store, QUESTIONS)
+    room = Room(store, questions)
     server = HTTPServer(application(room, folder / "site", "http://here/", **more))
     socket, port = bind_unused_port(address=HOST)
     server.add_socket(socket)
-    one = Class(room, f"http://{HOST}:{port}{more.get('base', '/')}")
+    address = f"http://{HOST}:{port}{more.get('base', '/')}"
+    one = Class(room, address, asyncio.get_running_loop())
     try:
         yield one
     finally:
@@ -169,3 +180,26 @@ async def class_in(folder: Path, **more: Any) -> AsyncIterator[Class]:
             await asyncio.sleep(0)
         await server.close_all_connections()
         store.base.close()
+
+
+@contextmanager
+def class_beside(folder: Path, questions: list[dict[str, Any]]) -> Iterator[Class]:
+    """Serve a class in a thread, for pages of a browser."""
+    ready: queue.Queue[Any] = queue.Queue()
+
+    async def serve() -> None:
+        async with class_in(folder, questions) as one:
+            end = asyncio.Event()
+            ready.put((one, end))
+            await end.wait()
+            for page in [*one.room.learners, *one.room.boards]:
+                page.close()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    one, end = ready.get(timeout=30)
+    try:
+        yield one
+    finally:
+        one.loop.call_soon_threadsafe(end.set)
+        thread.join()

@@ -165,3 +165,24 @@ if not LEFT:  # or learners wait
     subprocess.run(
         [*c.Spawner.cmd, "--prepare"], check=True, env={**os.environ, "PATH": PATH}
     )
+
+# A board on which the class sees what all predict. LESSONS_CLASS is the address at which learners
+# come to it before they log in, such as http://lessons.school:8000/services/class/
+if BOARD := os.environ.get("LESSONS_CLASS"):
+    HEARS = PORT + 3
+    ASKED = ["--at", BOARD, "--lessons", "/hub/", "--address", "127.0.0.1"]
+    c.JupyterHub.services = [
+        {
+            "name": "class",
+            "url": f"http://127.0.0.1:{HEARS}",
+            "command": [
+                sys.executable,
+                "-m",
+                "tools.classroom",
+                *ASKED,
+                "--port",
+                str(HEARS),
+            ],
+            "cwd": str(HERE.parent.parent),
+        }
+    ]

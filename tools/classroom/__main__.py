@@ -1,6 +1,6 @@
 """Serves the lessons to the room, takes the learners' answers, and shows them on the teacher's board.
 
-    python -m tools.classroom [--address IP] [--port PORT] [--new] [--lessons URL] [--base PATH]
+    python -m tools.classroom [--address IP] [--port PORT] [--new] [--lessons URL] [--at URL]
 
 The site is built first if it has to be. What is answered is kept in build/class, and a server that
 starts again goes on from there.
@@ -19,6 +19,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 from tornado.httpserver import HTTPServer
@@ -75,11 +76,11 @@ def questions(kept: Path = KEPT) -> list[dict[str, Any]]:
 async def serve(store: Store, asked: argparse.Namespace, ip: str) -> None:
     """Serve a class until Ctrl+C."""
     room = Room(store, questions())
-    learners = asked.lessons or f"http://{ip}:{asked.port}{asked.base}"
-    board = f"http://{ip}:{asked.port}{asked.base}board/?key={room.key}"
-    app = application(room, asked.site, learners, asked.base, asked.lessons)
+    learners = asked.at or f"http://{ip}:{asked.port}/"
+    base = urlsplit(learners).path
+    app = application(room, asked.site, learners, base, asked.lessons)
     limits = {"idle_connection_timeout": 60, "body_timeout": 10, "max_body_size": 10_000}
-    server = HTTPServer(app, xheaders=asked.base != "/", **limits)
+    server = HTTPServer(app, xheaders=bool(asked.at), **limits)
     print(MEANS.format(ip=ip, kept=KEPT), end="", flush=True)
     try:
         server.listen(asked.port, ip)
@@ -87,7 +88,7 @@ async def serve(store: Store, asked: argparse.Namespace, ip: str) -> None:
         targets.stop(why_not(error, ip, asked.port))
     show_code(learners)
     targets.say(f"Learners open {learners}")
-    targets.say(f"The board, for you alone: {board}")
+    targets.say(f"The board, for you alone: {learners}board/?key={room.key}")
     await asyncio.Event().wait()
 
 
@@ -129,12 +130,7 @@ def main() -> None:
         metavar="URL",
         help="where learners work, if not on the site",
     )
-    say(
-        "--base",
-        default="/",
-        metavar="PATH",
-        help="where a proxy puts this server: /services/class/",
-    )
+    say("--at", metavar="URL", help="where learners find this server, if behind a proxy")
     say("--site", type=Path, default=site.SITE, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.site == site.SITE and not asked.lessons:

@@ -9,7 +9,13 @@ const Classroom = {
   found: null, // a promise of `learner.js`; null where there is no class
 
   find() {
-    const [, given] = /(?:^|; )lessonkit-class=([^;]+)/.exec(document.cookie) ?? [];
+    let cookies = "";
+    try {
+      cookies = document.cookie;
+    } catch {
+      // A page without an address of its own has none.
+    }
+    const [, given] = /(?:^|; )lessonkit-class=([^;]+)/.exec(cookies) ?? [];
     if (!given) return null;
     const address = new URL(decodeURIComponent(given), location.href);
     // Whoever may write a cookie for this host may not bring another one into the page.

@@ -30,7 +30,7 @@ class Drawing {
     this.node = html("div", {}, life.watched(this.svg, (width) => this.draw(width)), this.said);
   }
 
-  get = () => this.places;
+  get = () => [...this.places]; // as they are now: they move on
 
   set(places) {
     if (!Array.isArray(places) || places.length !== this.places.length || this.hand) return;

@@ -26,11 +26,11 @@ function mark(model, el, live) {
 
 export default {
   initialize({ model }) {
-    Classroom.join();
     keepSaved(model.widget_manager);
   },
   render({ model, el }) {
     const life = new Life(model);
+    Classroom.join();
     el.classList.add("lk");
     life.listen(el, "keydown", giveBack, true);
     life.listen(el, "keydown", moveOn, true);

@@ -48,7 +48,7 @@ class Placing extends Timeline {
   }
 
   point() {} // of these bars nothing is told yet
-  get = () => this.places;
+  get = () => [...this.places]; // as they are now: they move on
 
   set(places) {
     if (!Array.isArray(places) || places.length !== this.bars.length || this.picked >= 0) return;

@@ -56,7 +56,7 @@ function groupsOf(question, round) {
 
 // ---- how it is drawn ----
 
-const x = (share) => EDGE + share * (WIDE - EDGE - 30);
+const x = (share) => EDGE + share * (WIDE - EDGE - 50);
 const label = (left, y, text, anchor = "middle") =>
   svg("text", { x: left, y, "text-anchor": anchor }, text);
 const canvas = (height, ...inside) => svg("svg", { viewBox: `0 0 ${WIDE} ${height}` }, ...inside);
@@ -83,20 +83,22 @@ function distribution(question, round, isShown) {
 
 const DRAWN = {
   // All bars on one axis: the darker, the more learners put one there.
-  placing({ rows, bars, steps, step, right }, all, isShown) {
+  placing({ rows, bars, given, steps, step, right }, all, isShown) {
     const top = (row) => 10 + row * (TALL + 10), bottom = top(rows.length);
-    const box = (bar, at, more) => {
-      const [row, , length] = bars[bar], width = x(length / steps) - x(0) - 1;
-      return svg("rect", { x: x(at / steps), y: top(row), width, height: TALL, ...more });
+    const box = (row, at, length, more) => {
+      const place = { x: x(at / steps), y: top(row), width: x(length / steps) - x(0) - 1 };
+      return svg("rect", { ...place, height: TALL, fill: rows[row][2], ...more });
     };
     const faint = { "fill-opacity": Math.max(0.04, 0.9 / Math.max(1, all.length)) };
-    const theirs = all.flatMap((said) =>
-      said.map((at, bar) => box(bar, at, { ...faint, fill: rows[bars[bar][0]][2] })));
+    const boxes = (places, more) =>
+      places.map((at, bar) => box(bars[bar][0], at, bars[bar][2], more));
+    const there = given.map(([row, , at, length]) => box(row, at / step, length / step));
     const names = rows.map(([name], row) => label(EDGE - 8, top(row) + 42, name, "end"));
-    const time = (share) => `${Math.round((share * steps * step) / 1000)} ms`;
-    const axis = quarters.map((share) => label(x(share), bottom + 16, time(share)));
-    const truth = isShown ? right.map((at, bar) => box(bar, at, { class: "truth" })) : [];
-    return canvas(bottom + 26, ...names, ...theirs, ...truth, ...axis);
+    const marks = quarters.map((share) => Math.round(share * steps));
+    const axis = marks.map((at) => label(x(at / steps), bottom + 16, `${(at * step) / 1000} ms`));
+    const theirs = all.flatMap((places) => boxes(places, faint));
+    const truth = isShown ? boxes(right, { class: "truth" }) : [];
+    return canvas(bottom + 26, ...names, ...there, ...theirs, ...truth, ...axis);
   },
 
   curve({ values, first, steps, step, unit, knob, right }, all, isShown) {
@@ -107,11 +109,11 @@ const DRAWN = {
     };
     const heights = quarters.map((share) => share * steps);
     const grid = heights.map((at) =>
-      svg("line", { x1: EDGE, x2: WIDE - 30, y1: y(at), y2: y(at), class: "grid" }));
+      svg("line", { x1: EDGE, x2: WIDE - 50, y1: y(at), y2: y(at), class: "grid" }));
     const scale = heights.map((at) =>
       label(EDGE - 8, y(at) + 6, Number((at * step).toPrecision(2)), "end"));
     const below = values.map((value, place) => label(x(place / end), LOW - 18, value));
-    const axes = [label(4, 16, unit, "start"), label(WIDE - 30, LOW + 4, knob, "end")];
+    const axes = [label(4, 16, unit, "start"), label(WIDE - 50, LOW + 4, knob, "end")];
     const drawn = all.map((said) => line(said, "drawn"));
     const truth = isShown ? [line(right, "truth")] : [];
     return canvas(LOW + 10, ...grid, ...scale, ...below, ...axes, ...drawn, ...truth);

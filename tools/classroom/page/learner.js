@@ -41,7 +41,8 @@ const timers = {};
 addEventListener("lessonkit-record", ({ detail: { key, record } }) => {
   written.set(key, record);
   clearTimeout(timers[key]); // a slider writes with each step
-  timers[key] = setTimeout(() => send(key, record), record.reached ? 1000 : 0);
+  if (record.reached) timers[key] = setTimeout(() => send(key, record), 1000);
+  else send(key, record);
 });
 
 function sendAll() {
