@@ -44,6 +44,7 @@ MODULES = {
     "pip",
     "venv",
     "benchmarks",
+    "benchmarks.classroom",
     "benchmarks.hub",
     "benchmarks.job",
     "build",
