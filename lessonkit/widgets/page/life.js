@@ -11,6 +11,7 @@ class Life {
   set = (name, value) => this.given.set(name, value);
   save_changes = () => this.given.save_changes();
   send = (content) => this.given.send(content);
+  off = (event, hear) => this.given.off?.(event, hear);
 
   get widget_manager() {
     return this.given.widget_manager;
@@ -18,7 +19,7 @@ class Life {
 
   on(event, hear) {
     this.given.on(event, hear);
-    this.atEnd(() => this.given.off?.(event, hear));
+    this.atEnd(() => this.off(event, hear));
   }
 
   listen(node, event, hear, options) {
