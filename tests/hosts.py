@@ -72,7 +72,7 @@ def show_lesson(
     *how* is how a page may do it: "flat" has one node per cell, "nested" one section in another,
     "shadow" draws each widget in a shadow, and "frame" each in a frame of its own.
     """
-    nodes = [node_of(place, cell, place in widgets) for place, cell in enumerate(cells)]
+    nodes = [node_of(place, cell) for place, cell in enumerate(cells)]
     inside = nested(cells, nodes) if how == "nested" else "".join(nodes)
     visit.page.set_content(PAGE.format(inside))
     answer_all(visit, widgets)
@@ -85,12 +85,12 @@ def show_lesson(
         visit.page.evaluate(draw, [place, about | module, method])
 
 
-def node_of(place: int, cell: Any, has_widget: bool) -> str:
+def node_of(place: int, cell: Any) -> str:
     """What a page has of a cell: its text, or what it printed; its widget comes later."""
     inside = ""
     if cell.cell_type == "markdown":
         inside = str(mistune.create_markdown(escape=False, plugins=["table"])(cell.source))
-    elif not has_widget:
+    else:
         told = [output.get("text", "") for output in cell.outputs]
         inside = f"<pre>{escape(''.join(told))}</pre>"
     return f'<div id="cell-{place}">{inside}</div>'

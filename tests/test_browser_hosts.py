@@ -174,6 +174,26 @@ def test_what_the_learner_asks_to_see_stays_and_the_rest_is_covered(
         assert late_cell.count() == 1
 
 
+@pytest.mark.parametrize("how", ["flat", "nested", "shadow"])
+def test_the_check_of_the_installation_takes_its_advice_away(
+    browser: Browser, how: str
+) -> None:
+    found = lesson("00_start_here")
+    (place,) = [
+        place for place, cell in enumerate(found.cells) if cell.id == "installation"
+    ]
+    with browser.visit() as visit:
+        show_lesson(visit, found.cells, {}, how)
+        advice = visit.page.get_by_text("If this text stays")
+        assert advice.is_visible()  # a page that shows no widgets
+    with browser.visit() as visit:
+        show_lesson(visit, found.cells, {place: widgets_of(found)[place]}, how)
+        visit.page.get_by_text("page and kernel: hear each other within").wait_for()
+        visit.page.get_by_text("If this text stays").wait_for(state="hidden")
+        assert is_seen(visit, place)
+    assert not visit.errors
+
+
 def test_going_on_and_one_section_at_a_time_work_without_cells(browser: Browser) -> None:
     found = lesson("00_start_here")
     places = {cell.id: place for place, cell in enumerate(found.cells)}

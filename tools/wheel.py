@@ -29,6 +29,15 @@ assert "210 ms" in repr(explore(lambda: ArtificialDataset())), shown
 print(trace)
 """
 
+# A notebook that was opened without what lies beside it
+ALONE = """
+from lessonkit.lessons import find_answers
+
+find_answers()
+import answers_00, answers_11
+assert answers_11.measured()
+"""
+
 
 def main() -> None:
     """Build, look into it, install, try."""
@@ -57,6 +66,7 @@ def main() -> None:
             str(wheel),
         )
         run(python, "-c", TRY, cwd=folder)
+        run(python, "-c", ALONE, cwd=folder)
         run(python, "-m", "lessonkit", "check", cwd=folder)
         run(python, "-m", "lessonkit", "copy", "lessons", cwd=folder)
         copied = {path.name for path in (folder / "lessons").glob("[!.]*")}

@@ -42,15 +42,15 @@ const Classroom = {
 
   // A promise of the moment at which the teacher shows the verdict of a question, or null if there
   // is no class. While it waits, *tell* gets what to say.
-  turn: (about, tell) => Classroom.found && Classroom.wait(about, tell),
+  turn: (life, about, tell) => Classroom.found && Classroom.wait(life, about, tell),
 
-  async wait(about, tell) {
+  async wait(life, about, tell) {
     const learner = await this.found, begun = this.round(about);
     await learner?.first;
     const isHeld = ({ leading, shown }) => leading && !shown.some((one) => this.same(one, about));
     while (learner?.state && isHeld(learner.state)) {
       tell(learner.state.open && this.round(about) > begun ? AGAIN : WAITING);
-      await new Promise((go) => addEventListener("lessonkit-class", go, { once: true }));
+      await new Promise((go) => life.listen(window, "lessonkit-class", go, { once: true }));
     }
   },
 };

@@ -164,7 +164,8 @@ class Predict {
     if (verdict.tries.length <= this.tried.length) this.tried = this.tried.map(told);
     if (!verdict.tries.length) this.shown = true;
     this.heard = verdict;
-    const turn = Classroom.turn(this.record.about, (text) => (this.said.textContent = text));
+    const wait = (text) => (this.said.textContent = text);
+    const turn = Classroom.turn(this.model, this.record.about, wait);
     if (turn) {
       this.waits = true;
       this.keep();
