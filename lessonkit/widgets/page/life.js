@@ -22,6 +22,8 @@ class Life {
     this.atEnd(() => this.off(event, hear));
   }
 
+  off = (event, hear) => this.given.off?.(event, hear);
+
   listen(node, event, hear, options) {
     node.addEventListener(event, hear, options);
     this.atEnd(() => node.removeEventListener(event, hear, options));
