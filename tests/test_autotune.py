@@ -43,7 +43,7 @@ def test_lesson_is_tuned_to_two_calls_and_one_place() -> None:
     trace = benchmark(tuned.dataset, machine=SMALL)
     assert round(trace.duration * 1e3, 6) == 1010
     assert round(trace.per_sample * 1e3, 6) == 25.25
-    assert tuned.reason.endswith("Map is at its limit")
+    assert tuned.reason.endswith("Map has its largest number")
 
 
 def test_no_more_calls_than_bring_something() -> None:

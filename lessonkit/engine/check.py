@@ -68,7 +68,7 @@ def cost(name: str, value: Any) -> Any:
 
 def cost_of_bytes(name: str, value: Any) -> Any:
     """Return *value* as seconds, or as a function of the bytes of a batch that gives seconds."""
-    if hasattr(value, "price"):  # a cost of elements
+    if hasattr(value, "price_of"):  # a cost of elements
         allowed = "must be a number of seconds, or a function of the bytes of a batch"
         raise TypeError(f"{name}={value!r}: {allowed}")
     return cost(name, value)
@@ -108,8 +108,8 @@ two_times = must_be(
     lambda value: (
         isinstance(value, tuple)
         and len(value) == 2
-        and not hasattr(value[0], "price")  # a cost of elements
-        and not hasattr(value[1], "price")
+        and not hasattr(value[0], "price_of")  # a cost of elements
+        and not hasattr(value[1], "price_of")
     ),
 )
 name_of_stage = must_be("a name", lambda value: isinstance(value, str) and value != "")

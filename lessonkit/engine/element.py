@@ -10,8 +10,6 @@ from reprlib import repr as short  # for values that may be large
 from types import SimpleNamespace
 from typing import Any
 
-from . import check
-
 
 class Batch(list[Any]):
     """A list with a tensor's arithmetic: element by element, at any depth. All else is a list's.
@@ -164,17 +162,6 @@ def size_of(value: Any, otherwise: int) -> int:
         return size_of(tuple(value.values()), otherwise)
     nbytes = getattr(value, "nbytes", None)
     return nbytes if isinstance(nbytes, int) else otherwise
-
-
-def nbytes_of(value: Any, nbytes: Bytes, before: int) -> int:
-    """Return the bytes of *value*: by *nbytes*, else its own, else as many as *before*."""
-    if nbytes is None:
-        return size_of(value, before)
-    return (
-        check.integer(check.ArgumentOf("nbytes", value), nbytes(value), least=0)
-        if callable(nbytes)
-        else nbytes
-    )
 
 
 # ---- structures: tuples, also named ones, and dicts ----

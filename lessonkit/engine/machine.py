@@ -156,21 +156,13 @@ StorageRead = tuple[Any, float]
 Price = int | StorageRead | Callable[[Element], int | StorageRead]
 
 
-class Priced:
-    """A cost of this package, which knows more of an element than its value."""
-
-    def price(self, element: Element) -> int | StorageRead:
-        """Return what *element* costs."""
-        raise NotImplementedError
-
-
 def price(cost: Cost, name: str, hint: str = "", *, of_bytes: bool = False) -> Price:
     """Return *cost* in nanoseconds: a number, or a function of the element, refused as *name*.
 
     With *of_bytes* it is a function of the bytes of an element, and not of its value.
     """
-    if isinstance(cost, Priced):
-        return cost.price
+    if hasattr(cost, "price_of"):  # a cost of elements, which knows more than their values
+        return cost.price_of  # type: ignore[no-any-return]
     if not callable(cost):  # it was checked where it was given
         return round(cost * 1e9)
 
@@ -185,7 +177,7 @@ def price(cost: Cost, name: str, hint: str = "", *, of_bytes: bool = False) -> P
 
 
 @dataclass(frozen=True)
-class per_sample(Priced):  # noqa: N801 - used like a function, and its repr is the call
+class per_sample:  # noqa: N801 - used like a function, and its repr is the call
     """A cost that grows with a batch: *per_call*, and *seconds* for each sample.
 
     >>> per_sample(0.001)([7, 8, 9])
@@ -203,13 +195,13 @@ class per_sample(Priced):  # noqa: N801 - used like a function, and its repr is 
         has_length = hasattr(batch, "__len__") and getattr(batch, "shape", None) != ()
         return self.per_call + self.seconds * (len(batch) if has_length else 1)
 
-    def price(self, element: Element) -> int:
+    def price_of(self, element: Element) -> int:
         # The element knows how many samples it holds; an image's length is not that.
         return round((self.per_call + self.seconds * element.samples) * 1e9)
 
 
 @dataclass(frozen=True)
-class straggler(Priced):  # noqa: N801
+class straggler:  # noqa: N801
     """A cost of *usual*, and of *slow* for the last of every *every* elements.
 
     An integer counts by its value, any other element by the number of its sample.
@@ -230,7 +222,7 @@ class straggler(Priced):  # noqa: N801
     def __call__(self, value: Any) -> float:
         return self.slow if as_int(value) % self.every == self.every - 1 else self.usual
 
-    def price(self, element: Element) -> int:
+    def price_of(self, element: Element) -> int:
         value = element.value
         return round(
             self(int(value) if isinstance(value, Integral) else element.number) * 1e9

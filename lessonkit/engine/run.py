@@ -21,7 +21,7 @@ from itertools import count
 from typing import Any
 
 from . import check
-from .element import NOTHING, Bytes, Element, nbytes_of, stack
+from .element import NOTHING, Bytes, Element, size_of, stack
 from .machine import (
     NO_WORK,
     Machine,
@@ -291,11 +291,18 @@ class Run(ABC):
         """Call a *function* that only tells something: it spends no time, and may raise."""
         return self.call_without_lock(NO_WORK, function, *arguments)
 
-    def measure(self, value: Any, nbytes: Bytes, before: int) -> int:
-        """Return the bytes of *value*: by *nbytes*, else its own, else as many as *before*."""
-        if callable(nbytes):
-            return int(self.ask(nbytes_of, value, nbytes, before))
-        return nbytes_of(value, nbytes, before)
+    def measure(self, element: Element, nbytes: Bytes) -> None:
+        """Note how many bytes *element* has: by *nbytes*, else its own, else as many as before."""
+        if not self.sized:
+            return
+        if nbytes is None:
+            element.nbytes = size_of(element.value, element.nbytes)
+        elif callable(nbytes):
+            given = self.ask(nbytes, element.value)
+            name = check.ArgumentOf("nbytes", element.value)
+            element.nbytes = check.integer(name, given, least=0)
+        else:
+            element.nbytes = nbytes
 
     def stack(self, element: Element, name: Callable[[], Name]) -> None:
         """Stack the values that *element* holds; for real the time is that of stage *name*."""

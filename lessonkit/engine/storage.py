@@ -17,7 +17,7 @@ from typing import Any
 
 from . import check
 from .element import Element
-from .machine import Priced, StorageRead
+from .machine import StorageRead
 from .run import Resource
 from .trace import TRAIN, Name
 
@@ -210,7 +210,7 @@ class Storage:
 
 
 @dataclass(frozen=True)
-class Read(Priced):
+class Read:
     """The cost of reading some bytes of a storage."""
 
     storage: Storage
@@ -220,7 +220,7 @@ class Read(Priced):
         """Return the seconds of the read of *value* if nothing else is read."""
         return self.storage.first_byte + self.bytes_of(value) / self.storage.most
 
-    def price(self, element: Element) -> StorageRead:
+    def price_of(self, element: Element) -> StorageRead:
         return self.storage, self.bytes_of(element.value)
 
     def bytes_of(self, value: Any) -> float:

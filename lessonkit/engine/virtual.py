@@ -113,17 +113,19 @@ class Virtual(Run):
         element: Element = NOTHING,
         kind: str = "wait",
     ) -> Waits:
-        if type(cost) is not int or cost < 0 or kind != "wait":
+        if not cost:
+            return
+        if type(cost) is not int or kind != "wait" or cost < 0:
             yield from self.spend_held(cost, stage, element, kind)
-        elif cost:
-            began = self.time
-            due = began + cost
-            if self.in_step or self.ready or (self.sleeping and self.sleeping[0][0] <= due):
-                yield due
-            else:  # nothing else is due before, and no other rank may be
-                self.time = due
-            if self.recorder is not None:
-                self.record_span(stage, kind, began, due, element)
+            return
+        began = self.time
+        due = began + cost
+        if self.in_step or self.ready or (self.sleeping and self.sleeping[0][0] <= due):
+            yield due
+        else:  # nothing else is due before, and no other rank may be
+            self.time = due
+        if self.recorder is not None:
+            self.record_span(stage, kind, began, due, element)
 
     @types.coroutine
     def keep_step(self) -> Waits:

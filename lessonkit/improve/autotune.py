@@ -72,7 +72,9 @@ def autotune(
 def open_numbers(
     root: Node, cores: int, most_slots: int
 ) -> tuple[dict[Knob, int | None], dict[Knob, tuple[str, int]]]:
-    """Return how many files each interleave opens, and the knobs to set, each with name and limit.
+    """Return how many files each interleave opens, and the knobs to set.
+
+    Each knob has a name and its largest number.
 
     The order of the elements depends on the open files: their number is not to be found,
     and stays what it was.
@@ -115,12 +117,12 @@ class SearchStep(NamedTuple):
 
 @dataclass
 class Search:
-    """A search for numbers, by name each from 1 to its limit; what *run* says of a setting decides.
+    """A search for numbers, each from 1 to the one in *most*; what *run* says of a setting decides.
 
     Runs that take more than *memory* bytes are worse than all others. No setting runs twice.
     """
 
-    limits: dict[str, int]
+    most: dict[str, int]
     run: Callable[[Setting], Tried]
     memory: float = math.inf
     tried: dict[Setting, Tried] = field(default_factory=dict)
@@ -130,7 +132,7 @@ class Search:
 
     def found(self) -> Setting:
         """Return the setting that takes least of those as fast as the fastest."""
-        start = (1,) * len(self.limits)
+        start = (1,) * len(self.most)
         self.price(start)
         self.note(start, start, "where the search begins", accepted=True)
         fastest = self.climb(start)
@@ -157,14 +159,14 @@ class Search:
         """
         return [
             (*here[:place], value, *here[place + 1 :])
-            for place, most in enumerate(self.limits.values())
+            for place, most in enumerate(self.most.values())
             for value in range(1, most + 1)
             if value <= 8 or value % 8 == 0 or abs(value - here[place]) == 1
         ]
 
     def all_alike(self) -> list[Setting]:
-        """List the settings in which all numbers are one, or their limit if that is less."""
-        most = self.limits.values()
+        """List the settings in which all numbers are one, or their largest if that is less."""
+        most = self.most.values()
         return [tuple(min(value, one) for one in most) for value in range(1, max(most) + 1)]
 
     def price(self, setting: Setting) -> tuple[float, ...]:
@@ -197,7 +199,7 @@ class Search:
         self, here: Setting, there: Setting, why: str, *, accepted: bool = False
     ) -> None:
         """Note the numbers that changed from *here* to *there*, or all of them at the start."""
-        numbers = [*zip(self.limits, here, there, strict=True)]
+        numbers = [*zip(self.most, here, there, strict=True)]
         changed = [f"{name} {old} -> {new}" for name, old, new in numbers if old != new]
         words = ", ".join(changed or [f"{name} {new}" for name, _, new in numbers])
         self.steps.append(SearchStep(words, there, self.tried[there], accepted, why))
@@ -210,9 +212,9 @@ class Search:
         reasons = [
             "no change of one number, or of all, is faster, and none within 2 % needs less"
         ]
-        for (name, most), number in zip(self.limits.items(), setting, strict=True):
+        for (name, most), number in zip(self.most.items(), setting, strict=True):
             if number == most:
-                reasons.append(f"{name} is at its limit")
+                reasons.append(f"{name} has its largest number")
         tight = [one for one in self.tried.values() if one.memory > self.memory]
         if any(one.seconds < took.seconds / self.as_fast for one in tight):
             reasons.append(f"what is faster does not fit into {size(self.memory)}")

@@ -25,7 +25,6 @@ from lessonkit.engine.element import END, Element, as_int
 from lessonkit.engine.machine import (
     Cost,
     Function,
-    Priced,
     WorkLog,
     current,
     number_in_hand,
@@ -318,7 +317,7 @@ def kind(calls: list[Call], ticks: list[float]) -> str:
 
 
 @dataclass(frozen=True)
-class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the call
+class fitted:  # noqa: N801 - used like a function, and its repr is the call
     """A measured cost: the time of an element that was *seen*, one of *times* for any other.
 
     Elements go by their numbers, so every run chooses the same one.
@@ -339,7 +338,7 @@ class fitted(Priced):  # noqa: N801 - used like a function, and its repr is the 
         usual = self.times[int(as_int(number) * 0.618033988749895 % 1 * len(self.times))]
         return self.seen.get(number, usual)
 
-    def price(self, element: Element) -> int:
+    def price_of(self, element: Element) -> int:
         return round(self(element.number) * 1e9)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import BatchNumber, Element, Failure
-from lessonkit.engine.node import Node, fold, is_repeatable
+from lessonkit.engine.node import Node, is_repeatable, sites
 from lessonkit.engine.run import Run, Task
 from lessonkit.engine.trace import LOOP, Name, Position
 
@@ -155,7 +155,7 @@ def open_whole(
     Raises RecursionError if it is too long for that, too: 1,000 operators in a row can run, in some
     versions of Python 400.
     """
-    length = fold(node, lambda _, before: 1 + max(before, default=-1))
+    length = max(map(len, sites(node))) - 1  # without the source
     if FRAMES * length > MOST_FRAMES:
         raise RecursionError(f"{length} operators in a row: more than Python can nest")
     sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES * length + ROOM))
@@ -174,9 +174,9 @@ def joined(run: Run, parts: list[Element], value: Any) -> Element:
     """Make one element of *value* and of its *parts*, which it remembers."""
     element = Element(value)
     element.number = BatchNumber([part.number for part in parts])
-    element.samples = sum(part.samples for part in parts)
+    element.samples = sum([part.samples for part in parts])
     if run.recorder is not None:
         element.key = run.recorder.join([part.key for part in parts])
     if run.sized:
-        element.nbytes = sum(part.nbytes for part in parts)
+        element.nbytes = sum([part.nbytes for part in parts])
     return element

@@ -10,14 +10,14 @@ from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL
 
 from .base import Scope, Stream, attempt, operator
-from .sources import SlowFile
+from .sources import Listed, SlowFile
 
 
 @operator("map")
 def open_map(scope: Scope, node: Node) -> Stream:
-    """Open *node*; if it only costs time, as one more step of the file that it reads."""
+    """Open *node*; if it only costs time, as one more step of the source that it reads."""
     stream = SequentialMap(scope, node)
-    if stream.calls or not isinstance(stream.input, SlowFile):
+    if stream.calls or not isinstance(stream.input, (Listed, SlowFile)):
         return stream
     stream.input.steps.append((stream.price, stream.stage, stream.kind))
     return stream.input
@@ -47,8 +47,7 @@ class SequentialMap(Stream):
         element.value = await run.apply(
             function, element, self.stage, self.price, self.kind
         )
-        if run.sized:
-            element.nbytes = run.measure(element.value, self.nbytes, element.nbytes)
+        run.measure(element, self.nbytes)
 
 
 @operator("map", parallel=True)

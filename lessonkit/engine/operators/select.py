@@ -66,7 +66,7 @@ def open_shard(scope: Scope, node: Node) -> Stream:
     """Open the shard *node*; of a list or a range nothing is made that other shards give."""
     shard = Shard(scope, node)
     source = shard.input
-    if not isinstance(source, Listed):
+    if not isinstance(source, Listed) or source.steps:
         return shard
     source.given += shard.index % shard.num_shards * source.stride
     source.stride *= shard.num_shards

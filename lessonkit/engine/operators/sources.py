@@ -5,14 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from lessonkit.engine.element import END, Bytes, Element, as_specified
-from lessonkit.engine.machine import price
-from lessonkit.engine.trace import OPEN, READ
+from lessonkit.engine.machine import Price, price
+from lessonkit.engine.trace import OPEN, READ, Name
 
 from .base import Stream, operator
 
 
 class Source(Stream):
-    """A stream that makes elements and numbers them."""
+    """A stream that makes elements and numbers them.
+
+    *steps* has what each element costs: the price, the stage and the kind of work. A map that only
+    costs time is one more step of the source that it reads.
+    """
 
     nbytes: Bytes = None
     given = 0  # the position of the next sample
@@ -22,6 +26,7 @@ class Source(Stream):
     def prepare(self) -> None:
         recorder = self.recorder
         self.origin = self.scope.origin
+        self.steps: list[tuple[Price, Name, str]] = []
         if recorder is not None:
             outer = None
             if self.origin:  # the same file in every epoch
@@ -30,21 +35,14 @@ class Source(Stream):
             self.instance = recorder.opened(self.scope.position, outer)
             self.epoch = next(self.run.current.process.passes[self.instance])
 
-    def begin(self) -> Element:
-        """Make the next element of this source, still without a value."""
-        origin = self.origin
-        element = Element(())
-        element.number = self.given if origin is None else (origin.number, self.given)
-        if self.recorder is not None:
-            element.key = self.recorder.identify(self.instance, self.epoch, self.given)
-        return element
-
-    def give(self, element: Element, value: Any) -> Element:
-        """Give *element* its *value*, and go on to the next sample."""
-        element.value = value
-        if self.run.sized and not (self.nbytes is None and type(value) is int):
-            element.nbytes = self.run.measure(value, self.nbytes, 0)
+    def make(self, value: Any) -> Element:
+        """Make the next element of this source, and go on to the next sample."""
+        element = Element(value)
+        sample = self.given
         self.given += self.stride
+        element.number = sample if self.origin is None else (self.origin.number, sample)
+        if self.recorder is not None:
+            element.key = self.recorder.identify(self.instance, self.epoch, sample)
         return element
 
     def file(self, change: int) -> None:
@@ -61,12 +59,22 @@ class Source(Stream):
 @operator("from_list")
 @operator("range")
 class Listed(Source):
-    """Gives values that are there already, in no time."""
+    """Gives values that are there already; only the steps take time."""
 
     async def next(self) -> Element:
+        element = self.take()
+        if element is not END:
+            for cost, stage, kind in self.steps:
+                await self.run.spend(cost, stage, element, kind)
+        return element
+
+    def take(self) -> Element:
+        """Return the next element, or END."""
         if self.given >= len(self.values):
             return END
-        return self.give(self.begin(), self.values[self.given])
+        element = self.make(self.values[self.given])
+        self.run.measure(element, self.nbytes)
+        return element
 
 
 @operator("from_generator")
@@ -86,7 +94,7 @@ class Generated(Source):
         if not self.is_open:
             self.file(+1)
         value = END
-        element = self.begin()
+        element = self.make(())
         try:
             value = await self.run.apply(self.advance, element, self.read_stage)
         finally:
@@ -98,7 +106,9 @@ class Generated(Source):
         if self.output_signature is not None:
             # Or an error in its place: the next may fit
             value = as_specified(value, self.output_signature)
-        return self.give(element, value)
+        element.value = value
+        self.run.measure(element, self.nbytes)
+        return element
 
     def advance(self) -> Any:
         if self.iterator is None:
@@ -131,8 +141,7 @@ class SlowFile(Source):
         self.open_stage = name("Open", OPEN)
         self.read_stage = name("Read", READ)
         self.price_of_open = price(costs["open"], "open")
-        # The costs of each sample, in order; maps that only cost time add theirs
-        self.steps = [(price(costs["read"], "read"), self.read_stage, "wait")]
+        self.steps.append((price(costs["read"], "read"), self.read_stage, "wait"))
 
     async def next(self) -> Element:
         if not self.begun:
@@ -146,7 +155,8 @@ class SlowFile(Source):
         if self.given == self.num_samples:
             self.close()
             return END
-        element = self.give(self.begin(), self.given)
+        element = self.make(self.given)
+        self.run.measure(element, self.nbytes)
         for cost, stage, kind in self.steps:
             await self.run.spend(cost, stage, element, kind)
         return element

@@ -62,14 +62,10 @@ class Loader(Stream):
             if isinstance(error.__cause__, StopIteration):  # as if the data ended here
                 return END
             raise
-        self.count(number, element)
+        if self.recorder is not None:
+            self.recorder.numbers[element.key] = number
         await self.run.spend(self.handling.ask)
         return element
-
-    def count(self, number: int, batch: Element) -> None:
-        """Record the *number* that a *batch* has in this epoch."""
-        if self.recorder is not None:
-            self.recorder.numbers[batch.key] = number
 
     async def begin(self) -> None:
         """Open the dataset."""
@@ -189,7 +185,7 @@ class LoaderWithWorkers(Loader):
         await (self.resume() if state.workers or state.children else self.start_workers())
         self.batches = self.indices()
         for _ in range(self.most):
-            await self.send()
+            await self.run.spend(self.send())
 
     async def start_workers(self) -> None:
         """Start the workers. They stay to the end of a benchmark, or as long as the loader."""
@@ -257,18 +253,22 @@ class LoaderWithWorkers(Loader):
             await self.begin()
         if self.finished:
             return END
-        await self.run.spend(self.handling.ask)
+        run = self.run
+        if self.handling.ask:
+            await run.spend(self.handling.ask)
         request = await self.next_made()
         if request is None:
             self.finished = True
             await self.end_workers()
             return END
         del self.requests[request.number]
-        if is_batch(request.result):
+        if request.number == self.next_number:
+            self.next_number += 1
+        if self.recorder is not None and is_batch(request.result):
             self.leave(request.result)
         if self.handling.take:
             await self.take(request)
-        await self.send()
+        await run.spend(self.send())
         element = request.result
         if type(element) is Failure:
             return END if isinstance(element.value, StopIteration) else settle(element)
@@ -291,29 +291,34 @@ class LoaderWithWorkers(Loader):
             if came.is_last:
                 self.active[came.worker] = False
                 if came.result is END:
-                    await self.send()
+                    await self.run.spend(self.send())
                     continue
             came.received = True
             if not self.in_order:
                 return came
         return None
 
-    async def send(self) -> None:
-        """Send the next request, if there is one, to the next worker that has not ended."""
+    def send(self) -> int:
+        """Send the next request, if there is one, to the next worker that has not ended.
+
+        Returns how long that takes.
+        """
         if (indices := next(self.batches, END)) is END:
-            return
+            return 0
         for number in islice(self.cycle, self.num_workers):
-            load = (request.worker == number for request in self.requests.values())
-            if self.active[number] and (
-                self.in_order or sum(load) < self.most // sum(self.active)
-            ):
-                sent = self.run.time + self.handling.send
-                request = Request(self.sent, indices, number, sent)
+            if self.active[number] and (self.in_order or self.has_room(number)):
+                duration: int = self.handling.send
+                request = Request(self.sent, indices, number, self.run.time + duration)
                 self.requests[self.sent] = request
                 self.sent += 1
                 self.workers[number].give(request)
-                await self.run.spend(self.handling.send)
-                return
+                return duration
+        return 0
+
+    def has_room(self, number: int) -> bool:
+        """Whether worker *number* has fewer requests than its share of those at the same time."""
+        load = [request.worker for request in self.requests.values()].count(number)
+        return load < self.most // sum(self.active)
 
     async def take(self, request: Request) -> None:
         """Spend the loop's own time on a batch."""
@@ -323,9 +328,13 @@ class LoaderWithWorkers(Loader):
     def arrive(self, request: Request, result: Element | None) -> None:
         """Take the *result* of a request from a worker; None if it is ready for another epoch."""
         request.result = result
+        # Not of a loop that was left
         if (
-            is_batch(request.result) and request.number in self.requests
-        ):  # not of a loop that was left
+            self.recorder is not None
+            and is_batch(result)
+            and request.number in self.requests
+        ):
             self.enter(request.result)
         self.arrived.append(request)
-        self.news.changed()
+        if self.news.waiting:
+            self.news.changed()

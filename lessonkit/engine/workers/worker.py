@@ -20,25 +20,28 @@ Indices = list[int] | int | None
 
 @operator("asked")
 class Asked(Listed):
-    """Gives the samples that were asked for by number: one, or all of a batch as one element."""
+    """Gives the sample whose number is *asked*; or, for one call, all of a batch as one element."""
 
-    element: Element
+    asked: Any
 
     def prepare(self) -> None:
         super().prepare()
         self.maker.source = self
 
-    async def next(self) -> Element:
-        return self.element
+    def take(self) -> Element:
+        if not self.one_call:
+            return self.sample(self.asked)
+        parts = [self.sample(index) for index in self.asked]
+        return joined(self.run, parts, stack([part.value for part in parts]))
 
-    def ask(self, index: int) -> Element:
-        """Take sample number *index*; as in PyTorch, a negative one counts from the end."""
+    def sample(self, index: int) -> Element:
+        """Make sample number *index*; as in PyTorch, a negative one counts from the end."""
         if self.kept is not None:
-            self.element = (self.kept.elements or [])[index].copy()
-        else:
-            self.given = index if index >= 0 else index + len(self.values)
-            self.element = self.give(self.begin(), self.values[index])
-        return self.element
+            return self.kept.elements[index].copy()  # type: ignore[no-any-return]
+        self.given = index if index >= 0 else index + len(self.values)
+        element = self.make(self.values[index])
+        self.run.measure(element, self.nbytes)
+        return element
 
 
 class Message(str):
@@ -108,8 +111,14 @@ class BatchMaker:
         values = given.get("values", ())
         if is_share:
             values = values[base.arguments["index"] :: base.arguments["num_shards"]]
-        asked = {"values": values, "nbytes": given.get("nbytes"), "kept": loader.kept}
-        node = Node("asked", (), asked | {"maker": self})
+        arguments = {
+            "values": values,
+            "nbytes": given.get("nbytes"),
+            "kept": loader.kept,
+            "one_call": self.one_call,
+            "maker": self,
+        }
+        node = Node("asked", (), arguments)
         self.stream = scope.open(swap(pipeline, base, node))
 
     def close(self) -> None:
@@ -135,7 +144,7 @@ class BatchMaker:
     async def batch(self, indices: Any) -> Element:
         """Make the batch of *indices*; return END where an iterable has no more."""
         loader = self.loader
-        parts = list[Element]()
+        parts: list[Element] = []
         if loader.base is None:
             while not self.exhausted and len(parts) < (loader.batch_size or 1):
                 element = await self.stream.next()
@@ -145,15 +154,12 @@ class BatchMaker:
                     parts.append(element)
             if not parts or (self.exhausted and loader.drop_last):
                 return END
-        elif not self.one_call:
-            for index in (indices,) if loader.batch_size is None else indices:
-                self.source.ask(index)
-                parts.append(await self.stream.next())
         else:
-            parts = [self.source.ask(index) for index in indices]
-            values = stack([part.value for part in parts])
-            self.source.element = joined(self.run, parts, values)
-            parts = [await self.stream.next()]
+            stream = self.stream
+            source = self.source
+            is_one = self.one_call or loader.batch_size is None
+            for source.asked in [indices] if is_one else indices:
+                parts.append(await stream.next())
         return await self.collated(parts)
 
     async def collated(self, parts: list[Element]) -> Element:
@@ -239,7 +245,8 @@ class Worker(BatchMaker):
     def give(self, request: Request | None) -> None:
         """Put a request into its queue; after None it ends."""
         self.requests.append(request)
-        self.gate.changed()
+        if self.gate.waiting:
+            self.gate.changed()
 
     def end(self) -> None:
         """End it now, if it has begun."""
@@ -256,12 +263,14 @@ class Worker(BatchMaker):
         await run.spend(start, self.loader.start_stage)
         await self.prepare()
         while True:
-            await run.until(self.gate, lambda: requests, "buffer empty")
+            if not requests:
+                await run.until(self.gate, requests.__len__, "buffer empty")
             if (request := requests.popleft()) is None:
                 break
             handling = self.loader.handling
             result = None
-            await run.spend(max(0, request.sent + handling.hop - run.time))
+            if (due := request.sent + handling.hop) > run.time:
+                await run.spend(due - run.time)
             if request.number < 0:
                 self.loader = request.indices
                 self.ended = False
@@ -293,11 +302,13 @@ class Worker(BatchMaker):
             died = f"DataLoader worker {self.number} exited unexpectedly"
             return Failure(RuntimeError(died))
         if is_batch(made):
-            self.loader.count(request.number, made)
-            if began > request.sent and run.recorder is not None:
-                queued = run.recorder.queued
-                for time, change in (request.sent, 1), (began, -1):
-                    queued.append((self.loader.queue, time, change, made.key, 0))
+            if (recorder := run.recorder) is not None:
+                recorder.numbers[made.key] = request.number
+                if began > request.sent:
+                    for time, change in (request.sent, 1), (began, -1):
+                        recorder.queued.append(
+                            (self.loader.queue, time, change, made.key, 0)
+                        )
             await run.spend(self.transfer, self.loader.transfer_stage, made)
         return made
 
