@@ -16,12 +16,7 @@ from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import Bytes, signature
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Cost, Function
-from lessonkit.engine.node import (
-    METHODS,
-    Description,
-    Node,
-    gives_single_values,
-)
+from lessonkit.engine.node import METHODS, Description, Node, gives_single_values
 
 from .code import PROGRAMS, expression
 from .engine import check

@@ -22,14 +22,7 @@ from typing import Any
 
 from . import check
 from .element import NOTHING, Bytes, Element, size_of, stack
-from .machine import (
-    NO_WORK,
-    Machine,
-    NodeStates,
-    Price,
-    WorkerInfo,
-    WorkLog,
-)
+from .machine import NO_WORK, Machine, NodeStates, Price, WorkerInfo, WorkLog
 from .trace import Name, Position, Recorder, Site
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock

@@ -21,13 +21,7 @@ from lessonkit.loader import DataLoader
 from lessonkit.loops.measure import measure_functions
 
 from .numbers import JobNumbers, StepNumbers, measure_numbers
-from .watching import (
-    OnDevice,
-    Subject,
-    Watch,
-    restored,
-    size_of_batch,
-)
+from .watching import OnDevice, Subject, Watch, restored, size_of_batch
 
 AGAIN = 13.0  # s; runs are repeated until then
 PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself

@@ -22,14 +22,7 @@ from typing import Any, NamedTuple
 from lessonkit.dataset import Dataset, Result
 from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, as_int
-from lessonkit.engine.machine import (
-    Cost,
-    Function,
-    WorkLog,
-    current,
-    number_in_hand,
-    work,
-)
+from lessonkit.engine.machine import Cost, Function, WorkLog, current, number_in_hand, work
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.words import milliseconds
 

@@ -13,12 +13,7 @@ from lessonkit.engine.node import Description
 from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
 
-from .base import (
-    Stream,
-    attempt,
-    open_whole,
-    operator,
-)
+from .base import Stream, attempt, open_whole, operator
 
 
 class Interleave(Stream):
