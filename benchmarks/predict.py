@@ -1,5 +1,6 @@
 """`measure`: how well costs measured at one setting foretell real runs at others."""
 
+import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -117,7 +118,11 @@ def ratios() -> Iterator[float]:
 def rows(quick: bool) -> Iterator[str]:
     """How far predictions are off."""
     passes = [list(ratios()) for _ in range(1 if quick else 5)]
-    off = [abs(median(of_one) - 1) * 100 for of_one in zip(*passes, strict=True)]
+    cases = [(dataset, settings) for dataset, others in PIPELINES for settings in others]
+    found = [median(of_one) - 1 for of_one in zip(*passes, strict=True)]
+    for (dataset, settings), ratio in zip(cases, found, strict=True):
+        print(f"{ratio:+6.1%}  {dataset!r}  {settings}", file=sys.stderr, flush=True)
+    off = [100 * abs(ratio) for ratio in found]
     what = f"measure: of {len(off)} other settings, off by: median"
     yield limited(what, median(off), OFF, "%")
     yield limited(

@@ -85,9 +85,9 @@ class Job:
         """Whether each worker gives all samples of an iterable, so an epoch has more of them."""
         return any(total > AS_MANY * self.samples for total in self.numbers.totals.values())
 
-    def as_many(self, workers: int, others: int) -> bool:
-        """Whether an epoch has as many samples with a number of *workers* as with *others*."""
-        few, many = sorted((self.total(workers), self.total(others)))
+    def as_many(self, workers: int) -> bool:
+        """Whether an epoch has as many samples with a number of *workers* as it has now."""
+        few, many = sorted(map(self.total, (workers, self.said["num_workers"])))
         return many <= AS_MANY * few
 
     def count(self, setting: dict[str, Any]) -> int:

@@ -177,7 +177,7 @@ class Recommendation:
         """Return how many samples an epoch has with each number of workers, if these differ."""
         job = self.job
         counts = sorted({0, job.said["num_workers"], *job.numbers.totals})
-        if all(job.as_many(workers, 0) for workers in counts):
+        if all(map(job.as_many, counts)):
             return []
         lines = [
             f"num_workers={workers}: {counted(round(job.total(workers)), 'samples')}"
@@ -335,8 +335,7 @@ def combinations(job: Job) -> Iterator[Settings]:
     most = min(MOST_WORKERS, (8 if known.waits > known.works else 2) * cores)
     counts = {0, cores, *(2**power for power in range(most.bit_length()))}
     if known.stream:
-        now = job.said["num_workers"]
-        counts = {count for count in (0, 1, now, *known.totals) if job.as_many(count, now)}
+        counts = set(filter(job.as_many, {0, 1, job.said["num_workers"], *known.totals}))
     for workers, threads in product(sorted(counts), sorted(known.threads)):
         ahead = product(DEPTHS, (False, True))
         for factor, stay in ahead if workers else [(job.said["prefetch_factor"], False)]:
