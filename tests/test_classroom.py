@@ -377,7 +377,8 @@ def test_nobody_sees_the_board_without_the_key(name: str, tmp_path: Path) -> Non
         found = await one.get(f"{name}?key={one.room.key}")
         assert found.code == 302  # and the key is no longer in the address
         assert found.headers["Location"] == f"/{name}"
-        assert "HttpOnly" in found.headers["Set-Cookie"]
+        for part in "HttpOnly", "Path=/board", "SameSite=Strict":
+            assert f"; {part}" in found.headers["Set-Cookie"]
         cookie = found.headers["Set-Cookie"].partition(";")[0]
         assert (await one.get(name, Cookie=cookie)).code == 200
 
@@ -407,6 +408,8 @@ def test_a_full_store_says_so_and_takes_what_takes_the_place_of_another(
         learner = await one.learner()
         await learner.answer(record())
         assert "too many answers" in (await learner.answer(record(CHOICE, 1)))["refused"]
+        assert "refused" not in await learner.answer(record(said=105))
+        assert kept(one) == [105]
 
     led(tmp_path, test)
 

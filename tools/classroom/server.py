@@ -285,7 +285,9 @@ class BoardPage(Teacher):
 
     def get(self, name: str) -> None:
         if key := self.get_query_argument("key", ""):
-            self.set_cookie(COOKIE, key, httponly=True, samesite="Strict")
+            # Other servers of this host do not get it: on a Hub these are the learners'.
+            path = f"{self.settings['base']}board"
+            self.set_cookie(COOKIE, key, path=path, httponly=True, samesite="Strict")
             self.redirect(self.request.path)
             return
         self.set_header("Cache-Control", "no-store")
@@ -346,6 +348,8 @@ class Files(StaticFileHandler):
 
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Vary", "Accept-Encoding")
+        # Pages at other ports of this host load the learner's side.
+        self.set_header("Access-Control-Allow-Origin", "*")
         if self.packed:
             self.set_header("Content-Encoding", "gzip")
         lasts = any(part in f"/{path}" for part in LASTING)
@@ -366,14 +370,6 @@ def lead(handler: RequestHandler) -> None:
     """Let all pages of this host find the class, for as long as the browser is open."""
     where = f"//{handler.request.host}{handler.settings['base']}"
     handler.set_cookie("lessonkit-class", quote(where, safe=""))
-
-
-class Learner(StaticFileHandler):
-    """The learner's side, which a page of this host loads from whatever port it has."""
-
-    def set_extra_headers(self, path: str) -> None:
-        self.set_header("Access-Control-Allow-Origin", "*")
-        self.set_header("Cache-Control", "no-cache")
 
 
 def code_of(address: str) -> str:
@@ -399,9 +395,9 @@ def application(
         [
             (f"{base}answers", Answers, given),
             (f"{base}board/live", Board, given),
-            (f"{base}board/(board\\.(?:js|css))", StaticFileHandler, page),
+            (f"{base}board/(board\\.(?:js|css))", Files, page),
             (f"{base}board/(questions.json|answers.csv|)", BoardPage, board),
-            (f"{base}(learner\\.js)", Learner, page),
+            (f"{base}(learner\\.js)", Files, page),
             (base, Elsewhere, {"url": lessons})
             if lessons
             else (f"{base}(.*)", Files, files),

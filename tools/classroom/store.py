@@ -118,14 +118,21 @@ class Store:
 
     def keep(self, learner: int, asked: Asked, of: int, when: str, record: str) -> None:
         """Keep an answer of round *of*, if it is newer than what is there; RefusedError if all is full."""
+        where = (*asked, of, learner)
+        changed = self.base.execute(
+            "UPDATE answers SET time = ?, record = ? WHERE lesson = ? AND kind = ?"
+            " AND question = ? AND round = ? AND learner = ? AND time < ?",
+            (when, record, *where, when),
+        )
+        if changed.rowcount:
+            return
         if self.count >= MOST:
             raise RefusedError(
                 "The class has too many answers: the teacher can begin anew."
             )
         self.count += self.base.execute(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
-            " SET time = excluded.time, record = excluded.record WHERE excluded.time > time",
-            (*asked, of, learner, when, record),
+            "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*where, when, record),
         ).rowcount
 
     def rounds(self, asked: Asked) -> int:

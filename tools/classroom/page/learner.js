@@ -32,6 +32,8 @@ function stamp({ tries = [], right, shown, reached }) {
 function send(key, record) {
   const now = stamp(record), { lesson, kind, question } = state?.asked ?? {};
   if (!now || now === sent[key] || !state || socket.readyState !== WebSocket.OPEN) return;
+  if (socket.told[key] === now) return; // and not acknowledged yet
+  socket.told[key] = now;
   const isAsked = record.question === question && record.kind === kind && record.lesson === lesson;
   const round = isAsked ? state.round : 0;
   socket.send(JSON.stringify({ key, stamp: now, record, round }));
@@ -74,7 +76,7 @@ function hear({ state: next, kept, stamp: its, late, refused }) {
 function connect() {
   const address = new URL("answers", import.meta.url);
   address.protocol = address.protocol.replace("http", "ws");
-  socket = Object.assign(new WebSocket(address), { isNew: true, onopen: greet });
+  socket = Object.assign(new WebSocket(address), { isNew: true, told: {}, onopen: greet });
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
   socket.onclose = async () => {
     say();
