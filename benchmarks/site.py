@@ -90,6 +90,7 @@ def rows(quick: bool) -> Iterator[str]:
         address = f"http://{HOST}:{port}/lessons/"
         with process(command, {}, Path(folder, "log")):
             yield from first_page(address, 1 if quick else FRESH)
+            yield from answers(address, FRESH)
             yield from saved_picture(Path(folder, "picture.html"))
             first: list[tuple[float, float]] = []
             again: list[tuple[float, float]] = []
@@ -211,6 +212,21 @@ def first_page(address: str, times: int) -> Iterator[str]:
             fetched = sum(sizes)
     yield limited("first page over 3 Mbit/s: picture alive", median(took), 1.5, "s")
     yield limited("all of the first page, not compressed", fetched / 1e3, 300, "kB")
+
+
+def answers(address: str, times: int) -> Iterator[str]:
+    """How long a click on a symptom takes until its answer can be read."""
+    from browser import Browser
+
+    took = []
+    with closing(Browser()) as browser, browser.visit() as visit:
+        for number in range(times):
+            visit.page.goto(address)
+            began = perf_counter()
+            visit.page.locator("#lessons-symptoms td a").nth(number).click()
+            visit.page.locator(".lessons-answer").wait_for()
+            took.append(perf_counter() - began)
+    yield limited("a symptom, until its answer is readable", median(took), 0.5, "s")
 
 
 def saved_picture(path: Path) -> Iterator[str]:

@@ -27,8 +27,11 @@ def lessons() -> list[Path]:
 
 
 def find_answers() -> None:
-    """Let Python find what lies beside the lessons, if a notebook was opened without it."""
-    sys.path.append(str(lessons()[0].parent))
+    """Let Python find what lies beside the lessons, if a notebook was opened without it.
+
+    In a browser there are no lessons, and what lies beside them is in Python's path.
+    """
+    sys.path += [str(lesson.parent) for lesson in lessons()[:1]]
 
 
 def copy_lessons(folder: Path) -> list[str]:

@@ -102,6 +102,11 @@ def test_the_line_knows_how_large_python_is(site: Site, learner: Visit) -> None:
     assert int(data["bytes"]) == sum(path.stat().st_size for path in there)
 
 
+def test_no_cell_of_the_main_path_has_failed(learner: Visit) -> None:
+    failed = learner.page.locator("[data-mime-type='application/vnd.jupyter.error']")
+    assert failed.all_inner_texts() == []
+
+
 def test_what_no_lesson_needs_is_not_started(learner: Visit) -> None:
     started = learner.page.evaluate("jupyterapp.listPlugins()")
     texts = [path.read_text() for path in (ROOT / "build/site/build").glob("*.js")]

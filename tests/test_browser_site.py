@@ -16,7 +16,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from browser import COMPLAINTS, Browser, Visit
+from browser import COMPLAINTS, Browser, Visit, serious_violations
 from firefox import find_firefox, firefox
 from lesson import lesson
 from playwright.sync_api import Page, Route, expect
@@ -102,6 +102,13 @@ WATCH_SHIFTS = """new PerformanceObserver((seen) => {
     for (const { value } of shifts) window.shifted = (window.shifted ?? 0) + value;
 }).observe({ type: "layout-shift", buffered: true });"""
 SHIFTED = "() => window.shifted ?? 0"
+FILL = """() => {
+    for (let size = 1 << 20, count = 0; size; size >>= 1) {
+        try {
+            for (;;) localStorage.setItem(`${count++}`, "x".repeat(size));
+        } catch { /* the next one is smaller */ }
+    }
+}"""
 WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
@@ -538,6 +545,30 @@ def test_every_cell_runs_on_the_site(site: Site, learner: Visit, lesson: str) ->
     left_out = page.locator(".jp-OutputArea-output").filter(has_text=SAID).count()
     print(f"{lesson}: {left_out} cells need NumPy")
     assert_says(page, "from left_out import ARCHIVE; print(ARCHIVE.exists())", "False")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_whole_page_of_a_lesson_can_be_used_by_all(
+    site: Site, learner: Visit, scheme: Any
+) -> None:
+    learner.page.emulate_media(color_scheme=scheme)
+    site.open(learner.page, LESSONS[0])
+    assert not serious_violations(learner.page, "body")
+
+
+@pytest.mark.long
+def test_a_browser_without_room_says_that_it_keeps_nothing(
+    site: Site, browser: Browser
+) -> None:
+    said = (
+        "Python is ready. This browser keeps no work. Download your work before you leave."
+    )
+    with browser.started_with(), browser.visit(MOST) as visit:
+        visit.page.goto(f"{site.address}/handout.html")
+        visit.page.evaluate(FILL)
+        site.open(visit.page, LESSONS[0], said)
+        assert visit.errors == []
 
 
 @pytest.mark.long

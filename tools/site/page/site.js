@@ -1,7 +1,7 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
 import { begin, goToSection, hasPlace, letGo, panel, soon } from "./reader.js";
-import { allWork, keep, recall, saved, zip } from "./work.js";
+import { allWork, hasRoom, keep, recall, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
@@ -113,7 +113,7 @@ const CLOSED = "The other tab is closed. Load this page again to go on with the 
 async function choose() {
   const [files, text] = await Promise.all([saved(), published()]);
   lesson = text;
-  keeps = files !== null;
+  keeps = files !== null && hasRoom();
   if (lesson) name(lesson);
   if (!lesson || !keeps) return;
   const copy = files.get(path);
@@ -354,8 +354,17 @@ async function runCells(cells) {
   }
 }
 
+// JupyterLab does not say what cells and their editors are, and a screen reader has to.
+function nameCells() {
+  const named = (nodes, name, value) => nodes.forEach((node) => node.setAttribute(name, value));
+  named(panel().content.widgets.map(({ node }) => node), "role", "article");
+  const set = (selector, name) => named(document.querySelectorAll(selector), "aria-label", name);
+  set(".jp-Cell .cm-content", "Source of this cell");
+  set(".jp-collapseHeadingButton", "Fold this section, or unfold it");
+}
+
 // After all that is asked for before.
-const runLater = (cells) => (running = running.then(() => runCells(cells)));
+const runLater = (cells) => (running = running.then(() => runCells(cells)).then(nameCells));
 
 // The main path is run as soon as Python is there, and a section of *Further* when it is opened.
 function runLesson() {

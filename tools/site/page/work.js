@@ -119,3 +119,12 @@ export function recall(name, value) {
   }
   return null;
 }
+
+// Whether a note as long as an answer would be kept.
+export function hasRoom() {
+  const [name, note] = [`lessons room ${here.pathname}`, "x".repeat(2000)];
+  recall(name, note);
+  const isKept = recall(name) === note;
+  recall(name, "");
+  return isKept;
+}
