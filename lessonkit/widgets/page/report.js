@@ -3,7 +3,7 @@
 
 const MARK = { true: "✓", false: "✗" };
 const ANSWERED = ["number", "choice", "placing", "curve"];
-const counted = (many, one, more = `${one}s`) => `${many} ${many === 1 ? one : more}`;
+const counted = (many, what) => `${many} ${what}${many === 1 ? "" : "s"}`;
 
 function reportOf(folder, name = "") {
   return { schema: SCHEMA, name, when: new Date().toISOString(), records: allRecords(folder) };
