@@ -471,7 +471,7 @@ def test_a_browser_that_keeps_nothing_runs_a_lesson_and_gives_it_away(
     page.add_init_script(KEEP_NOTHING)
     page.goto(f"{site.address}/index.html")
     said = "This browser keeps no work. Download your work before you leave"
-    expect(page.get_by_role("status")).to_have_text(f"{said} a lesson.")
+    expect(page.locator("#lessons-said")).to_have_text(f"{said} a lesson.")
     site.open(page, LESSONS[0], f"Python is ready. {said}.")
     assert page.locator("rect.lk-bar").count() > 0
     expect(page.get_by_role("dialog")).to_have_count(0)
