@@ -2,7 +2,7 @@
 // comes from learners is put into the page as text.
 
 const SURE = ["a guess", "fairly sure", "certain"];
-const WIDE = 1000, LOW = 420, EDGE = 110, TALL = 70; // of a drawing, a curve and a bar
+const WIDE = 1000, LOW = 440, EDGE = 190, TALL = 70; // of a drawing, a curve and a bar
 
 const { questions } = await (await fetch("questions.json")).json();
 let told = null, socket = null, isWayIn = true;
@@ -37,12 +37,19 @@ function isKnown({ kind, close = 0 }, said, known) {
   return [known].flat().every((value, place) => near([said].flat()[place], value));
 }
 
+// Bars and curves have no words: a letter that tells nothing stands for each way to answer.
+function letterOf({ wrong, why }, reason) {
+  const reasons = [...wrong.map(([, text]) => text), why].sort();
+  const place = reason ? reasons.indexOf(reason) : reasons.length;
+  return `answer ${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[place] ?? "Z"}`;
+}
+
 // Who answers alike: of bars and curves, who makes the same mistake.
 function groupsOf(question, round) {
   const found = new Map();
   for (const { learner, said, words, sure, right } of triesOf(round)) {
     const [, mistake = ""] = question.wrong.find(([known]) => isKnown(question, said, known)) ?? [];
-    const name = hasMarks(question) ? (right ? "right" : mistake || "another mistake") : words;
+    const name = hasMarks(question) ? letterOf(question, right ? question.why : mistake) : words;
     const group = found.get(name) ?? { name, right, mistake, sure: [0, 0, 0], who: [] };
     group.sure[SURE.indexOf(sure)] += 1;
     group.who.push(learner);
@@ -56,9 +63,10 @@ function groupsOf(question, round) {
 
 // ---- how it is drawn ----
 
-const x = (share) => EDGE + share * (WIDE - EDGE - 50);
+const x = (share) => EDGE + share * (WIDE - EDGE - 60);
 const label = (left, y, text, anchor = "middle") =>
   svg("text", { x: left, y, "text-anchor": anchor }, text);
+const fitted = (name) => Math.min(30, (1.7 * EDGE) / name.length); // pixels, of a letter
 const canvas = (height, ...inside) => svg("svg", { viewBox: `0 0 ${WIDE} ${height}` }, ...inside);
 const quarters = [0, 0.25, 0.5, 0.75, 1];
 
@@ -66,16 +74,15 @@ const quarters = [0, 0.25, 0.5, 0.75, 1];
 function distribution(question, round, isShown) {
   const groups = groupsOf(question, round);
   const most = Math.max(1, ...groups.map(({ who }) => who.length));
-  return groups.map(({ name, right, mistake, sure, who }, place) => {
+  return groups.map(({ name, right, mistake, sure, who }) => {
     const parts = sure.map((many, level) => {
       const part = html("i", { className: SURE[level].replace(" ", "-") });
       part.style.width = `${(100 * many) / most}%`;
       return part;
     });
-    const title = hasMarks(question) && !isShown ? `Answer ${place + 1}` : name;
     const mark = isShown ? (right ? "✓ " : "✗ ") : "";
-    const heading = html("b", {}, `${mark}${title}: ${who.length}`);
-    const why = isShown && !hasMarks(question) ? html("small", {}, mistake) : "";
+    const heading = html("b", {}, `${mark}${name}: ${who.length}`);
+    const why = isShown ? html("small", {}, mistake) : "";
     const className = `answer ${isShown ? (right ? "right" : "wrong") : ""}`;
     return html("div", { className }, heading, html("div", { className: "bar" }, ...parts), why);
   });
@@ -93,30 +100,34 @@ const DRAWN = {
     const boxes = (places, more) =>
       places.map((at, bar) => box(bars[bar][0], at, bars[bar][2], more));
     const there = given.map(([row, , at, length]) => box(row, at / step, length / step));
-    const names = rows.map(([name], row) => label(EDGE - 8, top(row) + 42, name, "end"));
+    const names = rows.map(([name], row) => {
+      const made = label(EDGE - 8, top(row) + 46, name, "end");
+      made.setAttribute("font-size", fitted(name));
+      return made;
+    });
     const marks = quarters.map((share) => Math.round(share * steps));
-    const axis = marks.map((at) => label(x(at / steps), bottom + 16, `${(at * step) / 1000} ms`));
+    const axis = marks.map((at) => label(x(at / steps), bottom + 28, `${(at * step) / 1000} ms`));
     const theirs = all.flatMap((places) => boxes(places, faint));
     const truth = isShown ? boxes(right, { class: "truth" }) : [];
-    return canvas(bottom + 26, ...names, ...there, ...theirs, ...truth, ...axis);
+    return canvas(bottom + 40, ...names, ...there, ...theirs, ...truth, ...axis);
   },
 
   curve({ values, first, steps, step, unit, knob, right }, all, isShown) {
-    const end = values.length - 1, y = (at) => LOW - 45 - (at / steps) * (LOW - 75);
+    const end = values.length - 1, y = (at) => LOW - 60 - (at / steps) * (LOW - 95);
     const line = (said, name) => {
       const points = [first, ...said].map((at, place) => `${x(place / end)},${y(at)}`);
       return svg("polyline", { points: points.join(" "), class: name });
     };
     const heights = quarters.map((share) => share * steps);
     const grid = heights.map((at) =>
-      svg("line", { x1: EDGE, x2: WIDE - 50, y1: y(at), y2: y(at), class: "grid" }));
+      svg("line", { x1: EDGE, x2: WIDE - 60, y1: y(at), y2: y(at), class: "grid" }));
     const scale = heights.map((at) =>
-      label(EDGE - 8, y(at) + 6, Number((at * step).toPrecision(2)), "end"));
-    const below = values.map((value, place) => label(x(place / end), LOW - 18, value));
-    const axes = [label(4, 16, unit, "start"), label(WIDE - 50, LOW + 4, knob, "end")];
+      label(EDGE - 8, y(at) + 10, Number((at * step).toPrecision(2)), "end"));
+    const below = values.map((value, place) => label(x(place / end), LOW - 26, value));
+    const axes = [label(4, 26, unit, "start"), label(WIDE - 60, LOW + 8, knob, "end")];
     const drawn = all.map((said) => line(said, "drawn"));
     const truth = isShown ? [line(right, "truth")] : [];
-    return canvas(LOW + 10, ...grid, ...scale, ...below, ...axes, ...drawn, ...truth);
+    return canvas(LOW + 16, ...grid, ...scale, ...below, ...axes, ...drawn, ...truth);
   },
 };
 
@@ -133,9 +144,9 @@ function reached({ goals }) {
       return svg("circle", { cx: x(value / most), cy: 25 + ((one * 37) % 50), r: 9, class: name });
     });
     const met = made.filter(([isMet]) => isMet).length;
-    const ends = [label(EDGE, 102, 0), label(x(1), 102, most)];
+    const ends = [label(EDGE, 108, 0), label(x(1), 108, most)];
     const heading = html("b", {}, `${goal}: ${met} of ${all.length} have it`);
-    return html("div", {}, heading, canvas(108, ...points, ...ends));
+    return html("div", {}, heading, canvas(116, ...points, ...ends));
   });
 }
 
