@@ -46,7 +46,8 @@ NOTEBOOKS = files(
     "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered"
 )
 WALKS = files(
-    "browser_again browser_keys browser_lessons browser_links browser_record browser_site"
+    "browser_again browser_class browser_hosts browser_install browser_keys browser_lessons "
+    "browser_links browser_record browser_report browser_site"
 )
 JOBS = files("advise autotune job job_loaders loaders_everywhere recommend")
 PIPELINES = files(
