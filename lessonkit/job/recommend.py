@@ -206,9 +206,10 @@ class Recommendation:
     @property
     def headline(self) -> str:
         """The verdict, what a loader could save at most, and what the first change saves."""
-        found = f"{self.verdict.capitalize()}: no loader can save more than {percent(self.most)}"
-        first = [f"; the first change saves {percent(one.saves)}" for one in self.changes]
-        return f"{found}{''.join(first[:1])}."
+        words = f"{self.verdict.capitalize()}: no loader can save more than {percent(self.most)}"
+        for one in self.changes[:1]:
+            words += f"; the first change saves {percent(one.saves)}"
+        return f"{words}."
 
     def asked(self) -> list[TableRow]:
         """Return at most ten forecasts that a user would ask for, the best first.

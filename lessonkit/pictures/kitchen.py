@@ -8,7 +8,7 @@ from lessonkit.engine import check
 
 from .drawing import Picture
 
-DRAWING = files(__package__).joinpath("kitchen.svg").read_text("utf-8")
+DRAWING = (files(__package__) / "kitchen.svg").read_text("utf-8")
 OF = re.compile(r'data-of="([\w ]+)"')  # which parts something belongs to
 
 
