@@ -219,10 +219,10 @@ def batches(number: int, size: int, record: bool) -> None:
 @pytest.mark.parametrize(
     ("run", "most"),
     [
-        (lambda number: four_stages(number, record=False), 34.1),
+        (lambda number: four_stages(number, record=False), 33.1),
         (lambda number: four_stages(number, record=True), 42.1),
-        (lambda number: batches(number, 1, record=False), 39.1),
-        (lambda number: batches(number, 8, record=False), 130.1),
+        (lambda number: batches(number, 1, record=False), 38.1),
+        (lambda number: batches(number, 8, record=False), 122.1),
         (lambda number: batches(number, 8, record=True), 183.1),
     ],
 )

@@ -286,8 +286,6 @@ class Run(ABC):
 
     def measure(self, element: Element, nbytes: Bytes) -> None:
         """Note how many bytes *element* has: by *nbytes*, else its own, else as many as before."""
-        if not self.sized:
-            return
         if nbytes is None:
             element.nbytes = size_of(element.value, element.nbytes)
         elif callable(nbytes):

@@ -47,7 +47,8 @@ class SequentialMap(Stream):
         element.value = await run.apply(
             function, element, self.stage, self.price, self.kind
         )
-        run.measure(element, self.nbytes)
+        if run.sized:
+            run.measure(element, self.nbytes)
 
 
 @operator("map", parallel=True)

@@ -73,7 +73,8 @@ class Listed(Source):
         if self.given >= len(self.values):
             return END
         element = self.make(self.values[self.given])
-        self.run.measure(element, self.nbytes)
+        if self.run.sized:
+            self.run.measure(element, self.nbytes)
         return element
 
 
@@ -107,7 +108,8 @@ class Generated(Source):
             # Or an error in its place: the next may fit
             value = as_specified(value, self.output_signature)
         element.value = value
-        self.run.measure(element, self.nbytes)
+        if self.run.sized:
+            self.run.measure(element, self.nbytes)
         return element
 
     def advance(self) -> Any:
@@ -156,7 +158,8 @@ class SlowFile(Source):
             self.close()
             return END
         element = self.make(self.given)
-        self.run.measure(element, self.nbytes)
+        if self.run.sized:
+            self.run.measure(element, self.nbytes)
         for cost, stage, kind in self.steps:
             await self.run.spend(cost, stage, element, kind)
         return element

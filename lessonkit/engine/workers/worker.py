@@ -40,7 +40,8 @@ class Asked(Listed):
             return self.kept.elements[index].copy()  # type: ignore[no-any-return]
         self.given = index if index >= 0 else index + len(self.values)
         element = self.make(self.values[index])
-        self.run.measure(element, self.nbytes)
+        if self.run.sized:
+            self.run.measure(element, self.nbytes)
         return element
 
 
