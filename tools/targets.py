@@ -76,7 +76,7 @@ class Target(NamedTuple):
 
     says: str
     runs: tuple[tuple[str, ...], ...]
-    extras: tuple[str, ...] = ("demo", "test")
+    extras: tuple[str, ...] = ("demo", "class", "test")
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
@@ -105,7 +105,7 @@ TARGETS = {
     "class": Target(
         "The room gets the lessons, and you a board that shows what all predict.",
         (("tools.classroom",),),
-        ("class",),
+        ("demo", "class"),
     ),
     "test-site": Target(
         "All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)
