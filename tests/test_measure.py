@@ -71,7 +71,9 @@ def test_time_in_which_something_else_had_the_core_is_not_the_functions_own(
     assert beside.seconds == pytest.approx(0.004)
     asked = count()
     monkeypatch.setattr(measure_module, "without_core", lambda: float(next(asked)))
-    assert costs(measure(Dataset.range(3).map(nap)).dataset) == [0]
+    [cost] = costs(measure(Dataset.range(3).map(nap)).dataset)
+    own = [cost(number) for number in range(3)] if callable(cost) else [cost]
+    assert max(own) < 0.001  # of the 2 ms of each call: its own are what it computes
 
 
 def test_the_kind_is_told_by_time_on_a_core_and_by_who_else_gets_the_lock() -> None:
