@@ -31,7 +31,7 @@ from lessonkit import (
 
 PACKAGE = Path(__file__).parent.parent / "lessonkit"
 
-TOKENS = 80_100  # of Python, at most
+TOKENS = 80_000
 DENSITY = 9.0  # tokens per line, at most
 WIDTH = 100  # characters per line, at most
 CLASSES = 155  # at most

@@ -394,7 +394,7 @@ def worthwhile(found: Recommendation, run: bool) -> Iterator[JobChange]:
 
 def real_minus_forecast(job: Job, setting: Settings) -> float:
     """Return how many seconds longer than its forecast an epoch takes, by a short real run."""
-    assert job.subject is not None, "a job that was measured just now"
+    assert job.subject, "a job that was measured just now"
     full = job.setting(**setting)
     threads, factor = full["threads"], full["prefetch_factor"]
     with restored() as torch:

@@ -150,8 +150,8 @@ def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
         write_text(axes, least, LANE / 4, f" no loader gets below {milliseconds(least)}")
         write_text(axes, 1.02 * most, LANE / 4, "saves")
         for y, (_, forecast, within, tried, saves) in zip(names, settings, strict=True):
-            ends = forecast * (1 - within), forecast * (1 + within)
-            draw_boxes(axes, [(*ends, y - 0.04, 0.08)], facecolor=RANGE, linewidth=0)
+            box = forecast * (1 - within), forecast * (1 + within), y - 0.04, 0.08
+            draw_boxes(axes, [box], facecolor=RANGE, linewidth=0)
             for x, fill in (forecast, PAPER), (tried, BLUE):
                 if x is not None:
                     axes.plot([x], [y], color=BLUE, markerfacecolor=fill, **LOOKS["dot"])

@@ -148,11 +148,12 @@ def total(*, at_most: float) -> Goal:
 
 def busy(*, at_least: float) -> Goal:
     """Ask for an accelerator that works *at_least* this share of the time, such as 0.9."""
-
-    def share(tried: Attempt) -> float:
-        return tried.trace.busy("Train")
-
-    return Goal("accelerator busy", share, percent, at_least=at_least)
+    return Goal(
+        "accelerator busy",
+        lambda tried: tried.trace.busy("Train"),
+        percent,
+        at_least=at_least,
+    )
 
 
 def calls(*, at_most: int) -> Goal:
@@ -210,11 +211,12 @@ def cached(*, at_most: float) -> Goal:
 
 def good_data() -> Goal:
     """Ask for whole epochs, each in an order of its own, and augmentation that is new each time."""
-
-    def problems(tried: Attempt) -> str:
-        return ", ".join(data_quality(tried.trace))
-
-    return Goal("problems in the data", problems, at_most=0, zero="no problems in the data")
+    return Goal(
+        "problems in the data",
+        lambda tried: ", ".join(data_quality(tried.trace)),
+        at_most=0,
+        zero="no problems in the data",
+    )
 
 
 def same_job(other: Dataset, **options: Any) -> Goal:
@@ -226,12 +228,12 @@ def same_job(other: Dataset, **options: Any) -> Goal:
     """
     # Now, and not at the first attempt: names that its functions use may be changed until then.
     job = job_of(benchmark(other, **options))
-
-    def difference(tried: Attempt) -> str:
-        return next(differences(tried.trace, job), "")
-
-    same = "same samples, work and options"
-    return Goal("changes of samples, work or options", difference, at_most=0, zero=same)
+    return Goal(
+        "changes of samples, work or options",
+        lambda tried: next(differences(tried.trace, job), ""),
+        at_most=0,
+        zero="same samples, work and options",
+    )
 
 
 def job_of(trace: Trace) -> GivenJob:
