@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
-from tornado.httpclient import HTTPRequest
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from benchmarks.measure import limited, line
@@ -29,6 +29,7 @@ from tools.classroom.server import COOKIE
 from tools.site.__main__ import ROOT, SITE, build
 
 HOST, PORT = "127.0.0.1", 8765
+EVERY = 0.4  # s, from one look of a board to the next
 WITHIN = 10  # s, in which all answer
 VISITS, RATE = 30, 50e6 / 8  # of a class that comes for the first time; bytes/s of its line
 LESSON = "notebooks/index.html?path=00_start_here.ipynb"
@@ -84,11 +85,11 @@ async def connect(name: str, **headers: str) -> Any:
     )
 
 
-async def answers(learners: int, key: str) -> tuple[list[float], list[float], list[int]]:
+async def answers(learners: int, key: str) -> tuple[list[float], list[float], list[str]]:
     """Let all answer; the times until an answer was taken, and until the board had it, and who is there."""
     asked = next(one for one in questions() if one["kind"] == "number")
-    board = await connect("board/live", Cookie=f"{COOKIE}={key}")
-    await board.write_message('{"do": "choose", "value": 0}')
+    now = f"http://{HOST}:{PORT}/board/now.json"
+    look = HTTPRequest(now, headers={"Cookie": f"{COOKIE}={key}"})
     pages = [await connect("answers") for _ in range(learners)]
     for who, page in enumerate(pages):
         await page.write_message(json.dumps({"token": f"the token of learner {who}"}))
@@ -96,11 +97,12 @@ async def answers(learners: int, key: str) -> tuple[list[float], list[float], li
     taken: list[float] = []
     sent: list[float] = []
     shown: list[float] = []
-    there: list[int] = []
+    there: list[str] = []
 
     async def watch() -> None:
         while len(there) < learners:
-            now = json.loads(await board.read_message())["answers"][0]
+            await asyncio.sleep(EVERY)
+            now = json.loads((await AsyncHTTPClient().fetch(look)).body)["answers"]
             there[:] = sorted(one["learner"] for one in now)
             order = sorted(sent)
             shown.extend(perf_counter() - order[one] for one in range(len(shown), len(now)))
@@ -109,14 +111,14 @@ async def answers(learners: int, key: str) -> tuple[list[float], list[float], li
         await asyncio.sleep(WITHIN * who / learners)
         began = perf_counter()
         sent.append(began)
-        said = {"key": "", "stamp": "", "record": record(asked, who)}
+        said = {"record": record(asked, who)}
         await pages[who].write_message(json.dumps(said))
-        while "kept" not in json.loads(await pages[who].read_message()):
+        while "late" not in json.loads(await pages[who].read_message()):
             pass
         taken.append(perf_counter() - began)
 
     await asyncio.gather(watch(), *(answer(who) for who in range(learners)))
-    for page in [board, *pages]:
+    for page in pages:
         page.close()
     return taken, shown, there
 

@@ -94,14 +94,14 @@ class Page:
 
     async def answer(self, given: Any, **more: Any) -> Any:
         """Send a record, and hear what the server says of it, passing by changes of the state."""
-        self.say(key="key", stamp="stamp", record=given, **more)
+        self.say(record=given, **more)
         while told := await self.hear():
-            if "kept" in told:
+            if "state" not in told:
                 break
         return told
 
     async def state(self, is_wanted: Callable[[Any], bool]) -> Any:
-        """Wait for a state of a board or a class that is as one wants it."""
+        """Wait for a state of a class that is as one wants it."""
         while told := await self.hear():
             if is_wanted(told):
                 break
@@ -135,16 +135,12 @@ class Class:
         assert "state" in await page.hear()
         return page
 
-    async def board(self) -> Page:
-        cookie = {"Cookie": f"{COOKIE}={self.room.key}"}
-        page = Page(await self.socket("board/live", **cookie))
-        assert (await page.hear())["state"] == self.room.state
-        return page
-
-    async def get(self, name: str, **headers: str) -> Any:
+    async def get(self, name: str, body: str | None = None, **headers: str) -> Any:
         """What the server answers, whatever that is."""
         request = HTTPRequest(
             f"{self.address}{name}",
+            method="GET" if body is None else "POST",
+            body=body,
             headers=headers,
             follow_redirects=False,
             decompress_response=False,
@@ -153,6 +149,18 @@ class Class:
             return await AsyncHTTPClient(force_instance=True).fetch(request)
         except HTTPClientError as error:
             return error.response
+
+    @property
+    def cookie(self) -> dict[str, str]:
+        """What lets the teacher in."""
+        return {"Cookie": f"{COOKIE}={self.room.key}"}
+
+    async def lead(self, *said: Any) -> Any:
+        """Do what a board asks for, if anything: what to do, and a value; how things stand then."""
+        body = json.dumps(dict(zip(("do", "value"), said, strict=False))) if said else None
+        origin = {"Origin": self.address.rstrip("/")}
+        answer = await self.get("board/now.json", body, **self.cookie, **origin)
+        return json.loads(answer.body)
 
 
 @asynccontextmanager
@@ -176,7 +184,7 @@ async def class_in(
             page.close()
         while not all(protocol.stream.closed() for protocol in open_still):
             await asyncio.sleep(0)
-        while room.learners or room.boards:
+        while room.learners:
             await asyncio.sleep(0)
         await server.close_all_connections()
         store.base.close()
@@ -192,7 +200,7 @@ def class_beside(folder: Path, questions: list[dict[str, Any]]) -> Iterator[Clas
             end = asyncio.Event()
             ready.put((one, end))
             await end.wait()
-            for page in [*one.room.learners, *one.room.boards]:
+            for page in one.room.learners:
                 page.close()
 
     thread = threading.Thread(target=asyncio.run, args=(serve(),))

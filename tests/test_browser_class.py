@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -23,6 +22,7 @@ from servers import HOST
 from lessonkit import ArtificialDataset
 from lessonkit.widgets import challenge, goals, predict
 from tools.classroom.questions import asked
+from tools.classroom.store import Store
 
 ONCE = {"num_epochs": 1}
 LEARNERS = 3
@@ -88,7 +88,7 @@ def questions() -> list[Any]:
 
 def known() -> list[dict[str, Any]]:
     """What the board knows of them."""
-    found = (asked(one, json.loads(one.state)) for one in questions())
+    found = map(asked, questions())
     return [{"lesson": "index.html", **one} for one in found if one]
 
 
@@ -202,6 +202,7 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
     press("Lead the class")
     for number in range(len(SAY)):
         board.locator("#choose").select_option(str(number))
+        expect(board.locator("#asked")).to_have_text(known()[number]["question"])
         press("Open round 1")
         for lesson in lessons:
             expect(lesson.page.locator("#lessonkit-class")).to_contain_text(
@@ -250,7 +251,7 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
     for lesson in lessons:
         lesson.page.locator("[data-name=read]").press("ArrowLeft")
     expect(board.locator("#counts")).to_have_text("3 of 3 answered")
-    expect(board.locator("#rounds circle")).to_have_count(3)
+    expect(board.locator("#rounds ellipse")).to_have_count(3)
 
 
 def test_a_page_that_is_loaded_again_waits_on_and_what_the_class_has_not_heard_is_sent(
@@ -297,7 +298,9 @@ def test_a_page_at_another_port_of_this_host_finds_the_class_until_it_is_over(
             )
             lesson.answer(0, right=False)
             expect(lesson.verdict(0)).to_contain_text("✗")
-            wait_until(lambda: one.room.store.count == 1)
+            heard = Store(tmp_path / "class" / "answers.sqlite")  # of this thread
+            wait_until(lambda: bool(heard.answers(one.room.asked[0])))
+            heard.base.close()
             assert context.cookies()
         asked_for.clear()
         lesson.load_again()

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
-import resource
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,6 @@ from tools.classroom.store import Store
 from tools.site import __main__ as site
 from tools.site import pages
 
-PORT = 8000
 KEPT = site.ROOT / "build" / "class"
 ASKS = ("lessonkit", "notebooks", "tools/classroom")
 MEANS = """\
@@ -42,30 +40,23 @@ lessonkit: Answers have no names, and stay on this computer, in {kept}. Ctrl+C e
 
 def addresses() -> list[str]:
     """List the addresses at which the room may reach this computer, the most likely one first."""
-    found = [
-        one.address
-        for cards in psutil.net_if_addrs().values()
-        for one in cards
-        if one.family == socket.AF_INET and not one.address.startswith("127.")
-    ]
-    with (
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tried,
-        contextlib.suppress(OSError),
-    ):
+    cards = [one for card in psutil.net_if_addrs().values() for one in card]
+    found = [one.address for one in cards if one.family == socket.AF_INET]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tried, suppress(OSError):
         tried.connect(("192.0.2.1", 9))  # sends nothing, but tells which card would
         found.sort(key=lambda one: one != tried.getsockname()[0])
-    return found or ["127.0.0.1"]
+    return [one for one in found if not one.startswith("127.")] or ["127.0.0.1"]
 
 
-def questions(kept: Path = KEPT) -> list[dict[str, Any]]:
+def questions() -> list[dict[str, Any]]:
     """Return what the lessons ask, with the answers; they are run if they have changed."""
     made_of = pages.sum_of(*(site.ROOT / name for name in ASKS))
-    path = kept / f"questions-{made_of}.json"
+    path = KEPT / f"questions-{made_of}.json"
     if not path.exists():
         targets.say(
             "Collecting the questions of the lessons; this takes a quarter of a minute."
         )
-        for old in kept.glob("questions-*.json"):
+        for old in KEPT.glob("questions-*.json"):
             old.unlink()
         command = [sys.executable, "-m", "tools.classroom.questions", str(path)]
         subprocess.run(command, check=True, cwd=site.ROOT)
@@ -73,48 +64,51 @@ def questions(kept: Path = KEPT) -> list[dict[str, Any]]:
     return found
 
 
-async def serve(store: Store, asked: argparse.Namespace, ip: str) -> None:
+def answers(kept: Path, anew: bool) -> Path:
+    """Return the file of the last class, to go on with, or of one that begins *anew*."""
+    found = sorted(kept.glob("answers-*.sqlite"))
+    if not found or anew:
+        return kept / f"answers-{datetime.now():%Y-%m-%d-%H%M%S}.sqlite"
+    targets.say("Going on with the answers of the last class; --new begins anew.")
+    return found[-1]
+
+
+def listen(server: HTTPServer, ip: str, port: int) -> None:
+    """Take a port, and say which one to choose if it is taken."""
+    try:
+        server.listen(port, ip, backlog=1000)
+    except OSError as error:
+        other = f"choose another one, as in: make class ARGS='--port {port + 1}'"
+        targets.stop(f"{ip}, port {port}: {error.strerror}. If the port is taken, {other}")
+
+
+def let_many_come() -> None:
+    """Allow more connections than the usual 1,024, where the system has such a limit."""
+    with suppress(ImportError, ValueError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, most))
+
+
+async def serve(ip: str, asked: argparse.Namespace) -> None:
     """Serve a class until Ctrl+C."""
-    room = Room(store, questions())
+    import segno
+
     learners = asked.at or f"http://{ip}:{asked.port}/"
-    base = urlsplit(learners).path
-    app = application(room, asked.site, learners, base, asked.lessons)
+    code = segno.make(learners)
+    picture, base = code.svg_data_uri(scale=8, border=2), urlsplit(learners).path
+    room = Room(Store(answers(KEPT, asked.new)), questions())
+    app = application(room, site.SITE, learners, picture, base, asked.lessons)
     limits = {"idle_connection_timeout": 60, "body_timeout": 10, "max_body_size": 10_000}
     server = HTTPServer(app, xheaders=bool(asked.at), **limits)
+    listen(server, ip, asked.port)
+    # Nobody is answered before this is said, because this function has not waited yet.
     print(MEANS.format(ip=ip, kept=KEPT), end="", flush=True)
-    try:
-        server.listen(asked.port, ip)
-    except OSError as error:
-        targets.stop(why_not(error, ip, asked.port))
-    show_code(learners)
+    code.terminal(compact=True)
     targets.say(f"Learners open {learners}")
     targets.say(f"The board, for you alone: {learners}board/?key={room.key}")
     await asyncio.Event().wait()
-
-
-def why_not(error: OSError, ip: str, port: int) -> str:
-    """Say why the server cannot listen."""
-    if "in use" in str(error):
-        more = f"make class ARGS='--port {port + 1}'"
-        return f"Port {port} is taken: choose another one, as in: {more}"
-    return f"{ip} port {port} cannot be used: {error.strerror}"
-
-
-def show_code(address: str) -> None:
-    """Print the QR code of an address."""
-    try:
-        import segno
-    except ImportError:
-        targets.say("Without the package segno there is no QR code.")
-    else:
-        segno.make(address).terminal(compact=True)
-
-
-def begin_anew(path: Path) -> None:
-    """Put the answers of the last class aside."""
-    if path.exists():
-        when = datetime.fromtimestamp(path.stat().st_mtime)
-        path.rename(path.with_stem(f"answers-until-{when:%Y-%m-%d-%H%M%S}"))
 
 
 def main() -> None:
@@ -122,36 +116,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make class", description=__doc__.split("\n")[0])
     say = parser.add_argument
     say("--address", metavar="IP", help="the address of this computer to listen at")
-    say("--port", type=int, default=PORT, help="the port to listen at")
-    say("--new", action="store_true", help="begin anew, and put the earlier answers aside")
+    say("--port", type=int, default=site.PORT, help="the port to listen at")
+    say(
+        "--new", action="store_true", help="begin anew, and leave the earlier answers aside"
+    )
     say(
         "--lessons",
         default="",
         metavar="URL",
-        help="where learners work, if not on the site",
+        help="where the lessons are, if not on the site",
     )
     say("--at", metavar="URL", help="where learners find this server, if behind a proxy")
-    say("--site", type=Path, default=site.SITE, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.site == site.SITE and not asked.lessons:
+    ip, *others = [asked.address] if asked.address else addresses()
+    if others:
+        known = ", ".join(others)
+        targets.say(f"This computer has other addresses: {known}. Choose by --address.")
+    if not asked.lessons:
         site.build()
-    found = addresses()
-    ip = asked.address or found[0]
-    if len(found) > 1 and not asked.address:
-        others = ", ".join(found[1:])
-        targets.say(f"This computer has other addresses: {others}. Choose by --address.")
-    path = KEPT / "answers.sqlite"
-    if asked.new:
-        begin_anew(path)
-    store = Store(path)
-    if store.count and not asked.new:
-        targets.say(f"Going on with {store.count} answers of before; --new begins anew.")
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    try:
-        asyncio.run(serve(store, asked, ip))
-    except KeyboardInterrupt:
-        targets.say("The class is over; what was answered is kept.")
+    let_many_come()
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve(ip, asked))
+    targets.say("The class is over; what was answered is kept.")
 
 
 if __name__ == "__main__":

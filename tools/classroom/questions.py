@@ -8,87 +8,74 @@ This is a program of its own, because the server has no use for what it imports.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import linecache
 import os
+import runpy
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from ipywidgets import Widget
 
 from lessonkit.widgets.questions.marks import Marks
 from lessonkit.widgets.questions.question import Predict
-from lessonkit.widgets.widget import Page
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
+NOWHERE = 1e6  # where a bar begins that a mistaken run lacks
 
 
-def asked(widget: Page, state: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what the board has to know of a *widget* that asks something; None of any other."""
+def asked(widget: Widget) -> dict[str, Any]:
+    """Return what the board has to know of a *widget* that asks something; nothing of another one."""
+    state = json.loads(getattr(widget, "state", "{}"))
+    if task := state.get("task"):
+        return {"kind": "challenge", "question": task["text"], "goals": task["goals"]}
     known: dict[str, Any]
+    wrong: list[Any]
     if isinstance(widget, Predict):
-        kind = "choice" if widget.choices else "number"
+        kind, wrong = "choice" if widget.choices else "number", widget.wrong
         known = {"unit": widget.unit, "choices": widget.choices, "close": widget.tolerance}
     elif isinstance(widget, Marks):
         kind = "placing" if "place" in state else "curve"
+        wrong = [[[min(at, NOWHERE) for at in steps], text] for steps, text in widget.wrong]
         known = {"names": widget.names, **(state.get("place") or state["draw"])}
-    elif state.get("task"):
-        goals = state["task"]["goals"]
-        return {"kind": "challenge", "question": state["task"]["text"], "goals": goals}
     else:
-        return None
-    # JSON has no infinity: a bar that a mistaken run lacks is nowhere.
-    wrong = [[plain(answer), text] for answer, text in widget.wrong]
-    told = {"right": plain(widget.right), "wrong": wrong, "why": widget.why}
+        return {}
+    told = {"right": widget.right, "wrong": wrong, "why": widget.why}
     return {"kind": kind, "question": widget.question, **told, **known}
 
 
-def plain(answer: Any) -> Any:
-    """Return a known *answer* without infinite numbers."""
-    if isinstance(answer, (list, tuple)):
-        return [plain(one) for one in answer]
-    return answer if abs(answer) < 1e300 else None
-
-
-def questions_of(path: Path) -> list[dict[str, Any]]:
-    """Run the cells of a lesson; return what it asks, each once, in its order."""
-    made: list[tuple[Page, dict[str, Any]]] = []
-    begin = Page.__init__
-
-    def noted(self: Page, role: str, state: dict[str, Any], *more: Any) -> None:
-        made.append((self, state))
-        begin(self, role, state, *more)
-
-    names: dict[str, Any] = {"__name__": path.stem}
-    with contextlib.ExitStack() as until:
-        until.callback(setattr, Page, "__init__", begin)
-        until.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        Page.__init__ = noted  # type: ignore
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "code" and not left_out(cell):
-                source, name = "".join(cell["source"]), f"<{path.stem} {cell['id']}>"
-                lines = source.splitlines(keepends=True)
-                linecache.cache[name] = (len(source), None, lines, name)  # for inspect
-                exec(compile(source, name, "exec"), names)
-    found = filter(None, (asked(widget, state) for widget, state in made))
+def questions_of(lesson: Path, folder: Path) -> list[dict[str, Any]]:
+    """Run the cells of a *lesson* as a file in *folder*; return what it asks, each once."""
+    widgets: list[Widget] = []
+    Widget.on_widget_constructed(widgets.append)
+    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+    file = folder / f"{lesson.stem}.py"
+    file.write_text("\n\n".join(map(code_of, cells)), encoding="utf-8")
+    with redirect_stdout(StringIO()):
+        runpy.run_path(str(file), run_name=lesson.stem)
+    found = filter(None, map(asked, widgets))
     return list({(one["kind"], one["question"]): one for one in found}.values())
 
 
-def left_out(cell: dict[str, Any]) -> bool:
-    """Whether a cell needs real time."""
-    return "real-clock" in cell["metadata"].get("tags", ())
+def code_of(cell: dict[str, Any]) -> str:
+    """Return what is to be run of a cell."""
+    is_real = "real-clock" in cell["metadata"].get("tags", ())
+    return "".join(cell["source"]) if cell["cell_type"] == "code" and not is_real else ""
 
 
 def main(to: Path) -> None:
     """Write the questions of all lessons."""
     sys.path.insert(0, str(NOTEBOOKS))
     os.chdir(NOTEBOOKS)
-    found = [
-        {"lesson": path.stem, **one}
-        for path in sorted(NOTEBOOKS.glob("*.ipynb"))
-        for one in questions_of(path)
-    ]
+    with TemporaryDirectory() as folder:
+        found = [
+            {"lesson": lesson.stem, **one}
+            for lesson in sorted(NOTEBOOKS.glob("*.ipynb"))
+            for one in questions_of(lesson, Path(folder))
+        ]
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_text(json.dumps(found), encoding="utf-8")
 

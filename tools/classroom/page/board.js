@@ -2,10 +2,11 @@
 // comes from learners is put into the page as text.
 
 const SURE = ["a guess", "fairly sure", "certain"];
-const WIDE = 1000, LOW = 440, EDGE = 190, TALL = 70; // of a drawing, a curve and a bar
+const EVERY = 400; // ms
+const QUARTERS = [0, 0.25, 0.5, 0.75, 1]; // of an axis
 
-const { questions } = await (await fetch("questions.json")).json();
-let told = null, socket = null, isWayIn = true;
+const { questions, address, code } = await (await fetch("questions.json")).json();
+let told = null, last = "", isWayIn = true;
 
 const byId = (name) => document.getElementById(name);
 function html(tag, about = {}, ...inside) {
@@ -20,140 +21,123 @@ function svg(tag, about = {}, ...inside) {
   return made;
 }
 const people = (count) => (count === 1 ? "1 learner" : `${count} learners`);
-const hasMarks = ({ kind }) => kind === "placing" || kind === "curve";
+const ASKED = ["lesson", "kind", "question"]; // what a question is known by
+const same = (one, other) => ASKED.every((part) => one[part] === other[part]);
 
 // ---- what was answered ----
 
 // In a round the last try counts; of what was answered at one's own pace the first.
 function triesOf(round) {
-  const last = ({ learner, tries }) => ({ learner, ...(round ? tries.at(-1) : tries[0]) });
-  return told.answers[round && round - 1].map(last).filter(({ words }) => words !== undefined);
+  const all = told.answers.filter((one) => one.round === round && one.last);
+  return all.map(({ learner, first, last }) => ({ learner, ...(round ? last : first) }));
 }
 
 // Whether somebody *said* what a mistake leads to; one does not draw exactly.
 function isKnown({ kind, close = 0 }, said, known) {
   const room = (value) => (kind === "curve" ? Math.max(2, 0.25 * value) : close * Math.abs(value));
-  const near = (one, value) => value !== null && Math.abs(one - value) <= room(value) + 1e-9;
+  const near = (one, value) => Math.abs(one - value) <= room(value) + 1e-9;
   return [known].flat().every((value, place) => near([said].flat()[place], value));
 }
 
-// Bars and curves have no words: a letter that tells nothing stands for each way to answer.
-function letterOf({ wrong, why }, reason) {
-  const reasons = [...wrong.map(([, text]) => text), why].sort();
-  const place = reason ? reasons.indexOf(reason) : reasons.length;
-  return `answer ${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[place] ?? "Z"}`;
-}
-
-// Who answers alike: of bars and curves, who makes the same mistake.
+// Who answers alike, with the mistake if it is known. Bars and curves have no words: a letter that
+// tells nothing stands for each way to answer.
 function groupsOf(question, round) {
-  const found = new Map();
+  const { kind, wrong, why } = question, found = new Map();
+  const reasons = [why, ...wrong.map(([, text]) => text)].sort();
   for (const { learner, said, words, sure, right } of triesOf(round)) {
-    const [, mistake = ""] = question.wrong.find(([known]) => isKnown(question, said, known)) ?? [];
-    const name = hasMarks(question) ? letterOf(question, right ? question.why : mistake) : words;
+    const [, mistake = ""] = wrong.find(([known]) => isKnown(question, said, known)) ?? [];
+    const place = reasons.indexOf(right ? why : mistake), other = reasons.length;
+    const letter = String.fromCharCode(65 + (place < 0 ? other : place));
+    const name = DRAWN[kind] ? `answer ${letter}` : words;
     const group = found.get(name) ?? { name, right, mistake, sure: [0, 0, 0], who: [] };
     group.sure[SURE.indexOf(sure)] += 1;
     group.who.push(learner);
     found.set(name, group);
   }
-  const value = ({ name }) => Number.parseFloat(name);
-  const byValue = (one, other) => value(one) - value(other);
-  const bySize = (one, other) => other.who.length - one.who.length;
-  return [...found.values()].sort(question.kind === "number" ? byValue : bySize);
+  const byValue = (one, next) => Number.parseFloat(one.name) - Number.parseFloat(next.name);
+  const bySize = (one, next) => next.who.length - one.who.length;
+  return [...found.values()].sort(kind === "number" ? byValue : bySize);
 }
 
 // ---- how it is drawn ----
 
-const x = (share) => EDGE + share * (WIDE - EDGE - 60);
-const label = (left, y, text, anchor = "middle") =>
-  svg("text", { x: left, y, "text-anchor": anchor }, text);
-const fitted = (name) => Math.min(30, (1.7 * EDGE) / name.length); // pixels, of a letter
-const canvas = (height, ...inside) => svg("svg", { viewBox: `0 0 ${WIDE} ${height}` }, ...inside);
-const quarters = [0, 0.25, 0.5, 0.75, 1];
-
 // What a mistake is, the board tells together with the verdict.
 function distribution(question, round, isShown) {
   const groups = groupsOf(question, round);
-  const most = Math.max(1, ...groups.map(({ who }) => who.length));
+  const most = Math.max(...groups.map(({ who }) => who.length));
   return groups.map(({ name, right, mistake, sure, who }) => {
-    const parts = sure.map((many, level) => {
-      const part = html("i", { className: SURE[level].replace(" ", "-") });
-      part.style.width = `${(100 * many) / most}%`;
-      return part;
-    });
-    const mark = isShown ? (right ? "✓ " : "✗ ") : "";
-    const heading = html("b", {}, `${mark}${name}: ${who.length}`);
+    const shares = [...sure, most - who.length]; // and the rest of the line
+    const parts = shares.map((many) => html("i", { style: `flex-grow: ${many}` }));
+    const mark = isShown ? (right ? "✓ " : "✗ ") : "", className = right ? "right" : "wrong";
+    const heading = html("b", isShown ? { className } : {}, `${mark}${name}: ${who.length}`);
     const why = isShown ? html("small", {}, mistake) : "";
-    const className = `answer ${isShown ? (right ? "right" : "wrong") : ""}`;
-    return html("div", { className }, heading, html("div", { className: "bar" }, ...parts), why);
+    return html("div", { className: "answer" }, heading, html("div", {}, ...parts), why);
   });
+}
+
+// A drawing with its axes. Its *marks* have the units of a *width* and a *height*.
+function drawing(kind, [width, height], marks, left, below) {
+  const about = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
+  const axis = (names) => html("div", {}, ...names.map((name) => html("span", {}, name)));
+  return html("figure", { className: kind }, axis(left), svg("svg", about, ...marks), axis(below));
 }
 
 const DRAWN = {
   // All bars on one axis: the darker, the more learners put one there.
   placing({ rows, bars, given, steps, step, right }, all, isShown) {
-    const top = (row) => 10 + row * (TALL + 10), bottom = top(rows.length);
-    const box = (row, at, length, more) => {
-      const place = { x: x(at / steps), y: top(row), width: x(length / steps) - x(0) - 1 };
-      return svg("rect", { ...place, height: TALL, fill: rows[row][2], ...more });
+    const box = (row, x, length, more) => {
+      const size = { width: length - 0.1, height: 0.85 };
+      return svg("rect", { x, y: row + 0.07, ...size, fill: rows[row][2], ...more });
     };
-    const faint = { "fill-opacity": Math.max(0.04, 0.9 / Math.max(1, all.length)) };
     const boxes = (places, more) =>
       places.map((at, bar) => box(bars[bar][0], at, bars[bar][2], more));
     const there = given.map(([row, , at, length]) => box(row, at / step, length / step));
-    const names = rows.map(([name], row) => {
-      const made = label(EDGE - 8, top(row) + 46, name, "end");
-      made.setAttribute("font-size", fitted(name));
-      return made;
-    });
-    const marks = quarters.map((share) => Math.round(share * steps));
-    const axis = marks.map((at) => label(x(at / steps), bottom + 28, `${(at * step) / 1000} ms`));
+    const faint = { "fill-opacity": Math.max(0.04, 0.9 / all.length) };
     const theirs = all.flatMap((places) => boxes(places, faint));
     const truth = isShown ? boxes(right, { class: "truth" }) : [];
-    return canvas(bottom + 40, ...names, ...there, ...theirs, ...truth, ...axis);
+    const times = QUARTERS.map((share) => `${(Math.round(share * steps) * step) / 1000} ms`);
+    const marks = [...there, ...theirs, ...truth];
+    return drawing("placing", [steps, rows.length], marks, rows.map(([name]) => name), times);
   },
 
   curve({ values, first, steps, step, unit, knob, right }, all, isShown) {
-    const end = values.length - 1, y = (at) => LOW - 60 - (at / steps) * (LOW - 95);
+    const end = values.length - 1;
     const line = (said, name) => {
-      const points = [first, ...said].map((at, place) => `${x(place / end)},${y(at)}`);
+      const points = [first, ...said].map((at, place) => `${place},${steps - at}`);
       return svg("polyline", { points: points.join(" "), class: name });
     };
-    const heights = quarters.map((share) => share * steps);
-    const grid = heights.map((at) =>
-      svg("line", { x1: EDGE, x2: WIDE - 60, y1: y(at), y2: y(at), class: "grid" }));
-    const scale = heights.map((at) =>
-      label(EDGE - 8, y(at) + 10, Number((at * step).toPrecision(2)), "end"));
-    const below = values.map((value, place) => label(x(place / end), LOW - 26, value));
-    const axes = [label(4, 26, unit, "start"), label(WIDE - 60, LOW + 8, knob, "end")];
-    const drawn = all.map((said) => line(said, "drawn"));
-    const truth = isShown ? [line(right, "truth")] : [];
-    return canvas(LOW + 16, ...grid, ...scale, ...below, ...axes, ...drawn, ...truth);
+    const grid = QUARTERS.map((share) =>
+      svg("line", { x2: end, y1: share * steps, y2: share * steps, class: "grid" }));
+    const height = (share) => `${Number(((1 - share) * steps * step).toPrecision(2))} ${unit}`;
+    const marks = [...grid, ...all.map((said) => line(said, "drawn"))];
+    if (isShown) marks.push(line(right, "truth"));
+    const made = drawing("curve", [end, steps], marks, QUARTERS.map(height), values);
+    made.append(html("figcaption", {}, knob));
+    return made;
   },
 };
 
 // What each learner reached: a point at the first number in the sentence about a goal.
-function reached({ goals }) {
-  const all = told.answers[0].map((one) => one.reached).filter(({ length }) => length);
+function reached({ goals }, round) {
+  const all = told.answers.filter((one) => one.round === round && one.reached.length);
   return goals.map((goal, place) => {
-    const made = all.map((one) => one[place]).filter(Boolean);
+    const made = all.map((one) => one.reached[place]).filter(Boolean);
     const number = ([, words]) => Number.parseFloat(/\d.*/.exec(words.replaceAll(",", "")) ?? 0);
-    const numbers = made.map(number);
-    const most = Math.max(...numbers) || 1;
-    const points = numbers.map((value, one) => {
-      const name = made[one][0] ? "met" : "missed";
-      return svg("circle", { cx: x(value / most), cy: 25 + ((one * 37) % 50), r: 9, class: name });
+    const most = Math.max(0, ...made.map(number)) || 1;
+    const points = made.map((one, who) => {
+      const at = { cx: number(one), cy: 1 + (who * 37) % 50 };
+      return svg("ellipse", { ...at, rx: 0.008 * most, ry: 6, class: one[0] ? "met" : "missed" });
     });
     const met = made.filter(([isMet]) => isMet).length;
-    const ends = [label(EDGE, 108, 0), label(x(1), 108, most)];
     const heading = html("b", {}, `${goal}: ${met} of ${all.length} have it`);
-    return html("div", {}, heading, canvas(116, ...points, ...ends));
+    return html("div", {}, heading, drawing("reached", [most, 50], points, [], [0, most]));
   });
 }
 
 function drawRound(question, round, isShown) {
-  if (question.kind === "challenge") return html("section", {}, ...reached(question));
-  const all = triesOf(round), drawing = DRAWN[question.kind];
-  const picture = drawing ? drawing(question, all.map(({ said }) => said), isShown) : "";
+  if (question.kind === "challenge") return html("section", {}, ...reached(question, round));
+  const all = triesOf(round), said = all.map((one) => one.said);
+  const picture = DRAWN[question.kind]?.(question, said, isShown) ?? "";
   const title = round ? html("h2", {}, `Round ${round}: ${people(all.length)}`) : "";
   return html("section", {}, title, picture, ...distribution(question, round, isShown));
 }
@@ -181,38 +165,37 @@ function moves(question) {
   }
   const most = Object.entries(ways).sort((one, other) => other[1] - one[1]).slice(0, 4);
   const all = `${moved.length} of ${both.length} have moved`;
-  return [[all, ...most.map(([way, count]) => `${count} ${way}`)].join("; ")];
+  return [all, ...most.map(([way, count]) => `${count} ${way}`)].join("; ");
 }
 
 function draw() {
-  const { state, here, names, warnings } = told, question = questions[state.asked];
-  const isShown = !state.leading || state.shown.includes(state.asked);
-  const isTask = question.kind === "challenge", latest = told.answers.length > 1 ? 2 : state.round;
-  const round = state.leading ? latest : 0;
-  const count = (isTask ? told.answers[0] : triesOf(round)).length;
-  const open = state.open ? `; round ${round} is open` : "";
-  byId("counts").textContent = isWayIn ? `${here} here` : `${count} of ${here} answered${open}`;
-  byId("names").textContent = names.join(", ");
-  byId("warnings").textContent = warnings.join(" ");
-  [byId("way-in").hidden, byId("question").hidden] = [!isWayIn, isWayIn];
-  byId("choose").value = isWayIn ? -1 : state.asked;
-  byId("tools").replaceChildren(...tools(state, isShown));
-  document.querySelector("#question h1").textContent = question.question;
-  const rounds = state.covered ? [] : round === 2 ? [1, 2] : [round];
+  const { state: { asked, leading, round: last, open, covered, shown }, here } = told;
+  const number = questions.findIndex((one) => same(one, asked)), question = questions[number];
+  const isShown = !leading || shown.some((one) => same(one, asked));
+  const isTask = question.kind === "challenge", round = leading ? last : 0;
+  const count = told.answers.filter((one) => one.round === round && (isTask || one.last)).length;
+  const now = `${count} of ${here} answered${open ? `; round ${round} is open` : ""}`;
+  const rounds = covered ? [] : round === 2 ? [1, 2] : [round];
+  const lines = isTask || covered ? [] : worthHearing(question, round);
+  if (rounds.length === 2) lines.push(moves(question));
+  if (isShown && !covered && !isTask) lines.push(question.why);
+  document.body.className = isWayIn ? "way-in" : isTask || covered ? "bare" : "";
+  byId("counts").textContent = isWayIn ? `${here} here` : now;
+  byId("names").textContent = told.names.join(", ");
+  byId("warnings").textContent = told.warnings.join(" ");
+  byId("choose").value = isWayIn ? -1 : number;
+  byId("tools").replaceChildren(...tools(told.state, isShown));
+  byId("asked").textContent = question.question;
   byId("rounds").replaceChildren(...rounds.map((one) => drawRound(question, one, isShown)));
-  const lines = isTask || state.covered ? [] : worthHearing(question, round);
-  if (rounds.length === 2) lines.push(...moves(question));
-  if (isShown && !state.covered && !isTask) lines.push(question.why);
   byId("said").replaceChildren(...lines.map((line) => html("p", {}, line)));
-  byId("key").hidden = isTask || state.covered;
 }
+
+const ask = (act, value) => look({ method: "POST", body: JSON.stringify({ do: act, value }) });
 
 // The buttons that make sense now, in the order of a lesson.
 function tools({ leading, round, open, covered }, isShown) {
-  const button = (textContent, act, value) => {
-    const onclick = () => socket.send(JSON.stringify({ do: act, value }));
-    return html("button", { textContent, onclick });
-  };
+  const button = (textContent, ...asks) =>
+    html("button", { textContent, onclick: () => ask(...asks) });
   const lead = button(leading ? "Let everybody go on" : "Lead the class", "lead", !leading);
   if (!leading || isWayIn) return [lead];
   const next = round === 1 ? 2 : 1;
@@ -222,18 +205,19 @@ function tools({ leading, round, open, covered }, isShown) {
   return [turn, cover, ...(isShown ? [] : [button("Show everybody the verdict", "show")]), lead];
 }
 
-function connect() {
-  socket = new WebSocket(new URL("live", location.href.replace("http", "ws")));
-  socket.onmessage = ({ data }) => {
-    told = JSON.parse(data);
-    draw();
-  };
-  socket.onclose = () => {
-    byId("counts").textContent = "The server does not answer; this page tries again.";
-    setTimeout(connect, 1000);
-  };
+// It is drawn anew only if something has changed: no button goes away under the pointer.
+async function look(asking) {
+  const textOf = (answer) => (answer.ok ? answer.text() : "");
+  const text = await fetch("now.json", asking).then(textOf, () => "");
+  if (text === last) return;
+  last = text;
+  if (!text) return byId("counts").append(" The server does not answer; this page tries again.");
+  told = JSON.parse(text);
+  draw();
 }
 
+byId("address").textContent = address;
+byId("code").src = code;
 for (const lesson of new Set(questions.map((one) => one.lesson))) {
   const options = questions.map(({ question }, value) => html("option", { value }, question));
   const its = options.filter((_, value) => questions[value].lesson === lesson);
@@ -241,7 +225,8 @@ for (const lesson of new Set(questions.map((one) => one.lesson))) {
 }
 byId("choose").onchange = ({ target: { value } }) => {
   isWayIn = value === "-1";
+  last = ""; // also if nothing else changes
   if (isWayIn) draw();
-  else socket.send(JSON.stringify({ do: "choose", value: Number(value) }));
+  else ask("choose", Number(value));
 };
-connect();
+setInterval(look, EVERY);

@@ -1,10 +1,13 @@
 // The learner's side of a class: sends what was answered, and says which question is open. The
-// records stay in the page; what has not come to the server is sent when it is there again.
+// records stay in the page; after each connection it sends all of them, and the server knows those
+// that it has.
 
 const SLOWEST = 10000, PATIENT = 3000; // ms: between attempts to connect; for the first word
 const NAME = "lessonkit class name", TOKEN = "lessonkit class token";
 const [FOLDER] = location.pathname.split(/\/(?:lab|notebooks|tree|doc|voila)(?:\/|$)/);
 const MINE = `lessonkit record ${FOLDER}/`;
+const LATE = "Your answer came after the round was closed: it is kept outside of it.";
+const LOST = "The class cannot be reached. What you answer is kept, and sent later.";
 const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const recall = (key) => keeping(() => localStorage.getItem(key));
@@ -18,65 +21,59 @@ function keeping(act) {
 }
 
 export let state = null;
-let begun, socket, pause = 500, sent = {}, told = "";
+let begun, socket, pause = 500, told = "";
 export const first = Promise.race([new Promise((resolve) => (begun = resolve)), soon(PATIENT)]);
-const written = new Map(); // records by their key, also where the browser keeps none
+const records = new Map(), timers = {}; // by the key of a record
 
-// What the server has to know of a record; nothing of one that the kernel has not judged.
-function stamp({ tries = [], right, shown, reached }) {
-  const last = tries.at(-1);
-  if (last ? !last.words : !shown && !reached) return "";
-  return JSON.stringify([last, right, shown, reached]);
+// By what one tells that a record is news: its last try, once the kernel has judged it.
+function newsOf({ tries = [], reached }) {
+  const { words, when } = tries.at(-1) ?? {};
+  return words ? when : !tries.length && reached && JSON.stringify(reached);
 }
 
-function send(key, record) {
-  const now = stamp(record), { lesson, kind, question } = state?.asked ?? {};
-  if (!now || now === sent[key] || !state || socket.readyState !== WebSocket.OPEN) return;
-  if (socket.told[key] === now) return; // and not acknowledged yet
-  socket.told[key] = now;
-  const isAsked = record.question === question && record.kind === kind && record.lesson === lesson;
-  const round = isAsked ? state.round : 0;
-  socket.send(JSON.stringify({ key, stamp: now, record, round }));
+function send(key) {
+  const record = records.get(key), news = newsOf(record);
+  const isHeard = socket.sent && socket.readyState === WebSocket.OPEN; // how things stand is known
+  if (!news || !isHeard || socket.sent[key] === news) return;
+  socket.sent[key] = news;
+  const { asked, leading, round } = state;
+  const isAsked = ["lesson", "kind", "question"].every((part) => record[part] === asked[part]);
+  socket.send(JSON.stringify({ record, round: leading && isAsked ? round : 0 }));
 }
 
-const timers = {};
 addEventListener("lessonkit-record", ({ detail: { key, record } }) => {
-  written.set(key, record);
+  records.set(key, record);
   clearTimeout(timers[key]); // a slider writes with each step
-  if (record.reached) timers[key] = setTimeout(() => send(key, record), 1000);
-  else send(key, record);
+  if (record.reached) timers[key] = setTimeout(() => send(key), 1000);
+  else send(key);
 });
 
+// The newest one first, because the class waits for it.
 function sendAll() {
-  const kept = keeping(() => Object.keys(localStorage)) ?? [];
-  for (const key of kept.filter((one) => one.startsWith(MINE) && !written.has(one))) {
-    written.set(key, JSON.parse(recall(key)));
+  const keys = keeping(() => Object.keys(localStorage)) ?? [];
+  for (const key of keys.filter((one) => one.startsWith(MINE) && !records.has(one))) {
+    records.set(key, keeping(() => JSON.parse(recall(key))) ?? {});
   }
-  for (const [key, record] of written) send(key, record);
+  const newest = [...records].sort(([, one], [, other]) => (one.when < other.when ? 1 : -1));
+  for (const [key] of newest) send(key);
 }
 
-function hear({ state: next, kept, stamp: its, late, refused }) {
-  const sentKey = `lessonkit class sent ${(next ?? state).id}`;
+function hear({ state: next, late, refused }) {
+  told = refused ?? (late ? LATE : "");
   if (next) {
-    const isNew = !state || state.id !== next.id || socket.isNew;
-    if (isNew) sent = JSON.parse(recall(sentKey)) ?? {};
-    [state, told, socket.isNew] = [next, "", false];
+    state = next;
     begun();
     dispatchEvent(new Event("lessonkit-class"));
-    if (isNew) sendAll();
-  } else {
-    const isLate = "Your answer came after the round was closed: it is kept outside of it.";
-    told = refused ?? (late ? isLate : "");
-    sent[kept] = its;
-    keep(sentKey, JSON.stringify(sent));
+    socket.sent ??= {};
+    sendAll();
   }
   say();
 }
 
 function connect() {
   const address = new URL("answers", import.meta.url);
-  address.protocol = address.protocol.replace("http", "ws");
-  socket = Object.assign(new WebSocket(address), { isNew: true, told: {}, onopen: greet });
+  socket = new WebSocket(address.href.replace("http", "ws"));
+  socket.onopen = greet;
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
   socket.onclose = async () => {
     say();
@@ -104,10 +101,10 @@ const words = node("span", { role: "status" });
 const open = node("button", { textContent: "Go to it", onclick: goToIt });
 const name = node("input", { size: 12, maxLength: 30, onchange: greet, value: recall(NAME) ?? "" });
 name.placeholder = name.ariaLabel = "nickname, if you like";
-const LOOK = "position: fixed; z-index: 1000; left: 0; bottom: 0; padding: 4px 8px; display: flex; "
-  + "gap: 8px; font: 13px/1.6 system-ui, sans-serif; color: #fff; background: #1f4e79";
 const bar = node("div", { id: "lessonkit-class" });
-bar.style.cssText = LOOK;
+bar.style.cssText = "position: fixed; z-index: 1000; left: 0; bottom: 0; padding: 4px 8px; "
+  + "display: flex; gap: 8px; font: 13px/1.6 system-ui, sans-serif; color: #fff; "
+  + "background: #1f4e79";
 bar.append(words, open, name);
 document.body.append(bar);
 
@@ -127,8 +124,7 @@ function say() {
   const isOpen = Boolean(isUp && leading && state.open);
   const how = isOpen ? `open, in lesson ${asked.lesson.split("_")[0]}` : "closed";
   const now = leading && round ? `Round ${round} is ${how}.` : "You are in the class.";
-  const lost = "The class cannot be reached. What you answer is kept, and sent later.";
-  words.textContent = isUp ? told || now : lost;
+  words.textContent = isUp ? told || now : LOST;
   open.hidden = !isOpen || !(card() || location.pathname.endsWith("/notebooks/index.html"));
 }
 
