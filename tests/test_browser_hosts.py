@@ -15,6 +15,18 @@ from lessonkit.widgets.questions.question import Predict, Question
 from lessonkit.widgets.widget import Page
 
 LESSONS = ["00_start_here", "01_prefetch", "09_workers"]
+LAYOUTS = ["nested", "shadow", "frame", "flat"]  # how a page may draw its cells
+
+
+def each_with(layouts: list[str]) -> list[Any]:
+    """Each lesson in each layout: once for each lesson every time, and all else in a long test."""
+    return [
+        pytest.param(name, how, marks=[pytest.mark.long] * (number != place))
+        for number, name in enumerate(LESSONS)
+        for place, how in enumerate(layouts)
+    ]
+
+
 # Counts what hears, watches or waits: on the window, the document, and the nodes of the page.
 COUNTED = """() => {
     const left = (window.left = new Map());
@@ -101,8 +113,7 @@ def covered_by(found: Lesson) -> dict[int, set[int]]:
     return waits
 
 
-@pytest.mark.parametrize("how", ["flat", "nested", "shadow", "frame"])
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize(("name", "how"), each_with(LAYOUTS))
 def test_in_any_page_a_question_hides_its_explanation_until_it_is_answered(
     browser: Browser, name: str, how: str
 ) -> None:
@@ -126,8 +137,7 @@ def test_in_any_page_a_question_hides_its_explanation_until_it_is_answered(
     assert not visit.errors
 
 
-@pytest.mark.parametrize("how", ["flat", "nested", "shadow"])
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize(("name", "how"), each_with(["flat", "nested", "shadow"]))
 def test_what_tells_an_answer_is_out_of_sight_in_a_page_without_cells_and_tags(
     browser: Browser, name: str, how: str
 ) -> None:
