@@ -48,14 +48,14 @@ addEventListener("lessonkit-record", ({ detail: { key, record } }) => {
   else send(key);
 });
 
-// The newest one first, because the class waits for it.
+// The newest one last, so that what the learner reads in the end is about that one.
 function sendAll() {
   const keys = keeping(() => Object.keys(localStorage)) ?? [];
   for (const key of keys.filter((one) => one.startsWith(MINE) && !records.has(one))) {
     records.set(key, keeping(() => JSON.parse(recall(key))) ?? {});
   }
-  const newest = [...records].sort(([, one], [, other]) => (one.when < other.when ? 1 : -1));
-  for (const [key] of newest) send(key);
+  const inOrder = [...records].sort(([, one], [, other]) => (one.when < other.when ? -1 : 1));
+  for (const [key] of inOrder) send(key);
 }
 
 function hear({ state: next, late, refused }) {
