@@ -88,7 +88,8 @@ def seconds_to_reach(job: Any) -> float:
     loader, options = job(
         num_workers=4, prefetch_factor=2, persistent_workers=True, threads=1
     )
-    return ceil(20 * 1.01 * benchmark(loader, **options).duration) / 20
+    takes: float = benchmark(loader, **options).duration
+    return ceil(20 * 1.01 * takes) / 20
 
 
 def step_ms(threads: int) -> float:
