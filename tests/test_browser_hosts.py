@@ -249,10 +249,13 @@ def test_a_widget_in_a_frame_of_its_own_offers_nothing_that_is_not_there(
 
 
 # Together they have every kind of widget.
-LONG = pytest.param("08_put_it_together", marks=pytest.mark.long)
+LONG = [
+    pytest.param(name, marks=pytest.mark.long)
+    for name in ("07_optimisers", "08_put_it_together")
+]
 
 
-@pytest.mark.parametrize("name", ["00_start_here", "07_optimisers", LONG])
+@pytest.mark.parametrize("name", ["00_start_here", *LONG])
 def test_nothing_listens_after_a_view_has_ended(browser: Browser, name: str) -> None:
     found = lesson(name)
     widgets, asked = widgets_of(found), questions_of(found)

@@ -120,11 +120,14 @@ def size(visit: Visit, screen: tuple[int, int]) -> None:
     visit.page.set_viewport_size({"width": screen[0], "height": screen[1]})
 
 
+@pytest.mark.parametrize(
+    "pages", [SYMPTOMS[::4], pytest.param(SYMPTOMS, marks=pytest.mark.long)]
+)
 def test_every_page_can_be_used_by_all_and_fits_a_screen(
-    visit: Visit, start_page: str
+    visit: Visit, start_page: str, pages: list[Any]
 ) -> None:
     """One after another, because to load a page takes longer than a look at it."""
-    for symptom in SYMPTOMS:
+    for symptom in pages:
         size(visit, SCREEN)
         visit.page.goto(f"{start_page}/symptoms/{symptom.name}.html")
         schemes: tuple[Any, ...] = ("dark", "light")
