@@ -240,6 +240,21 @@ def test_a_correction_is_trusted_as_far_as_repeated_runs_agree(
         assert job.uncertainty(num_workers=workers) == pytest.approx(missed, abs=0.02)
 
 
+@pytest.mark.parametrize("workers", [0, 1, 2, 4])
+def test_a_run_that_saw_more_batches_than_the_model_has_is_compared_for_those(
+    workers: int,
+) -> None:
+    job = Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False).job()
+    job.samples, job.batches = 80, 20
+    seen = Watch(workers, began=0.0)
+    for number in range(1, 61):
+        seen.batches.append(WatchedBatch(0, 4, 0.0, 0.0, 0.0, got=0.030 * number))
+    took, forecast, batches = job.compared(seen)
+    assert batches == 20 - min(3 * workers, 10)
+    assert took == pytest.approx(0.030 * batches)
+    assert forecast > 0
+
+
 WAITS = Modelled(0.001, 0.0005, FREE, NOTHING_LOST, wait=0.200, computes=False)
 
 

@@ -99,11 +99,7 @@ def more(
     """Set the argument *name* of *node* to each of *values* that is above its present one."""
     for value in values:
         if value > (node.arguments[name] or 0):
-            yield (
-                words.format(value),
-                node.replace(**{name: value}),
-                effects,
-            )
+            yield words.format(value), node.replace(**{name: value}), effects
 
 
 def of_loader(node: Node) -> Iterator[Change]:

@@ -195,19 +195,16 @@ class Job:
     def compared(self, seen: Watch, **setting: Any) -> tuple[float, float, int]:
         """Return what a run took as *seen*, in the model, and for how many batches.
 
-        The first three batches of each worker are left out: until then buffers are filled.
+        The first three batches of each worker are left out: until then buffers are filled. Of
+        a loader without an end a run may see more batches than the model has.
         """
-        count = min(len(seen.batches), SIMULATED)
-        most = count + 8 * seen.workers  # which go on when a run is left
         setting |= {"num_workers": seen.workers, "persistent_workers": True}
+        count = min(len(seen.batches), SIMULATED, self.count(setting))
+        most = count + 8 * seen.workers  # which go on when a run is left
         forecast = [0.0, *self.run(1, most, **setting).epochs[0].arrivals]
         came = [seen.began, *(batch.got for batch in seen.batches)]
         first = min(3 * seen.workers, count // 2)
-        return (
-            came[count] - came[first],
-            forecast[count] - forecast[first],
-            count - first,
-        )
+        return came[count] - came[first], forecast[count] - forecast[first], count - first
 
 
 def between(numbers: dict[int, float], workers: int) -> float:

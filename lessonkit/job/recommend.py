@@ -136,10 +136,8 @@ class Recommendation:
             verdict: [],
             f"{epochs}. No loader can save more than {percent(self.most)}. {within}": [],
         }
-        if unlike := self.unlike():
-            found["How many samples an epoch has depends on the number of workers:"] = (
-                unlike
-            )
+        if lines := self.unlike():
+            found["How many samples an epoch has depends on the number of workers:"] = lines
         if self.verdict in LAST_WORDS:
             return found
         least = percent(max(AS_GOOD, self.error))
