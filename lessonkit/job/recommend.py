@@ -2,7 +2,7 @@
 
 import html
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -189,7 +189,7 @@ class Recommendation:
         now = self.table[0].mean
         settings = list[TimedSetting]()
         for row in self.asked():
-            name, saves = as_arguments(row.settings) or "as it is", self.saved(row)
+            name, saves = as_arguments(row.settings), self.saved(row)
             changes = [one for one in self.changes if one.settings == row.settings]
             tried = now * (1 - saves) if any(one.tried for one in changes) else None
             told = percent(saves) if row.settings else ""
@@ -220,16 +220,14 @@ class Recommendation:
         asked += [{}, self.table[1].settings, {"prefetch_factor": 4}]
         return [row for row in self.table if row.settings in asked][:10]
 
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> Sequence[tuple[str, ...]]:
         """Return these forecasts in words, below their heads, with what each setting saves."""
         if len(self.table) == 1:
             return []
-        rows: list[tuple[str, ...]] = [
-            ("setting", "first epoch", "later epoch", "within", "saves")
-        ]
+        rows = [("setting", "first epoch", "later epoch", "within", "saves")]
         for row in self.asked():
             saves = f"{100 * self.saved(row):+z.1f} %" if row.settings else ""
-            words = as_arguments(row.settings) or "as it is"
+            words = as_arguments(row.settings)
             times = f"{row.first:.3f} s", f"{row.later:.3f} s", percent(row.within)
             rows.append((words, *times, saves))
         return rows
@@ -407,8 +405,8 @@ def real_minus_forecast(job: Job, setting: Settings) -> float:
 
 
 def as_arguments(settings: Settings) -> str:
-    """Write a setting as the arguments that change."""
-    return ", ".join(f"{name}={value}" for name, value in settings.items())
+    """Write a setting as the arguments that change, if any do."""
+    return ", ".join(f"{name}={value}" for name, value in settings.items()) or "as it is"
 
 
 def describe(job: Job, settings: Settings, saves: float, tried: bool) -> JobChange:

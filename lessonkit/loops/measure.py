@@ -244,11 +244,14 @@ class Notes:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""
         outside, current.worker = current.worker, WorkLog()
         try:
-            wanted, began, on_core = without_core(), perf_counter(), thread_time()
+            before, wanted = perf_counter(), without_core()
+            began, on_core = perf_counter(), thread_time()
             value = fn(*args)
             ended, on_core = perf_counter(), thread_time() - on_core
-            delayed = min(without_core() - wanted, ended - began - on_core)
-            return value, Call(began, ended, on_core, max(0.0, delayed))
+            delayed = without_core() - wanted
+            # In this time the thread may have waited too, before the call and after it
+            around = began - before + perf_counter() - ended
+            return value, Call(began, ended, on_core, max(0.0, delayed - around))
         finally:
             if current.worker:
                 self.memory.saying.add(place)
