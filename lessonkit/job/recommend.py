@@ -286,7 +286,7 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
     forked. A setting that fails is dropped, and the page says so. *step* is really called,
     with batches of the loader: give it a model that may be trained. Two lines of
     text are printed as it goes on. Random states and the number of threads are restored.
-    In place of both, *loader* may be a `Job` that `measure` gave, or one that was stored: of a
+    Instead of both, *loader* may be a `Job` that `measure` gave, or one that was stored: of a
     stored one nothing is run.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing, and

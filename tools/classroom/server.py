@@ -163,7 +163,7 @@ class Answers(WebSocketHandler):
             self.close(1008, "This is not what a learner's page says.")
 
     def greet(self, token: str, name: str) -> None:
-        """Know who this is. Whoever is known stays who that is."""
+        """Note which learner this is. A connection keeps the first learner that it names."""
         self.name = "".join(filter(str.isprintable, name))[:30]
         learner = self.learner or hashlib.sha256(token.encode()).hexdigest()[:16]
         known = self.room.known[self.address]

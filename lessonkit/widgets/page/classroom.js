@@ -18,7 +18,7 @@ const Classroom = {
     const [, given] = /(?:^|; )lessonkit-class=([^;]+)/.exec(cookies) ?? [];
     if (!given) return null;
     const address = new URL(decodeURIComponent(given), location.href);
-    // Whoever may write a cookie for this host may not bring another one into the page.
+    // A cookie may come from another server of this host. It may not bring in another host.
     if (address.hostname !== location.hostname) return null;
     return import(new URL("learner.js", address)).catch(() => {
       document.cookie = "lessonkit-class=; path=/; max-age=0"; // the class is over
