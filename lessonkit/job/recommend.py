@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from lessonkit.engine import check
 from lessonkit.loops.probe import VERDICTS
-from lessonkit.pictures.charts import TimedSetting, plot_settings
+from lessonkit.pictures.charts import plot_settings
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.words import counted, milliseconds, percent, size
 
@@ -187,19 +187,22 @@ class Recommendation:
     def picture(self) -> Picture:
         """How long an epoch takes with the settings of `asked`, by forecasts and by real runs."""
         now = self.table[0].mean
-        settings = list[TimedSetting]()
+        settings = []
         for row in self.asked():
-            name, saves = as_arguments(row.settings), self.saved(row)
-            changes = [one for one in self.changes if one.settings == row.settings]
-            tried = now * (1 - saves) if any(one.tried for one in changes) else None
+            change, saves = self.change_to(row), self.saved(row)
+            tried = now * (1 - saves) if change and change.tried else None
             told = percent(saves) if row.settings else ""
-            settings.append((name, row.mean, row.within, tried, told))
+            settings.append((as_arguments(row.settings), row.mean, row.within, tried, told))
         return plot_settings(settings, now * (1 - self.most))
+
+    def change_to(self, row: TableRow) -> JobChange | None:
+        """Return the change that is worth it and has the settings of *row*, if there is one."""
+        return next((one for one in self.changes if one.settings == row.settings), None)
 
     def saved(self, row: TableRow) -> float:
         """Return the share of an epoch that *row* saves, by a real run if there was one."""
-        known = (one.saves for one in self.changes if one.settings == row.settings)
-        return next(known, 1 - row.mean / self.table[0].mean)
+        change = self.change_to(row)
+        return change.saves if change else 1 - row.mean / self.table[0].mean
 
     @property
     def headline(self) -> str:
