@@ -93,8 +93,8 @@ class DataLoader(Dataset):
         handling: Handling = FREE,
     ) -> None:
         check.instance("dataset", dataset, Dataset)
-        check.instance("handling", handling, Handling)
         options = check.arguments("DataLoader", locals())
+        options["handling"] = check.instance("handling", handling, Handling)
         refuse_together(dataset.node, options)
         super().__init__(Node("DataLoader", (dataset.node,), options))
 
@@ -132,8 +132,9 @@ def refuse_together(node: Node, options: dict[str, Any]) -> None:
     shuffle = options["shuffle"]
     size = options["batch_size"]
     last = options["drop_last"]
-    names = ("prefetch_factor", "sampler", "batch_sampler")
-    ahead, sampler, batch = (options[name] is not None for name in names)
+    ahead = options["prefetch_factor"] is not None
+    sampler = options["sampler"] is not None
+    batch = options["batch_sampler"] is not None
     refused = {
         "prefetch_factor: without workers nothing is made ahead": alone and ahead,
         "persistent_workers: there are no workers to keep": alone
@@ -147,8 +148,9 @@ def refuse_together(node: Node, options: dict[str, Any]) -> None:
         "drop_last: without batches there is no last one to drop": size is None and last,
         "shuffle: there are no samples": shuffle and cardinality(node) == 0,
     }
-    if reasons := [reason for reason, is_so in refused.items() if is_so]:
-        raise ValueError(reasons[0])
+    for reason, is_so in refused.items():
+        if is_so:
+            raise ValueError(reason)
 
 
 METHODS["DataLoader"] = DataLoader

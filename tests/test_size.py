@@ -179,7 +179,7 @@ def loader() -> None:
 PREFETCHED = ArtificialDataset(3).prefetch(1)
 
 
-@pytest.mark.parametrize(("run", "most"), [(prefetch, (11, 80)), (loader, (15, 147))])
+@pytest.mark.parametrize(("run", "most"), [(prefetch, (11, 66)), (loader, (15, 122))])
 def test_whoever_follows_one_run_meets_few_files_and_functions(
     run: Callable[[], Any], most: tuple[int, int]
 ) -> None:

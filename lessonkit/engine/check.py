@@ -74,10 +74,10 @@ def cost_of_bytes(name: str, value: Any) -> Any:
     return cost(name, value)
 
 
-def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
-    """Return *value*, which must be an instance of *kind*."""
+def instance(name: str, value: Any, kind: type[Kind], allowed: str = "") -> Kind:
+    """Return *value*, which must be an instance of *kind*; an error calls that *allowed*."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name}={value!r}: must be a {kind.__name__}")
+        raise TypeError(f"{name}={value!r}: must be {allowed or f'a {kind.__name__}'}")
     return value
 
 
@@ -93,7 +93,7 @@ def must_be(allowed: str, fits: Callable[[Any], bool]) -> Check:
 
 
 function = must_be("a function", callable)
-flag = must_be("True or False", lambda value: isinstance(value, bool))
+flag = partial(instance, kind=bool, allowed="True or False")
 values = must_be(
     "a list of elements",
     lambda value: (
@@ -125,57 +125,66 @@ def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
 # ---- the arguments of operators, by their names ----
 
 
-def optional(check: Check, default: Any = None) -> Check:
-    """Return a check that takes None for *default*, and has *check* look at anything else."""
-    return lambda name, value: default if value is None else check(name, value)
-
-
 def bytes_of(name: str, value: Any) -> Any:
     """Return the size of an element as a number, or as a function of the element."""
     return value if callable(value) else integer(name, value, least=0)
 
 
-one_or_more, any_number = partial(integer, least=1), partial(integer, least=0)
-open_number = optional(partial(integer, least=1, auto=True))
-BY_CHECK = (  # a name alone, or one that means something else in this method
+BY_CHECK: tuple[tuple[Check, str, str], ...] = (
+    # The check, the arguments that it looks at, and those that may also be None: each as its
+    # name alone, or with the method in which the name means something else
     (
         flag,
         "ahead batches drop_last drop_remainder getitems in_order keep persistent_workers "
         "pin_memory random",
+        "shuffle deterministic reshuffle_each_iteration",
     ),
-    (optional(flag), "shuffle"),
-    (optional(flag, True), "deterministic reshuffle_each_iteration"),
-    (function, "flat_map.map_func generator interleave.map_func predicate"),
-    (optional(function), "collate_fn map_func progress step worker_init_fn"),
-    (cost, "cost load open read"),
-    (cost_of_bytes, "collate transfer"),
-    (optional(cost), "train"),
-    (integer, "index skip.count start take.count"),
-    (optional(integer), "DataLoader.generator count seed"),
-    (any_number, "num_epochs num_samples num_workers queue"),
-    (optional(any_number), "max_elements prefetch_factor"),
-    (partial(integer, least=0, auto=True), "prefetch.buffer_size"),
-    (one_or_more, "batch_size buffer_size num_shards"),
-    (optional(one_or_more), "DataLoader.batch_size ranks"),
-    (optional(one_or_more, 1), "block_length"),
-    (open_number, "cycle_length num_parallel_calls"),
-    (partial(one_of, allowed=KINDS), "kind"),
-    (partial(one_of, allowed=("virtual", "real")), "clock"),
-    (optional(event), "cancel"),
-    (optional(bytes_of), "nbytes"),
-    (name_of_stage, "stage"),
-    (two_times, "DataLoader.start"),
-    (lambda name, value: value, "sampler batch_sampler handling"),
+    (
+        function,
+        "flat_map.map_func generator interleave.map_func predicate",
+        "collate_fn map_func progress step worker_init_fn",
+    ),
+    (cost, "cost load open read", "train"),
+    (cost_of_bytes, "collate transfer", ""),
+    (integer, "index skip.count start take.count", "DataLoader.generator count seed"),
+    (
+        partial(integer, least=0),
+        "num_epochs num_samples num_workers queue",
+        "max_elements prefetch_factor",
+    ),
+    (partial(integer, least=0, auto=True), "prefetch.buffer_size", ""),
+    (
+        partial(integer, least=1),
+        "batch_size buffer_size num_shards",
+        "DataLoader.batch_size block_length ranks",
+    ),
+    (partial(integer, least=1, auto=True), "", "cycle_length num_parallel_calls"),
+    (partial(one_of, allowed=KINDS), "kind", ""),
+    (partial(one_of, allowed=("virtual", "real")), "clock", ""),
+    (event, "", "cancel"),
+    (bytes_of, "", "nbytes"),
+    (name_of_stage, "stage", ""),
+    (two_times, "DataLoader.start", ""),
+    (lambda name, value: value, "", "sampler batch_sampler"),
 )
-ARGUMENTS: dict[str, Check] = {
-    name: check for check, names in BY_CHECK for name in names.split()
+ARGUMENTS = {name: check for check, *names in BY_CHECK for name in " ".join(names).split()}
+# What None stands for, where an argument may be None
+OPTIONAL = dict.fromkeys(" ".join(row[2] for row in BY_CHECK).split()) | {
+    "block_length": 1,
+    "deterministic": True,
+    "reshuffle_each_iteration": True,
 }
 
 
 def arguments(method: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return those of the *given* arguments of *method* that have a check, as it returns them."""
     checked = {}
-    for name, value in given.items():
-        if check := ARGUMENTS.get(f"{method}.{name}") or ARGUMENTS.get(name):
-            checked[name] = check(name, value)
+    for argument, value in given.items():
+        name = f"{method}.{argument}"
+        if name not in ARGUMENTS:
+            name = argument
+        if value is None and name in OPTIONAL:
+            checked[argument] = OPTIONAL[name]
+        elif name in ARGUMENTS:
+            checked[argument] = ARGUMENTS[name](argument, value)
     return checked

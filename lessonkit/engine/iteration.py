@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from lessonkit.engine.operators.base import Scope, open_whole
+from lessonkit.engine.operators.base import Scope
 
 from .element import END, Element
 from .machine import Machine, current, shared
@@ -64,9 +64,9 @@ class _Pass:
     def __init__(self, node: Node) -> None:
         self.run = Threads(Machine(), shared, None)
         self.task = self.run.current = ThreadTask(
-            self.run, None, self.run.name("Loop", LOOP, TRAIN)
+            self.run, self.run.process, None, self.run.name("Loop", LOOP, TRAIN)
         )
-        self.stream = open_whole(Scope(self.run), node)
+        self.stream = Scope(self.run).open(node)
         self.is_open = True
         self.asking = False
         self.pid = current.pid

@@ -99,6 +99,7 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class NodeStates:
     """Keeps by node what outlives an iteration: the elements of a cache, the passes of a shuffle.
 
@@ -106,16 +107,15 @@ class NodeStates:
     own; all loops over datasets share theirs.
     """
 
-    def __init__(self, *, fixed_seed: bool, base: int = 0) -> None:
-        self.fixed_seed = fixed_seed  # a shuffle without a seed is the same on every run
-        self.base = base  # what it draws from: each worker of a loader has its own
-        self._states: MutableMapping[Any, Any] = WeakKeyDictionary()
+    fixed_seed: bool  # a shuffle without a seed is the same on every run
+    base: int = 0  # what it draws from: each worker of a loader has its own
+    states: MutableMapping[Any, Any] = field(init=False, default_factory=WeakKeyDictionary)
 
     def of(self, node: Any, new: Callable[[], T]) -> T:
         """Return the state of *node*; a *new* one if it has none yet."""
         # A dict's setdefault is one step, for loops on several threads; a lock might be
         # held in a fork.
-        return self._states.setdefault(node, new())  # type: ignore[no-any-return]
+        return self.states.setdefault(node, new())  # type: ignore[no-any-return]
 
     def seed(self, given: int | None) -> int:
         """Return the seed that is *given*; else a number of this benchmark, or a random one."""

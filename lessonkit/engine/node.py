@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from inspect import signature
+from itertools import count, repeat
 from typing import Any
 
 from . import check
@@ -61,18 +62,19 @@ def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
         if is_next:
             yield node
         else:
-            todo += [(node, True), *((part, False) for part in reversed(node.inputs))]
+            todo += [(node, True), *zip(reversed(node.inputs), repeat(False))]
 
 
-def sites(node: Node) -> list[tuple[int, ...]]:
-    """List the ways up from *node* to each node of its description, in the order of `walk`."""
+def sites(node: Node) -> dict[tuple[int, ...], int]:
+    """Number the ways up from *node* to each node of its description, in the order of `walk`."""
     found: list[tuple[int, ...]] = []
     todo: list[tuple[Node, tuple[int, ...]]] = [(node, (0,))]
     while todo:
         node, site = todo.pop()
         found.append(site)
-        todo += [(part, (*site, index)) for index, part in enumerate(node.inputs)]
-    return found[::-1]
+        for index, part in enumerate(node.inputs):
+            todo.append((part, (*site, index)))
+    return dict(zip(reversed(found), count(), strict=False))
 
 
 def fold(root: Node, combine: Callable[[Node, list[Any]], Any]) -> Any:
@@ -92,7 +94,7 @@ def rebuilt(
     node that is used twice stays one, with one cache, and an unchanged node stays the same object.
     """
     for node in walk(root, done):
-        inputs = tuple(done[part] for part in node.inputs)
+        inputs = tuple(map(done.__getitem__, node.inputs))
         done[node] = change(node, node if inputs == node.inputs else node.replace(*inputs))
     return done[root]
 

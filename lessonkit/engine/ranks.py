@@ -98,7 +98,7 @@ class Rank:
         self.times: list[StepTimes] = []
         loop.meet = self.meet
         self.others = self.run.name("Others", LOOP, MEET)
-        self.main = Task(self.run, loop.run_epochs(), loop.train.stage)
+        self.main = Task(self.run, self.run.process, loop.run_epochs(), loop.train.stage)
         self.run.ready.append(self.main)
 
     async def meet(self, got: int | None) -> None:

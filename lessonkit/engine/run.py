@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any
@@ -42,22 +43,23 @@ class Stopped(BaseException):
     """Ends a task whose run is over."""
 
 
+@dataclass(eq=False, slots=True)
 class Task:
     """One sequence of work: a coroutine, and how far it has come."""
 
     has_thread = True  # on the real clock a helper may have none
 
-    def __init__(self, run: "Run", coro: Any, stage: Name, lane: int = 0) -> None:
-        self.run = run
-        self.coro = coro
-        self.stage = stage  # in whose name it waits
-        self.process = run.process
-        self.lane = lane  # which of several parallel calls it is
-        self.last = -1  # the last span that decided when it could go on
-        self.waits_for = ""  # the gate it was last stopped at
-        self.done = False
+    run: "Run"
+    process: "Process"
+    coro: Any
+    stage: Name  # in whose name it waits
+    lane: int = 0  # which of several parallel calls it is
+    last: int = -1  # the last span that decided when it could go on
+    waits_for: str = ""  # the gate it was last stopped at
+    done: bool = False
 
 
+@dataclass(eq=False, slots=True)
 class Gate:
     """Lets tasks wait for a condition on something that they share.
 
@@ -65,10 +67,9 @@ class Gate:
     task that may go on: one change makes room for one. A trace calls it *name*.
     """
 
-    def __init__(self, run: "Run", name: str) -> None:
-        self.run = run
-        self.name = name
-        self.waiting: list[tuple[Task, Callable[[], Any]]] = []
+    run: "Run"
+    name: str
+    waiting: list[tuple[Task, Callable[[], Any]]] = field(init=False, default_factory=list)
 
     def changed(self, by: "Run | None" = None) -> None:
         """Wake the first waiter whose condition is now true, if there is one.
@@ -86,19 +87,18 @@ class Gate:
                 return
 
 
+@dataclass(eq=False, slots=True)
 class Resource(Gate):
-    """Something that *amount* tasks can hold at the same time: first come, first served.
+    """Something that as many tasks as are *free* can hold: first come, first served.
 
     `async with` holds one of it for the block, and gives it back after an error too. A task
     that takes it twice waits for itself. In a trace a wait for it has the kind *reason*. Where
     several runs share it, *by* is the one whose task it is.
     """
 
-    def __init__(self, run: "Run", name: str, amount: float, reason: str) -> None:
-        super().__init__(run, name)
-        self.free = amount
-        self.reason = reason
-        self.queue: deque[object] = deque()
+    free: float
+    reason: str
+    queue: deque[object] = field(init=False, default_factory=deque)
 
     @types.coroutine
     def acquire(self, by: "Run | None" = None) -> Waits:
@@ -346,14 +346,22 @@ class Run(ABC):
         """Return the stage *name* of a function that works in an operator's *stage*."""
         return self.name(name, stage.position, stage.role) if name else stage
 
-    def start(self, coro: Coroutine[Any, None, Any], stage: Name, lane: int = 0) -> Task:
-        """Start a helper: a task of its own, in whose name *stage* it waits, in its *lane* of it.
+    def start(
+        self,
+        coro: Coroutine[Any, None, Any],
+        stage: Name,
+        lane: int = 0,
+        process: Process | None = None,
+    ) -> Task:
+        """Start a helper: a task that waits in the name of *stage*, in its *lane* of it.
 
+        Without another *process* it belongs to that of the current task.
         It begins at the next wait of the current task at the earliest, and must catch what a
         learner's function may raise: an error that ends a helper ends the run.
         """
-        task: Task = self.task_type(self, coro, stage, lane)
-        task.process = self.current.process
+        task: Task = self.task_type(
+            self, process or self.current.process, coro, stage, lane
+        )
         self.tasks.add(task)
         self.wake(task)
         return task

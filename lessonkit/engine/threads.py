@@ -23,7 +23,7 @@ from typing import Any
 
 from .element import NOTHING, Element, call_parts, stack
 from .machine import Machine, NodeStates, Price, WorkLog, current
-from .run import Run, Stopped, Task, Waits
+from .run import Process, Run, Stopped, Task, Waits
 from .trace import Name, Recorder
 
 HASTE = 3_000_000  # ns; so long helpers may catch up before an element is given
@@ -53,8 +53,10 @@ class ThreadTask(Task):
 
     run: "Threads"
 
-    def __init__(self, run: "Threads", coro: Any, stage: Name, lane: int = 0) -> None:
-        super().__init__(run, coro, stage, lane)
+    def __init__(
+        self, run: "Threads", process: Process, coro: Any, stage: Name, lane: int = 0
+    ) -> None:
+        super().__init__(run, process, coro, stage, lane)
         self.context = copy_context()
         self.due = 0  # the time it has reached by its own reckoning
         self.lag = 0  # how far its clock is behind, if it has no thread
@@ -131,7 +133,7 @@ class Threads(Run):
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
         """Run *coro* on this thread, and all that it starts on others; return its value."""
         with self.lock:
-            self.current = ThreadTask(self, None, stage)
+            self.current = ThreadTask(self, self.process, None, stage)
             try:
                 return self.step(self.current, coro)
             finally:

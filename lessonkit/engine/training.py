@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, overload
 
-from lessonkit.engine.operators.base import Scope, Stream, open_whole
+from lessonkit.engine.operators.base import Scope, Stream
 
 from . import check
 from .element import END, Element, like
@@ -184,7 +184,7 @@ class Loop:
         self.run: Run = (
             Virtual(*shared) if self.clock == "virtual" else Threads(*shared, self.cancel)
         )
-        self.run.sites = {site: operator for operator, site in enumerate(sites(node))}
+        self.run.sites = sites(node)
         ahead = options["ahead"] and node.arguments.get("pin_memory", True)
         step = options["step"]
         queue = options["queue"]
@@ -243,7 +243,7 @@ class Loop:
             self.epochs.append(epoch)
             before = count
             samples = 0
-            stream = open_whole(Scope(run), self.pipeline.node)
+            stream = Scope(run).open(self.pipeline.node)
             give = CopiedAhead(stream, load) if self.ahead else stream
             try:
                 while count < most and (element := await give.next()) is not END:

@@ -48,7 +48,7 @@ class Virtual(Run):
         return self.time
 
     def complete(self, coro: Coroutine[Any, None, Any], stage: Name) -> Any:
-        main = Task(self, coro, stage)
+        main = Task(self, self.process, coro, stage)
         self.ready.append(main)
         try:
             return self.go(main, inf).value

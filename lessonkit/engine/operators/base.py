@@ -5,17 +5,15 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import BatchNumber, Element, Failure
-from lessonkit.engine.node import Node, is_repeatable, sites
+from lessonkit.engine.node import Node, is_repeatable
 from lessonkit.engine.run import Run, Task
 from lessonkit.engine.trace import LOOP, Name, Position
 
-FRAMES = 7  # that one operator takes on the stack, while it opens its input
-# More might not fit on a thread's stack; ROOM is for the frames of the caller
-MOST_FRAMES, ROOM = 7_000, 500
-
+MOST = 1_000  # operators in a row: more might not fit on a thread's stack
 
 Opener = TypeVar("Opener", bound=Callable[..., "Stream"])
 # By the method of `Dataset`, and whether calls are parallel or workers make batches
@@ -40,9 +38,22 @@ class Scope(NamedTuple):
     origin: Element | None = None
 
     def open(self, node: Node, index: int = 0, origin: Element | None = None) -> Stream:
-        """Open *node* as the input number *index* of the operator that stands here."""
+        """Open *node* as the input number *index* of the operator that stands here.
+
+        A description may be longer than Python lets calls nest by itself. Raises RecursionError if
+        it is too long for that, too: MOST operators in a row can run, in some versions of Python
+        400.
+        """
         sites = self.run.sites
         site = (*self.position.site, index)
+        depth = len(site)
+        if depth > MOST + 1:  # and the source
+            raise RecursionError(
+                f"more than {MOST} operators in a row: Python cannot nest them"
+            )
+        # One operator takes up to 7 frames of the stack while it opens its input; the others are
+        # for the caller
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), 7 * depth + 500))
         position = Position(
             site, sites.get(site, self.position.operator), site not in sites
         )
@@ -53,10 +64,6 @@ class Scope(NamedTuple):
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
         scope = Scope(self.run, position, origin or self.origin)
         return opener(scope, node)  # type: ignore[no-any-return]
-
-    def name(self, wanted: str, role: str) -> Name:
-        """Name the stage here in this *role*: *wanted*, or with a number if that is taken."""
-        return self.run.name(wanted, self.position, role)
 
 
 class Stream(ABC):
@@ -135,31 +142,12 @@ class Stream(ABC):
         """End helpers, close files and forget all that is held."""
         for helper in self.helpers:
             self.run.cancel(helper)
-        self.close_inputs()
-        if self.recorder is not None and self.buffer is not None:
-            self.recorder.open[self.buffer] -= 1
-            self.buffer = None
-
-    def close_inputs(self) -> None:
-        """Close the inputs that are open."""
         for stream in self.opened:
             stream.close()
         self.opened.clear()
-
-
-def open_whole(
-    scope: Scope, node: Node, index: int = 0, origin: Element | None = None
-) -> Stream:
-    """Open a whole description, which may be longer than Python lets calls nest by itself.
-
-    Raises RecursionError if it is too long for that, too: 1,000 operators in a row can run, in some
-    versions of Python 400.
-    """
-    length = max(map(len, sites(node))) - 1  # without the source
-    if FRAMES * length > MOST_FRAMES:
-        raise RecursionError(f"{length} operators in a row: more than Python can nest")
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES * length + ROOM))
-    return scope.open(node, index, origin)
+        if self.recorder is not None and self.buffer is not None:
+            self.recorder.open[self.buffer] -= 1
+            self.buffer = None
 
 
 async def attempt(stream: Stream) -> Element:
@@ -170,13 +158,13 @@ async def attempt(stream: Stream) -> Element:
         return Failure(error)
 
 
-def joined(run: Run, parts: list[Element], value: Any) -> Element:
-    """Make one element of *value* and of its *parts*, which it remembers."""
-    element = Element(value)
-    element.number = BatchNumber([part.number for part in parts])
-    element.samples = sum([part.samples for part in parts])
+def joined(run: Run, parts: list[Element]) -> Element:
+    """Make one element of *parts*, which it remembers; its value is the list of theirs."""
+    element = Element([*map(attrgetter("value"), parts)])
+    element.number = BatchNumber(map(attrgetter("number"), parts))
+    element.samples = sum(map(attrgetter("samples"), parts))
     if run.recorder is not None:
-        element.key = run.recorder.join([part.key for part in parts])
+        element.key = run.recorder.join([*map(attrgetter("key"), parts)])
     if run.sized:
-        element.nbytes = sum([part.nbytes for part in parts])
+        element.nbytes = sum(map(attrgetter("nbytes"), parts))
     return element

@@ -24,8 +24,8 @@ class SequentialBatch(Stream):
             parts.append(element)
         if not parts or (self.drop_remainder and len(parts) < self.batch_size):
             return END
-        element = joined(self.run, parts, [part.value for part in parts])
-        self.run.stack(element, lambda: self.scope.name("Batch", FILL))
+        element = joined(self.run, parts)
+        self.run.stack(element, lambda: self.run.name("Batch", self.scope.position, FILL))
         return element
 
 
@@ -95,7 +95,8 @@ class Zip(Stream):
         parts = [settle(part) for part in parts]  # an error is told before an end
         if END in parts:
             return END
-        element = joined(self.run, parts, tuple(part.value for part in parts))
+        element = joined(self.run, parts)
+        element.value = tuple(element.value)
         element.samples = max(part.samples for part in parts)
         element.number = tuple(element.number)  # its parts are no samples
         return element

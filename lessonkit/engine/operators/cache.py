@@ -33,7 +33,7 @@ class Cache(Stream):
             return
         self.open_input()
         self.expected = cardinality(self.node.inputs[0])
-        self.open_buffer(self.scope.name("cache", CACHE), None)
+        self.open_buffer(self.run.name("cache", self.scope.position, CACHE), None)
 
     async def next(self) -> Element:
         if self.replayed is not None:

@@ -13,7 +13,7 @@ from lessonkit.engine.node import Description
 from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
 
-from .base import Stream, attempt, open_whole, operator
+from .base import Stream, attempt, operator
 
 
 class Interleave(Stream):
@@ -23,7 +23,7 @@ class Interleave(Stream):
     block = 0  # how many elements it has given in this turn
 
     def prepare(self) -> None:
-        self.stage = self.scope.name("Interleave", CALL)
+        self.stage = self.run.name("Interleave", self.scope.position, CALL)
         self.cycle = cycle_length(
             self.cycle_length, self.num_parallel_calls, self.run.machine.cores
         )
@@ -38,7 +38,7 @@ class Interleave(Stream):
             raise TypeError(
                 f"{self.node.method}: map_func returned {made!r}: must return a Dataset"
             )
-        return open_whole(self.scope, made.node, 1, element)
+        return self.scope.open(made.node, 1, element)
 
     def next_turn(self, slots: int) -> None:
         self.turn = (self.turn + 1) % slots
@@ -135,7 +135,7 @@ class ParallelInterleave(Interleave):
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle
-        name = self.scope.name(f"interleave({self.cycle})", AHEAD)
+        name = self.run.name(f"interleave({self.cycle})", self.scope.position, AHEAD)
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
         self.to_read: deque[int] = deque()  # slots whose file may have room

@@ -29,7 +29,7 @@ class SequentialMap(Stream):
     def prepare(self) -> None:
         self.price = price(self.cost, "cost")
         self.calls = self.map_func is not None or self.nbytes is not None
-        self.stage = self.scope.name(self.node.arguments["stage"], CALL)
+        self.stage = self.run.name(self.node.arguments["stage"], self.scope.position, CALL)
 
     async def next(self) -> Element:
         element = await self.input.next()
@@ -67,9 +67,8 @@ class ParallelMap(SequentialMap):
         super().prepare()
         calls = self.num_parallel_calls
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
-        name = self.scope.name(
-            f"{self.stage}: {self.most} call{'s' * (self.most != 1)}", AHEAD
-        )
+        wanted = f"{self.stage}: {self.most} call{'s' * (self.most != 1)}"
+        name = self.run.name(wanted, self.scope.position, AHEAD)
         # The numbers of the calls whose elements are not claimed, in the order of the inputs
         self.window: deque[int] = deque()
         self.results: dict[int, Element] = {}  # of calls that have ended

@@ -31,7 +31,7 @@ class Prefetch(Stream):
 
     def prepare(self) -> None:
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
-        name = self.scope.name(self.label.format(self.size), AHEAD)
+        name = self.run.name(self.label.format(self.size), self.scope.position, AHEAD)
         self.ready: deque[Element] = deque()
         self.open_buffer(name, self.size)
         self.filled = Gate(self.run, name)
@@ -39,7 +39,7 @@ class Prefetch(Stream):
 
     async def next(self) -> Element:
         if not self.helpers:  # nothing is produced before the first request
-            self.hire(self.fill(), self.scope.name(self.stage, FILL))
+            self.hire(self.fill(), self.run.name(self.stage, self.scope.position, FILL))
         if not self.ready:
             await self.run.until(self.filled, self.has_news, "buffer empty")
             if not self.ready:

@@ -16,7 +16,7 @@ class Filter(Stream):
     """Gives the elements of which the predicate says yes."""
 
     def prepare(self) -> None:
-        self.stage = self.scope.name("Filter", CALL)
+        self.stage = self.run.name("Filter", self.scope.position, CALL)
         self.may_end = cardinality(self.node.inputs[0]) not in (None, math.inf)
 
     async def next(self) -> Element:

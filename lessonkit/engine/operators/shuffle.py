@@ -18,7 +18,7 @@ class Shuffle(Stream):
         seeds = self.run.states.of(self.node, self.new_seeds)
         self.random = random.Random(next(seeds))
         self.held: list[Element] = []
-        name = self.scope.name(f"shuffle({self.buffer_size})", CHOICE)
+        name = self.run.name(f"shuffle({self.buffer_size})", self.scope.position, CHOICE)
         self.open_buffer(name, self.buffer_size)
 
     def new_seeds(self) -> Iterator[str]:
@@ -30,7 +30,7 @@ class Shuffle(Stream):
         while self.opened and len(self.held) < self.buffer_size:
             element = await self.input.next()
             if element is END:
-                self.close_inputs()
+                self.opened.pop().close()
             else:
                 self.held.append(element)
                 self.enter(element)

@@ -87,7 +87,7 @@ class Generated(Source):
 
     def prepare(self) -> None:
         super().prepare()
-        self.read_stage = self.scope.name("Read", READ)
+        self.read_stage = self.run.name("Read", self.scope.position, READ)
 
     async def next(self) -> Element:
         if self.ended:
@@ -139,9 +139,9 @@ class SlowFile(Source):
     def prepare(self) -> None:
         super().prepare()
         costs = self.node.arguments
-        name = self.scope.name
-        self.open_stage = name("Open", OPEN)
-        self.read_stage = name("Read", READ)
+        position = self.scope.position
+        self.open_stage = self.run.name("Open", position, OPEN)
+        self.read_stage = self.run.name("Read", position, READ)
         self.price_of_open = price(costs["open"], "open")
         self.steps.append((price(costs["read"], "read"), self.read_stage, "wait"))
 
@@ -150,7 +150,7 @@ class SlowFile(Source):
             self.begun = True
             self.file(+1)
             # A cost may depend on which file it is
-            opening = (self.origin or Element(0)).copy()
+            opening = self.origin.copy() if self.origin else Element(0)
             if self.recorder is not None:
                 opening.key = self.recorder.identify(self.instance, self.epoch, -1)
             await self.run.spend(self.price_of_open, self.open_stage, opening)

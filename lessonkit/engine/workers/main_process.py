@@ -4,6 +4,7 @@ import random
 import warnings
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import cycle, islice, repeat
 from types import SimpleNamespace
 from typing import Any
@@ -20,15 +21,15 @@ from .forked import CAN_FORK, ForkedWorker
 from .worker import BatchMaker, Indices, Request, Worker, is_batch
 
 
+@dataclass(eq=False)
 class LoaderState:
     """Keeps the number of epochs and the workers that stay, from one epoch to the next."""
 
-    def __init__(self) -> None:
-        self.epochs = 0
-        self.workers: list[Worker] = []  # within one run
-        # For all loops only their processes: a worker would keep the loader, and so itself
-        self.children: list[Any] = []
-        self.is_at_work = False  # for a loop that has not ended
+    epochs: int = 0
+    workers: list[Worker] = field(default_factory=list)  # within one run
+    # For all loops only their processes: a worker would keep the loader, and so itself
+    children: list[Any] = field(default_factory=list)
+    is_at_work: bool = False  # for a loop that has not ended
 
 
 @operator("DataLoader")
@@ -136,20 +137,22 @@ class LoaderWithWorkers(Loader):
 
     def prepare(self) -> None:
         super().prepare()
-        scope = self.scope
+        name = self.run.name
+        position = self.scope.position
         count = self.num_workers
         each = 2 if self.prefetch_factor is None else self.prefetch_factor
         self.most: int = count * each  # requests at the same time
-        self.stage = scope.name("Worker", FILL)
-        self.start_stage = scope.name("Start", START)
-        self.transfer_stage = scope.name("Transfer", CALL)
-        self.queue = scope.name("Queue", QUEUE)
-        self.take_stage = scope.name("Take", TAKE)
-        name = scope.name(f"DataLoader: {count} worker{'s' * (count != 1)}", AHEAD)
-        self.news = Gate(self.run, name)
-        self.open_buffer(name, self.most)
+        self.stage = name("Worker", position, FILL)
+        self.start_stage = name("Start", position, START)
+        self.transfer_stage = name("Transfer", position, CALL)
+        self.queue = name("Queue", position, QUEUE)
+        self.take_stage = name("Take", position, TAKE)
+        wanted = f"DataLoader: {count} worker{'s' * (count != 1)}"
+        buffer = name(wanted, position, AHEAD)
+        self.news = Gate(self.run, buffer)
+        self.open_buffer(buffer, self.most)
         if self.recorder is not None:
-            self.recorder.workers[scope.position.site] = count
+            self.recorder.workers[position.site] = count
         self.workers: list[Worker] = []
         self.active = [True] * count  # workers that have not ended
         self.cycle = cycle(range(count))
@@ -196,7 +199,10 @@ class LoaderWithWorkers(Loader):
         self.seed = f"{run.states.seed(self.generator)}:{self.epoch}"
         for worker in workers:
             run.current.lane = worker.number  # in the pictures this time is the worker's
-            worker.start_task(await worker.launch())
+            delay = await worker.launch()
+            worker.task = run.start(
+                worker.work(delay), self.stage, worker.number, worker.process
+            )
         run.current.lane = 0
         if self.persistent_workers and run.states is shared:
             self.state.children = [worker.child for worker in workers if worker.child]
@@ -206,16 +212,17 @@ class LoaderWithWorkers(Loader):
 
     async def resume(self) -> None:
         """Wait until all workers have done what had been requested before."""
+        run = self.run
         # Of another run
         for worker, child in zip(self.workers, self.state.children, strict=False):
             worker.child = child
-            worker.start_task()
-        await self.run.spend(self.handling.resume)
+            worker.task = run.start(
+                worker.work(0), self.stage, worker.number, worker.process
+            )
+        await run.spend(self.handling.resume)
         for worker in self.workers:
-            worker.give(Request(-1, self, worker.number, self.run.time))
-        await self.run.until(
-            self.news, lambda: len(self.arrived) == len(self.workers), EMPTY
-        )
+            worker.give(Request(-1, self, worker.number, run.time))
+        await run.until(self.news, lambda: len(self.arrived) == len(self.workers), EMPTY)
         self.arrived.clear()
 
     async def end_workers(self) -> None:
@@ -286,7 +293,7 @@ class LoaderWithWorkers(Loader):
             if request.received:
                 return request
             if not self.arrived:
-                await self.run.until(self.news, lambda: self.arrived, EMPTY)
+                await self.run.until(self.news, self.arrived.__len__, EMPTY)
             came = self.arrived.popleft()
             if came.is_last:
                 self.active[came.worker] = False

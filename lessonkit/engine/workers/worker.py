@@ -20,19 +20,16 @@ Indices = list[int] | int | None
 
 @operator("asked")
 class Asked(Listed):
-    """Gives the sample whose number is *asked*; or, for one call, all of a batch as one element."""
-
-    asked: Any
-
-    def prepare(self) -> None:
-        super().prepare()
-        self.maker.source = self
+    """Gives the sample that its *maker* asks for; or, for one call, a batch as one element."""
 
     def take(self) -> Element:
+        asked = self.maker.asked
         if not self.one_call:
-            return self.sample(self.asked)
-        parts = [self.sample(index) for index in self.asked]
-        return joined(self.run, parts, stack([part.value for part in parts]))
+            return self.sample(asked)
+        parts = [*map(self.sample, asked)]
+        element = joined(self.run, parts)
+        element.value = stack(element.value)
+        return element
 
     def sample(self, index: int) -> Element:
         """Make sample number *index*; as in PyTorch, a negative one counts from the end."""
@@ -72,7 +69,9 @@ class BatchMaker:
     """
 
     stream: Any = None  # the pipeline, once it is open
-    source: Asked  # of the pipeline, if samples can be asked for
+    asked: Indices = (
+        None  # if samples can be asked for: the number of the next, or of several
+    )
     exhausted = False  # an iterable has no more samples
     failed: Exception | None = None  # what `prepare` raised, until the next batch
 
@@ -99,7 +98,7 @@ class BatchMaker:
         loader = self.loader
         scope = self.loader.scope
         self.exhausted = False
-        self.collating = scope.name("Collate", CALL)
+        self.collating = self.run.name("Collate", scope.position, CALL)
         self.price = price(loader.collate, "collate", of_bytes=True)
         self.one_call = one_call(loader.node)
         pipeline = loader.node.inputs[0]
@@ -157,9 +156,8 @@ class BatchMaker:
                 return END
         else:
             stream = self.stream
-            source = self.source
             is_one = self.one_call or loader.batch_size is None
-            for source.asked in [indices] if is_one else indices:
+            for self.asked in [indices] if is_one else indices:
                 parts.append(await stream.next())
         return await self.collated(parts)
 
@@ -169,7 +167,7 @@ class BatchMaker:
         element = parts[0]
         collate_fn = self.loader.collate_fn
         if self.loader.batch_size is not None and not self.one_call:
-            element = joined(run, parts, [part.value for part in parts])
+            element = joined(run, parts)
             if not collate_fn:
                 run.stack(element, lambda: self.collating)
         if collate_fn:
@@ -237,11 +235,6 @@ class Worker(BatchMaker):
         )
         await self.run.spend(first, self.loader.start_stage)
         return second
-
-    def start_task(self, start: int = 0) -> None:
-        """Begin to make what is requested, when *start* nanoseconds have passed."""
-        self.task = self.run.start(self.work(start), self.loader.stage, self.number)
-        self.task.process = self.process
 
     def give(self, request: Request | None) -> None:
         """Put a request into its queue; after None it ends."""
