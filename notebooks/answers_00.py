@@ -119,13 +119,13 @@ def vote() -> dict[str, Any]:
         ),
         (
             "B: 1.4 times",
-            "That takes the busy 28.6 % off the time, 1 / 0.714. But the busy time is the part "
+            "That would be right if the busy 28.6 % could go, 1 / 0.714. But the busy time is the part "
             "that stays, and the rest can go.",
         ),
         (
             "C: 2 times",
             "Two jobs at the same time are twice as fast only if both take equally long, and "
-            "here they do not. A perfect pipeline leaves the training steps alone.",
+            "here they do not. With a perfect pipeline only the training steps are left.",
         ),
     ]
     why = (

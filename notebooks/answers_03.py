@@ -67,7 +67,10 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
             "That is the time of a single call, which works ahead of training. Two calls share the work.",
         ),
     ]
-    why = "The first sample is as late as before. After that two calls share read and map: 22.5 ms each."
+    why = (
+        "The first sample is as late as before. After it, two calls share the 45 ms of read and map, so "
+        "on average a sample comes every 22.5 ms."
+    )
     return {"wrong": wrong, "why": why}
 
 

@@ -25,7 +25,10 @@ def first(open: float, read: float, work: float) -> dict[str, Any]:
             "its own call is done.",
         ),
     ]
-    why = "The first sample has to be opened, read and mapped in turn, and more calls do not shorten that."
+    why = (
+        "The file has to be opened, and then the first sample read and mapped. More calls do not shorten "
+        "that."
+    )
     return {"wrong": wrong, "why": why}
 
 

@@ -123,7 +123,7 @@ def gpu_table(name: str) -> str:
     """Return a table of what an epoch of a job on the GPU took, with what was predicted."""
     lines = [f"{'seconds of the first epoch':44}predicted  measured     off"]
     for words, told, took in gpu_rows(name):
-        lines.append(f"{words:44}{told:9.2f}{took:10.2f}{told / took - 1:+8.0%}")
+        lines.append(f"{words:44}{told:9.2f}{took:10.2f}{100 * (told / took - 1):+6.0f} %")
     return "\n".join(lines)
 
 

@@ -423,10 +423,10 @@ class Trace:
         for stage in dict.fromkeys([*self.stages, *(span.stage for span in self.spans)]):
             work = self.times(stage)
             waits = self.times(stage, waits=True)
-            busy = f"{sum(work) / 1e6:>12.3f}{100 * self.busy(stage):>8.1f}"
-            lines.append(f"{stage:<14}{len(work):>7}{busy}{sum(waits) / 1e6:>13.3f}")
+            busy = f"{sum(work) / 1e6:>12,.3f}{100 * self.busy(stage):>8.1f}"
+            lines.append(f"{stage:<14}{len(work):>7}{busy}{sum(waits) / 1e6:>13,.3f}")
         lines.append(
-            f"total {self.duration * 1e3:.3f} ms"
+            f"total {self.duration * 1e3:,.3f} ms"
             + (" (cancelled)" if self.cancelled else "")
         )
         count, unit = self.counts

@@ -164,7 +164,7 @@ class Recommendation:
         saves = 1 - work / known.cores / self.now[1]
         if saves > self.most:
             return (
-                "No setting saves the start of workers, and the loop's own time per batch."
+                "No setting saves the start of workers, or the loop's own time per batch."
             )
         needs = (
             f"an epoch is {milliseconds(work)} of work for {counted(known.cores, 'cores')}"
