@@ -26,9 +26,9 @@ from typing import Any
 
 from benchmarks.learner import Learner
 from benchmarks.measure import limited, line
-from lessonkit.lessons import lessons
 
-FOLDER = Path(__file__).resolve().parent.parent / "share" / "hub"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "share" / "hub"
 HOST = "127.0.0.1"
 NEEDED = "jupyterhub", "jupyterlab", "httpx", "psutil", "lessonkit"
 MISSING = """{}: missing here. In an environment of its own: python -m pip install ".[hub]"
@@ -285,7 +285,8 @@ def main() -> int:
     parser.add_argument("--learners", type=int, default=30)
     parser.add_argument("--lessons", type=int, default=1)
     given = parser.parse_args()
-    count, opened = given.learners, [path.name for path in lessons()][: given.lessons]
+    names = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+    count, opened = given.learners, names[: given.lessons]
     missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
     missing += [name for name in ("configurable-http-proxy",) if not shutil.which(name)]
     if missing:

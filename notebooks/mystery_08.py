@@ -10,7 +10,6 @@ from lessonkit.engine import check
 from lessonkit.loops.probe import VERDICTS, Verdict
 from lessonkit.widgets.controls import chosen
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds, percent
 
@@ -219,7 +218,8 @@ class Mystery(Page):
             CHANGE.value(change),
         )
         if culprit is None or change is None:
-            raise RefusedError("Choose what holds it back, and one change.")
+            self.tell("error", text="Choose what holds it back, and one change.")
+            return
         answer = {
             "text": judge.verdict(culprit, change),
             "right": culprit == judge.culprit,

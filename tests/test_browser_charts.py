@@ -69,7 +69,7 @@ def test_keys_lead_through_all_that_is_drawn(visit: Visit, name: str) -> None:
     chart = page.locator("svg.lk-chart")
     assert chart.get_attribute("aria-label") == f"{scene['title']}: {scene['words']}"
     told = [
-        mark["say"] for lane in scene["lanes"] for mark in lane["marks"] if mark.get("say")
+        mark["say"] for row in scene["rows"] for mark in row["marks"] if mark.get("say")
     ]
     assert told
     chart.focus()

@@ -109,7 +109,7 @@ def test_with_controls_every_step_is_judged() -> None:
 
 
 def judged(goal: Goal, tried: Attempt) -> str:
-    return goal.judge(tried).said
+    return goal.judge(tried)[1]
 
 
 def test_goals_measure_what_their_names_say() -> None:
@@ -156,7 +156,7 @@ def test_the_first_element_is_the_first_of_all_epochs() -> None:
 
 def test_a_first_element_that_never_comes_is_late() -> None:
     goal = answers_05.first_element(at_most=0.02)
-    assert not goal.judge(attempt(Dataset.range(3).filter(lambda number: False))).met
+    assert not goal.judge(attempt(Dataset.range(3).filter(lambda number: False)))[0]
 
 
 def test_what_was_measured_and_by_how_much_are_written_as_in_the_figures() -> None:
@@ -198,7 +198,7 @@ def test_faults_in_the_data_are_counted() -> None:
     data = Dataset.range(8)
     good = augmented(data.cache().shuffle(8)).repeat(3)
     bad = augmented(data.shuffle(8)).cache().repeat(3)
-    assert goals.good_data().judge(attempt(good, num_epochs=1)).met
+    assert goals.good_data().judge(attempt(good, num_epochs=1))[0]
     said = "problems in the data: the same order in every epoch, the augmentation is frozen"
     assert judged(goals.good_data(), attempt(bad, num_epochs=1)) == said
 

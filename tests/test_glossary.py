@@ -1,5 +1,8 @@
-"""One word for one thing: the words that the glossary replaces are not in what people read."""
+"""One word for one thing: the words that the glossary replaces are not in what people read, and
+what had several meanings in the code has one.
+"""
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -48,3 +51,31 @@ def test_the_glossary_is_short_and_has_each_word_once() -> None:
     assert len(words) == len({*words}) <= 40
     replaced = ", ".join(row[3] for row in ROWS)
     assert all(word in replaced for word in FORBIDDEN if word != "data set")
+
+
+# What each of these words means in the package, and the files that have it in a name
+ONE_MEANING = {
+    "lane": (  # one of several rows of a stage whose calls overlap
+        "base layout main_process marks page_data run threads timeline trace"
+    ),
+    "limit": "analysis limits marks page_data",  # a time that no other order beats
+    "place": "__init__ layout run storage trace",  # what a task waits for; to place a bar
+    "turn": "interleave",  # of a file, to give the next element
+}
+
+
+def words_in_names(path: Path) -> set[str]:
+    """The words, in the singular, of which the names in a file of Python are made."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        fields = (getattr(node, field, None) for field in ("name", "id", "attr", "arg"))
+        names |= {name for name in fields if isinstance(name, str)}
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", " ".join(names))
+    return {word.lower().removesuffix("s") for word in words}
+
+
+@pytest.mark.parametrize("word", ONE_MEANING)
+def test_a_word_is_in_names_only_where_it_has_its_one_meaning(word: str) -> None:
+    package = (DOCS.parent / "lessonkit").rglob("*.py")
+    found = {path.stem for path in package if word in words_in_names(path)}
+    assert found <= {*ONE_MEANING[word].split()}

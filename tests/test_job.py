@@ -86,7 +86,7 @@ class Modelled:
     def go(
         self,
         workers: int,
-        limit: float,
+        seconds: float,
         *,
         step: bool = False,
         factor: int = 2,
@@ -122,7 +122,7 @@ class Modelled:
             seen.opened = self.handling.begin + workers * self.start[0]
         for number, got in enumerate(arrivals):
             asked = seen.ended or seen.opened
-            if asked > limit:
+            if asked > seconds:
                 break
             seen.ended = stepped.get(number, got)
             on_core = self.step * self.shared.step_cores if step and self.computes else 0.0
@@ -282,10 +282,10 @@ def test_a_forecast_is_what_the_model_takes_when_it_runs_to_the_end(
 class Full(Modelled):
     """A step whose memory has no room for a larger batch."""
 
-    def go(self, workers: int, limit: float, *, size: int = 1, **more: Any) -> Watch:
+    def go(self, workers: int, seconds: float, *, size: int = 1, **more: Any) -> Watch:
         if size > 1:
             raise RuntimeError("the step raised at batch 1: out of memory")
-        return super().go(workers, limit, **more)
+        return super().go(workers, seconds, **more)
 
 
 def test_a_step_that_has_no_room_for_larger_batches_is_measured_without_them() -> None:
@@ -305,13 +305,13 @@ class Disturbed(Modelled):
     def go(
         self,
         workers: int,
-        limit: float,
+        seconds: float,
         *,
         step: bool = False,
         factor: int = 2,
         size: int = 1,
     ) -> Watch:
-        seen = super().go(workers, limit, step=step, factor=factor, size=size)
+        seen = super().go(workers, seconds, step=step, factor=factor, size=size)
         if workers and step:
             self.seen += 1
             if self.seen == 2:

@@ -106,10 +106,10 @@ def test_what_a_real_run_confirms_is_what_is_really_saved(recommended: Any) -> N
 class Refused(Modelled):
     """A server that refuses a third connection."""
 
-    def go(self, workers: int, limit: float, **more: Any) -> Any:
+    def go(self, workers: int, seconds: float, **more: Any) -> Any:
         if workers > 2:
             raise RuntimeError("with a worker, the loader raised: refused")
-        return super().go(workers, limit, **more)
+        return super().go(workers, seconds, **more)
 
 
 def test_a_setting_that_fails_when_it_is_tried_is_dropped(recommended: Any) -> None:

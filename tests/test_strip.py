@@ -79,7 +79,7 @@ def test_512_ranks_and_an_uneven_end_are_drawn() -> None:
     assert "Rank 0 ran out of batches after step 4" in repr(plot_ranks(many))
     assert plot_ranks(many).figure
     scene = strip_scene(many, many.traces[0])
-    assert [len(turns) for turns in scene["turns"]] == [
+    assert [len(times) for times in scene["times"]] == [
         3 * len(steps) for steps in many.times
     ]
     assert len(scene["ends"]) == len(many.steps) == 4

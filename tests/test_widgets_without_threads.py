@@ -29,7 +29,7 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading.Thread, "start", refuse)
     monkeypatch.setattr("_thread.start_new_thread", refuse)
     monkeypatch.setattr(sandbox, "start_watch", sandbox.start_watch.__wrapped__)
-    monkeypatch.setattr(sandbox.TimeLimit, "look", lambda _: None)  # if one was
+    monkeypatch.setattr(sandbox.Deadline, "look", lambda _: None)  # if one was
 
 
 def pipeline(n: int = 2) -> Dataset:
@@ -45,7 +45,7 @@ def test_nothing_is_stopped() -> None:
     assert in_time("this", lambda: sleep(0.1) or 7, 0.001) == 7  # type: ignore[func-returns-value]
     with pytest.raises(ZeroDivisionError):
         in_time("this", lambda: 1 // 0, 60)
-    assert not sandbox.is_limited.get()
+    assert not sandbox.has_deadline.get()
 
 
 def test_a_run_is_shown_and_every_question_answered() -> None:

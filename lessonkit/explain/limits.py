@@ -186,8 +186,8 @@ class Needs:
             )
             streamed = round(share * sum(time - first for time in times))
             yield "storage", first + streamed + least
-        for (name, _, lanes), jobs in self.jobs.items():
-            yield name, self.shared(jobs, lanes) + least
+        for (name, _, most), jobs in self.jobs.items():
+            yield name, self.shared(jobs, most) + least
 
     def way(self, element: int) -> tuple[int, int]:
         """Return when the samples of an *element* are read at best, and when it can arrive."""
@@ -203,16 +203,16 @@ class Needs:
             worked_on += self.work[element] // (len(samples) * times)
         return read, min(worked_on, self.arrivals[element])
 
-    def shared(self, jobs: list[CoreWork], lanes: int) -> int:
-        """Return when all *jobs* can be done, on this number of *lanes* at the same time.
+    def shared(self, jobs: list[CoreWork], most: int) -> int:
+        """Return when all *jobs* can be done, at most *most* of them at the same time.
 
-        Each lane has to wait until there is something to work on. And of the n * lanes + 1
-        longest pieces some lane gets n + 1.
+        Each core or lock has to wait until there is something to work on. And of the
+        n * most + 1 longest pieces some core or lock gets n + 1.
         """
         ready = sorted(self.ready[sample] for _, samples in jobs for sample in samples)
-        heads = ready[:lanes]
+        heads = ready[:most]
         pieces = sorted((time // len(samples) for time, samples in jobs), reverse=True)
-        rounds = max(n * piece for n, piece in enumerate(pieces[::lanes], 1))
+        rounds = max(n * piece for n, piece in enumerate(pieces[::most], 1))
         total = sum(heads) + sum(time for time, _ in jobs)
         return max(heads[0] + rounds, math.ceil(total / len(heads)))
 
@@ -255,7 +255,7 @@ def reading(
             ]
     ready = Counter[int]()
     for key, (instance, epoch, sample) in who.items():
-        line = reads.get(reader(instance, epoch), [])
-        count = bisect_right(line, (epoch, sample, math.inf))
-        ready[key] = line[count - 1][2] if count else 0
+        own = reads.get(reader(instance, epoch), [])
+        count = bisect_right(own, (epoch, sample, math.inf))
+        ready[key] = own[count - 1][2] if count else 0
     return [*reads.values()], ready

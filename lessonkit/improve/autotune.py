@@ -158,10 +158,10 @@ class Search:
         All up to 8 are tried, then every eighth, and those next to the present one.
         """
         return [
-            (*here[:place], value, *here[place + 1 :])
-            for place, most in enumerate(self.most.values())
+            (*here[:index], value, *here[index + 1 :])
+            for index, most in enumerate(self.most.values())
             for value in range(1, most + 1)
-            if value <= 8 or value % 8 == 0 or abs(value - here[place]) == 1
+            if value <= 8 or value % 8 == 0 or abs(value - here[index]) == 1
         ]
 
     def all_alike(self) -> list[Setting]:

@@ -133,10 +133,6 @@ class Watched:
         at_once = getattr(self.inner, "__getitems__", None)
         return at_once(indices) if at_once else [self.inner[index] for index in indices]
 
-
-class WatchedStream(Watched):
-    """The same for an iterable dataset."""
-
     def __iter__(self) -> Iterator[Any]:
         begin(0)
         for sample in self.inner:
@@ -150,7 +146,7 @@ def watched(inner: Any, base: type) -> Watched:
     if not isinstance(inner, base):
         return Watched(inner)
     reduce = {"__reduce__": lambda self: (watched, (self.inner, base))}
-    return type("Stream", (WatchedStream, base), reduce)(inner)  # type: ignore[no-any-return]
+    return type("Stream", (Watched, base), reduce)(inner)  # type: ignore[no-any-return]
 
 
 def noted(*parts: Any) -> Any:
@@ -307,13 +303,13 @@ class Subject:
     def go(
         self,
         workers: int,
-        limit: float,
+        seconds: float,
         *,
         step: bool = False,
         factor: int = 2,
         size: int = 1,
     ) -> Watch:
-        """Return what a run with *workers* showed, which ended after *limit* seconds or before.
+        """Return what a run with *workers* showed, which ended after *seconds* or before.
 
         The run calls the *step* if that is asked for, has a prefetch *factor*, and batches
         that are *size* times as large.
@@ -335,14 +331,14 @@ class Subject:
             groups = zip(*[iter(self.batches)] * size, strict=False)
             options["batch_sampler"] = [[*chain.from_iterable(group)] for group in groups]
         loader = self.kind(self.dataset, **options)
-        return self.watch(loader, workers, limit, self.step if step else None)
+        return self.watch(loader, workers, seconds, self.step if step else None)
 
     def watch(
-        self, loader: Any, workers: int, limit: float, step: Callable[[Any], Any] | None
+        self, loader: Any, workers: int, seconds: float, step: Callable[[Any], Any] | None
     ) -> Watch:
         """Return what a run over *loader* showed; RuntimeError says what failed, it or the step.
 
-        The *limit* holds from the first batch on: a worker may take longer than that to start.
+        The *seconds* count from the first batch on: a worker may take longer than that to start.
         """
         BEGUN[2], seen = 0, Watch(workers)
         at_work = loads = "with a worker, the loader" if workers else "the loader"
@@ -364,7 +360,7 @@ class Subject:
                         asked=asked, got=got, stepped=seen.ended, step_core=on_core
                     )
                 )
-                if seen.ended - seen.batches[0].got >= limit:
+                if seen.ended - seen.batches[0].got >= seconds:
                     break
             else:
                 seen.whole = True

@@ -96,22 +96,22 @@ def measure_functions(dataset: Dataset, elements: int = 32) -> Result:
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
     steps = []
-    for place, calls in notes.calls.items():
+    for route, calls in notes.calls.items():
         if is_worth(calls):
             each = milliseconds(fmean(call.seconds for call in calls))
             held = kind(calls, notes.ticks)
-            steps.append(f"{place[-1]}: {each} per call ({len(calls)} timed), {held}")
+            steps.append(f"{route[-1]}: {each} per call ({len(calls)} timed), {held}")
     priced = Dataset(_changed(dataset.node, notes.priced))
     return Result(priced, steps, "no function takes enough time to be given a cost")
 
 
 def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
     """Return *root* with arguments by *change*, also in datasets that functions make."""
-    places = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
+    routes = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
     def changed(before: Node, node: Node) -> Node:
-        place = places[before]
-        changes = change(before, place)
+        route = routes[before]
+        changes = change(before, route)
         if node.method in ("flat_map", "interleave"):
             map_func = changes.get("map_func", node.arguments["map_func"])
 
@@ -120,7 +120,7 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
                 made = map_func(*value)
                 if not isinstance(made, Dataset):  # the operator says so
                     return made
-                return Dataset(_changed(made.node, change, place))
+                return Dataset(_changed(made.node, change, route))
 
             changes = changes | {"map_func": inner}
         return node.replace(**changes) if changes else node
@@ -137,7 +137,7 @@ def function_in(node: Node) -> str:
 
 
 class Remembered:
-    """Results of functions, by *place* and the number of the element: at most *room* bytes.
+    """Results of functions, by *route* and the number of the element: at most *room* bytes.
 
     It gives copies, so that what is kept cannot be changed. It keeps nothing that cannot be
     pickled, and nothing of a function that says its cost by `work`, for that has to be said again.
@@ -146,24 +146,24 @@ class Remembered:
     def __init__(self, room: int = 2**30) -> None:
         self.room = room  # that is left
         self.kept: dict[Any, dict[Any, bytes]] = defaultdict(dict)
-        self.saying: set[Any] = set()  # places of functions that say their cost
+        self.saying: set[Any] = set()  # routes of functions that say their cost
         self.random = Random(0)
 
-    def keep(self, place: Any, number: Any, value: Any) -> None:
-        """Keep the *value* that the function at *place* returned for the element with *number*."""
+    def keep(self, route: Any, number: Any, value: Any) -> None:
+        """Keep the *value* that the function at *route* returned for the element with *number*."""
         kept = pickled(value)
-        if kept and len(kept) <= self.room and number not in self.kept[place]:
+        if kept and len(kept) <= self.room and number not in self.kept[route]:
             self.room -= len(kept)
-            self.kept[place][number] = kept
+            self.kept[route][number] = kept
 
-    def call(self, place: Any, random: bool, fn: Function, *args: Any) -> Any:
+    def call(self, route: Any, random: bool, fn: Function, *args: Any) -> Any:
         """Stand in for *fn* on the virtual clock: return its result for this element.
 
         For an element that was not measured, and for every one if *fn* is *random*, it returns the
         result of another one.
         """
-        kept = self.kept.get(place)
-        if not kept or place in self.saying or not isinstance(current.worker, WorkLog):
+        kept = self.kept.get(route)
+        if not kept or route in self.saying or not isinstance(current.worker, WorkLog):
             return fn(*args)
         number = self.random.getrandbits(32) if random else number_in_hand()
         other = as_int(number) % len(kept)
@@ -203,7 +203,7 @@ class Notes:
         finally:
             stop.set()
 
-    def watched(self, node: Node, place: Route) -> dict[str, Any]:
+    def watched(self, node: Node, route: Route) -> dict[str, Any]:
         """Return arguments of *node* with which it does one thing at a time and notes its calls."""
         changes = NOTHING_AT_ONCE.get(node.method, {})
         name = function_in(node)
@@ -211,19 +211,19 @@ class Notes:
         cost = node.arguments.get("collate" if name == "collate_fn" else "cost")
         if function is None or cost:
             return changes
-        self.calls.setdefault(place, [])
+        self.calls.setdefault(route, [])
         watch = self.read if node.method == "from_generator" else self.call
-        return changes | {name: partial(watch, place, function)}
+        return changes | {name: partial(watch, route, function)}
 
-    def call(self, place: Route, fn: Function, *args: Any) -> Any:
+    def call(self, route: Route, fn: Function, *args: Any) -> Any:
         """Call a function, and note it."""
         number = number_in_hand()
-        value, call = self.timed(place, fn, *args)
-        self.memory.keep(place, number, value)
-        self.calls[place].append(call._replace(number=number))
+        value, call = self.timed(route, fn, *args)
+        self.memory.keep(route, number, value)
+        self.calls[route].append(call._replace(number=number))
         return value
 
-    def read(self, place: Route, fn: Function, *args: Any) -> Iterator[Any]:
+    def read(self, route: Route, fn: Function, *args: Any) -> Iterator[Any]:
         """Yield the values of a generator, and note each."""
         read, first = list[bytes](), number_in_hand()
 
@@ -232,15 +232,15 @@ class Notes:
             yield from fn(*args)
 
         elements = begun()
-        while (timed := self.timed(place, next, elements, END))[0] is not END:
+        while (timed := self.timed(route, next, elements, END))[0] is not END:
             value, call = timed
-            self.calls[place].append(call._replace(number=number_in_hand(), opens=not read))
+            self.calls[route].append(call._replace(number=number_in_hand(), opens=not read))
             read.append(pickled(value))
             yield value
         if all(read):
-            self.memory.keep(place, first, [*map(pickle.loads, read)])
+            self.memory.keep(route, first, [*map(pickle.loads, read)])
 
-    def timed(self, place: Route, fn: Function, *args: Any) -> tuple[Any, Call]:
+    def timed(self, route: Route, fn: Function, *args: Any) -> tuple[Any, Call]:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""
         outside, current.worker = current.worker, WorkLog()
         try:
@@ -254,17 +254,17 @@ class Notes:
             return value, Call(began, ended, on_core, max(0.0, delayed - around))
         finally:
             if current.worker:
-                self.memory.saying.add(place)
+                self.memory.saying.add(route)
             current.worker = outside
 
-    def priced(self, node: Node, place: Route) -> dict[str, Any]:
+    def priced(self, node: Node, route: Route) -> dict[str, Any]:
         """Return arguments of *node* with which its function says its measured cost."""
-        took = self.calls.get(place, [])
+        took = self.calls.get(route, [])
         if not is_worth(took):
             return {}
         name, arguments = function_in(node), node.arguments
         fn, random = arguments[name], bool(arguments.get("random"))
-        function = update_wrapper(partial(self.memory.call, place, random, fn), fn)
+        function = update_wrapper(partial(self.memory.call, route, random, fn), fn)
         if name == "collate_fn":
             mean = fmean(call.seconds for call in took)
             return {"collate": round(mean, 6), name: function}

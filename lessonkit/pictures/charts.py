@@ -1,6 +1,6 @@
 """Draws charts: what a search tried, the time against a knob, what each change saved.
 
-A chart is a scene of plain data: lanes of bars, or of a line and its dots, on one axis.
+A chart is a scene of plain data: rows of bars, or of a line and its dots, on one axis.
 `widgets/page/chart.js` draws it on a page; here it is drawn for a notebook.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PER_INCH = 82  # of a scene's heights
-LANE = 30 / PER_INCH  # inches
+ROW = 30 / PER_INCH  # inches
 LINE = 0.17  # inches: of a line of text
 BLUE, RANGE = COLOURS["Read"], "#b6c2cf"
 LOOKS: dict[str, Look] = {
@@ -91,13 +91,13 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     if not steps:
         raise ValueError("plot_search: nothing was tried")
     dots, stairs = [], []
-    for place, step in enumerate(steps, 1):
+    for index, step in enumerate(steps, 1):
         seconds, taken = step.tried.seconds, step.accepted
         told = f"{step.change}: {milliseconds(seconds)}"
         say = f"{told}, {'kept' if taken else 'not kept'}"
-        dots.append(dot(place, seconds, told if taken else "", say, hollow=not taken))
+        dots.append(dot(index, seconds, told if taken else "", say, hollow=not taken))
         if taken:  # as the first one always is
-            stairs.append((place, seconds))
+            stairs.append((index, seconds))
     count, first, last = len(steps), stairs[0][1], stairs[-1][1]
     words = f"{counted(count, 'runs')} from left to right"
     words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} kept"
@@ -117,7 +117,7 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     words = f"from {milliseconds(first)} to {milliseconds(last)}"
     words += f", {number(first / last)} times as fast"
 
-    lanes: list[Data] = []
+    rows: list[Data] = []
     before = first
     for name, now in steps:
         told = milliseconds(now)
@@ -128,11 +128,11 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
         bar = {"kind": "bar", "points": [(0, 1), (short, 1)], "say": f"{name}: {told}"}
         change = {"kind": "bar", "points": [(short, 1), (long, 1)], "text": told}
         marks = [bar, change | {"hatched": True}]
-        lanes.append({"name": name, "height": 30, "top": 1, "marks": marks})
+        rows.append({"name": name, "height": 30, "top": 1, "marks": marks})
         before = now
-    names = {(place + 0.5) * LANE: name for place, (name, _) in enumerate(steps)}
-    panel = Panel(len(lanes) * LANE, names, partial(draw_bars, lanes), title, words)
-    return chart("waterfall", panel, lanes, in_seconds=True)
+    names = {(index + 0.5) * ROW: name for index, (name, _) in enumerate(steps)}
+    panel = Panel(len(rows) * ROW, names, partial(draw_bars, rows), title, words)
+    return chart("waterfall", panel, rows, in_seconds=True)
 
 
 def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
@@ -143,12 +143,12 @@ def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
     """
     most = max(forecast * (1 + within) for _, forecast, within, *_ in settings)
     # Above the first setting the line has its name
-    names = {(place + 1) * LANE: name for place, (name, *_) in enumerate(settings)}
+    names = {(index + 1) * ROW: name for index, (name, *_) in enumerate(settings)}
 
     def draw(axes: Axes) -> None:
         axes.axvline(least, color=COLOURS["Train"], linestyle="--")
-        write_text(axes, least, LANE / 4, f" no loader gets below {milliseconds(least)}")
-        write_text(axes, 1.02 * most, LANE / 4, "saves")
+        write_text(axes, least, ROW / 4, f" no loader gets below {milliseconds(least)}")
+        write_text(axes, 1.02 * most, ROW / 4, "saves")
         for y, (_, forecast, within, tried, saves) in zip(names, settings, strict=True):
             box = forecast * (1 - within), forecast * (1 + within), y - 0.04, 0.08
             draw_boxes(axes, [box], facecolor=RANGE, linewidth=0)
@@ -161,7 +161,7 @@ def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
         f"{name}: {milliseconds(tried or long)}" for name, long, _, tried, _ in settings
     ]
     words = f"how long an epoch takes. {'; '.join(told)}. Least: {milliseconds(least)}"
-    panel = Panel((len(settings) + 0.5) * LANE, names, draw)
+    panel = Panel((len(settings) + 0.5) * ROW, names, draw)
     keys = [("forecast, with its range", RANGE)]
     keys += [("real run", BLUE)] * any(tried for *_, tried, _ in settings)
     legend: list[Look] = [{"label": label, "facecolor": fill} for label, fill in keys]
@@ -176,20 +176,20 @@ def dot(x: float, y: float, text: str, say: str, **look: bool) -> Data:
 def dotted(kind: str, title: str, words: str, height: int, marks: list[Data]) -> Picture:
     """Make a picture of this *kind* of *marks*, a line and its dots; *height* is in pixels."""
     top = max(y for mark in marks for _, y in mark["points"])
-    lane = {"height": height, "top": top, "marks": marks}
+    row = {"height": height, "top": top, "marks": marks}
     floor = height / PER_INCH
     draw = partial(draw_dots, marks, floor, (floor - 0.3) / (top or 1))
-    return chart(kind, Panel(floor, {floor: "0 ms"}, draw, title, words), [lane])
+    return chart(kind, Panel(floor, {floor: "0 ms"}, draw, title, words), [row])
 
 
-def chart(kind: str, panel: Panel, lanes: list[Data], in_seconds: bool = False) -> Picture:
-    """Make a picture of this *kind* of *lanes*, on an axis as long as they are.
+def chart(kind: str, panel: Panel, rows: list[Data], in_seconds: bool = False) -> Picture:
+    """Make a picture of this *kind* of *rows*, on an axis as long as they are.
 
-    A lane has a height in pixels, what its *top* stands for, perhaps a name, and marks:
+    A row has a height in pixels, what its *top* stands for, perhaps a name, and marks:
     each a bar, a dot, a line or steps through *points*, with a *text* beside it.
     """
-    places = [x for lane in lanes for mark in lane["marks"] for x, _ in mark["points"]]
-    first, last = min(places), max(places)
+    values = [x for row in rows for mark in row["marks"] for x, _ in mark["points"]]
+    first, last = min(values), max(values)
     width = last - first or 1
     ends = first - 0.05 * width, last + 0.1 * width
     if in_seconds:  # with room for texts after the bars
@@ -200,25 +200,25 @@ def chart(kind: str, panel: Panel, lanes: list[Data], in_seconds: bool = False) 
         "from": first,
         "to": last,
         "seconds": in_seconds,
-        "lanes": lanes,
+        "rows": rows,
     }
     return Picture(f"{kind}: {panel.words}", scene, [panel], ends, in_seconds=in_seconds)
 
 
-def draw_bars(lanes: list[Data], axes: Axes) -> None:
-    """Draw *lanes* below each other, with a text after the bars of each."""
-    for place, lane in enumerate(lanes):
-        top = place * LANE
-        for mark in lane["marks"]:
+def draw_bars(rows: list[Data], axes: Axes) -> None:
+    """Draw *rows* below each other, with a text after the bars of each."""
+    for index, row in enumerate(rows):
+        top = index * ROW
+        for mark in row["marks"]:
             (start, _), (end, _) = mark["points"]
             look = (
                 {"hatch": "////", **PALE}
                 if "hatched" in mark
                 else {"facecolor": BLUE, "linewidth": 0}
             )
-            draw_boxes(axes, [(start, end, top + LANE / 8, 0.75 * LANE)], **look)
+            draw_boxes(axes, [(start, end, top + ROW / 8, 0.75 * ROW)], **look)
         x = end + 0.008 * axes.get_xlim()[1]
-        write_text(axes, x, top + LANE / 2, mark["text"], bbox=CARD)
+        write_text(axes, x, top + ROW / 2, mark["text"], bbox=CARD)
 
 
 def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:

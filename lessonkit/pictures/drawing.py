@@ -48,7 +48,7 @@ class Panel(NamedTuple):
     """
 
     height: float
-    names: dict[float, str]  # at the left, by their place on the vertical axis
+    names: dict[float, str]  # at the left, by their height on the vertical axis
     draw: Callable[[Axes], None]
     title: str = ""
     words: str = ""
@@ -115,8 +115,8 @@ def compose(picture: Picture) -> Figure:
     figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor="#d0d7de", linewidth=1.5)
     for panel in panels:
         top -= ABOVE + panel.height
-        place = (left / WIDTH, top / high, width / WIDTH, panel.height / high)
-        axes = figure.add_axes(place, frameon=False)
+        box = (left / WIDTH, top / high, width / WIDTH, panel.height / high)
+        axes = figure.add_axes(box, frameon=False)
         set_axes(axes, picture, panel)
         axes.tick_params(labelbottom=panel is panels[-1])
         write_heading(axes, panel, width + RIGHT - 0.1)
@@ -160,9 +160,9 @@ def write_heading(axes: Axes, panel: Panel, room: float) -> None:
     room -= 0.077 * len(panel.title)
     fit = room / (0.072 * len(panel.words) or room)
     size = SIZE * max(0.6, min(1, fit))
-    place: Any = "right" if panel.title else "left"
+    side: Any = "right" if panel.title else "left"
     axes.set_title(panel.title, loc="left", size=SIZE, weight="bold", color=INK)
-    axes.set_title(panel.words, loc=place, size=size, color=QUIET)
+    axes.set_title(panel.words, loc=side, size=size, color=QUIET)
 
 
 def draw_boxes(axes: Axes, boxes: Sequence[tuple[float, ...]], **look: Any) -> None:

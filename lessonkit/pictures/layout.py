@@ -106,7 +106,7 @@ def layout(trace: Trace) -> Layout:
     shown = [part for stage in trace.stages for part in workers.get(stage, (stage,))]
     rows = {stage: row for row, stage in enumerate(dict.fromkeys(shown))}
     work, waits = bars_of_work(trace, workers, rows, names)
-    # The calls of these rows keep their lanes, in which their waits have a place.
+    # The calls of these rows keep their lanes, in which their waits are shown too.
     stages = {span.stage for _, span in waits}.union(*workers.values())
     keep = {rows[stage] for stage in stages if stage in rows}
     lanes: list[list[int]] = [[] for _ in rows]  # when the last bar of each lane ends
@@ -274,8 +274,8 @@ def batch_label(members: list[tuple[Identity, str]]) -> str:
     if len(members) == 1:
         return name
     if all(
-        one == (first.instance, first.epoch, first.sample + place)
-        for place, (one, _) in enumerate(members)
+        one == (first.instance, first.epoch, first.sample + index)
+        for index, (one, _) in enumerate(members)
     ):
         return f"{name}-{last.sample}"
     more = ["..."] if len(members) > 4 else []

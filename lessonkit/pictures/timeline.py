@@ -220,14 +220,14 @@ def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
 def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
     """Return what a page draws of *ranks*, above the timeline of *trace*; times in microseconds.
 
-    The turns of a rank are its times one after another: asked, got and trained in each step.
+    The times of a rank stand one after another: asked, got and trained in each step.
     """
     return {
         "ranks": len(ranks.traces),
         "rank": ranks.traces.index(trace),
         "colours": [*SHARES.items()],
         "late": [[rank, end // 1000] for rank, end in late_ranks(ranks)],
-        "turns": [
+        "times": [
             [time // 1000 for step in steps for time in step] for steps in ranks.times
         ],
         "ends": [step.end_ns // 1000 for step in ranks.steps],

@@ -61,7 +61,7 @@ def challenge(
     pipeline: Callable[..., Any] | None = None,
     **controls: Any,
 ) -> Challenge | Explore:
-    """Set a task, *text*, with *goals*, each a number with a limit.
+    """Set a task, *text*, with *goals*, each a number with a target.
 
     *hints* are shown one by one.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from lessonkit.words import counted, milliseconds
 
-from .sandbox import RefusedError, shortened
+from .sandbox import shortened
 
 Values = dict[str, Any]  # by the names of controls
 
@@ -38,7 +38,7 @@ class Control:
         }
 
     def value(self, sent: Any) -> Any:
-        """Return the value of a number that the page *sent*; raise RefusedError if it has none."""
+        """Return the value of a number that the page *sent*; raise ValueError if it has none."""
         numbers = range(len(self.values))
         if self.kind != "order":
             if type(sent) is int and sent in numbers:
@@ -46,7 +46,7 @@ class Control:
         elif isinstance(sent, list) and all(type(card) is int for card in sent):
             if sorted(sent) == [*numbers]:
                 return [self.values[card] for card in sent]
-        raise RefusedError(f"{self.name}: there is no such value")
+        raise ValueError(f"{self.name}: there is no such value")
 
     def number(self, value: Any) -> Any:
         """Return the number of *value*, or of the nearest on a slider; raise if it has none."""
@@ -99,20 +99,15 @@ def seconds(least: float, most: float, step: float, *, label: str = "") -> Contr
     return slider(least, most, step, "seconds", label)
 
 
-class Cards(dict[str, Callable[..., Any]]):
+def cards(**steps: Callable[..., Any]) -> Control:
     """Put functions on cards whose order the learner changes.
 
     The pipeline function gets a list of them. *steps* has them by the names on their cards.
     Raise ValueError for fewer than two.
     """
-
-    def __init__(self, **steps: Callable[..., Any]) -> None:
-        if len(steps) < 2:
-            raise ValueError("cards: there must be two or more, to have an order")
-        super().__init__(steps)
-
-
-cards = Cards  # as users write it
+    if len(steps) < 2:
+        raise ValueError("cards: there must be two or more, to have an order")
+    return Control("order", tuple(steps.values()), tuple(steps), [*range(len(steps))])
 
 
 def controls_of(pipeline: Callable[..., Any], wanted: Values) -> dict[str, Control]:
@@ -156,9 +151,6 @@ def control(name: str, given: Any) -> Control:
     """
     if isinstance(given, Control):
         made = given
-    elif isinstance(given, Cards):
-        order = list(range(len(given)))
-        made = Control("order", tuple(given.values()), tuple(given), order)
     elif isinstance(given, bool):
         made = Control("flag", (False, True), ("False", "True"), int(given))
     elif isinstance(given, tuple) and len(given) in (2, 3) and all(map(is_number, given)):

@@ -28,7 +28,7 @@ from .controls import Values, controls_of
 from .formula import Formula
 from .goals import Attempt, ChallengeTask
 from .page_data import Json, packed, page_data
-from .sandbox import RefusedError, described, in_time, sentence_of
+from .sandbox import described, in_time, sentence_of
 from .widget import HERE, Page
 
 
@@ -156,9 +156,9 @@ class Explore(Page):
     # ---- how it is answered ----
 
     def values(self, numbers: Any) -> Values:
-        """Return the values of the page's *numbers*; raise RefusedError if one is missing."""
+        """Return the values of the page's *numbers*; raise ValueError if one is missing."""
         if not isinstance(numbers, dict) or set(numbers) != set(self.controls):
-            raise RefusedError("values must name every control, and nothing else")
+            raise ValueError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
     def picture(self, values: Values, rank: int = 0) -> tuple[Trace, Json]:

@@ -52,7 +52,7 @@ class Formula:
     def spec(self, controls: dict[str, Control]) -> Json:
         """Return what the page has to know.
 
-        It is what stands on the left, the words and names in turns, the numbers that stay, and
+        It is what stands on the left, the words and names by turns, the numbers that stay, and
         the steps of the costs.
         """
         words = re.split(r"\b([^\W\d]\w*)", self.text.replace("*", "·"))

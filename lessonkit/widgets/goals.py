@@ -1,4 +1,4 @@
-"""What a challenge asks for: goals, each a number of a run with a limit, and their verdict."""
+"""What a challenge asks for: goals, each a number of a run with a target, and their verdict."""
 
 import re
 from collections import Counter
@@ -44,21 +44,14 @@ class Attempt(NamedTuple):
     start: dict[str, Any] = {}  # noqa: RUF012
 
 
-class Judged(NamedTuple):
-    """Whether a goal was met, and what to say about it."""
-
-    met: bool
-    said: str
-
-
 @dataclass(frozen=True)
 class Goal:
-    """Ask for any number that an attempt has, with a limit on one side: *at_most* or *at_least*.
+    """Ask for any number that an attempt has, with a target: *at_most* or *at_least*.
 
     *name* says what is measured. *measure* is a function of the `Attempt` that gives the
     number, and *text* one that writes it. Where no number says what is wrong, *measure* may
     do so in words; *zero* says the goal where it allows none. Raise ValueError if there is
-    no limit, or if there are two.
+    no target, or if there are two.
     """
 
     name: str
@@ -73,8 +66,8 @@ class Goal:
             raise ValueError(f"{self.name}: give either at_most= or at_least=")
 
     @property
-    def limit(self) -> str:
-        """The limit in words."""
+    def target(self) -> str:
+        """The target in words."""
         if self.at_most is not None:
             return f"at most {self.text(self.at_most)}"
         return f"at least {self.text(self.at_least or 0)}"
@@ -83,22 +76,22 @@ class Goal:
         """Return the goal in words, with what an attempt reached *so_far*."""
         if self.zero and not self.at_most:
             return self.zero
-        return so_far or f"{self.name}: {self.limit}"
+        return so_far or f"{self.name}: {self.target}"
 
-    def judge(self, attempt: Attempt) -> Judged:
-        """Say how an attempt stands to this goal, and by how much it misses it."""
+    def judge(self, attempt: Attempt) -> tuple[bool, str]:
+        """Return whether an attempt meets this goal; and in words by how much it misses it."""
         value = self.measure(attempt) or 0
         if isinstance(value, str):
-            return Judged(False, f"{self.name}: {value}")
+            return False, f"{self.name}: {value}"
         if self.at_most is not None:
             missing, how = value - self.at_most, "over by"
         else:
             missing, how = (self.at_least or 0) - value, "short by"
-        measured = f"{self.name}: {self.text(value)} ({self.limit})"
+        measured = f"{self.name}: {self.text(value)} ({self.target})"
         if missing <= CLOSE:
-            return Judged(True, self.asked(measured))
+            return True, self.asked(measured)
         apart = self.text(missing).replace("%", "points")
-        return Judged(False, f"{measured}, {how} {apart}")
+        return False, f"{measured}, {how} {apart}"
 
 
 @dataclass(frozen=True)
@@ -128,7 +121,7 @@ class ChallengeTask:
         }
 
 
-def failed(message: str, goals: list[Judged] | None = None) -> Json:
+def failed(message: str, goals: list[tuple[bool, str]] | None = None) -> Json:
     """Return the verdict on an attempt that does not pass."""
     return {"passed": False, "goals": goals or [], "message": message}
 
@@ -223,7 +216,7 @@ def same_job(other: Dataset, **options: Any) -> Goal:
     """Ask for the job that the pipeline *other* does, run with these *options* of `benchmark`.
 
     The options must be equal, the elements of an epoch the same in any order, and each
-    stage must do no less work for them. Raise TookTooLongError or ValueError if a run of
+    stage must do no less work for them. Raise TimeoutError or ValueError if a run of
     *other* is too much to look at.
     """
     # Now, and not at the first attempt: names that its functions use may be changed until then.

@@ -1,4 +1,4 @@
-"""A learner's code: run within limits, and what went wrong said in a sentence."""
+"""A learner's code: run with a deadline, and what went wrong said in a sentence."""
 
 import _thread
 import ctypes
@@ -32,21 +32,13 @@ OPTIONS = (
 )
 
 
-class RefusedError(ValueError):
-    """The page asked for something that there is not. Its sentence needs no line of code."""
-
-
-# ---- a limit on the time, so that an endless loop ends with a sentence ----
+# ---- a deadline, so that an endless loop ends with a sentence ----
 
 
 Returned = TypeVar("Returned")
 BETWEEN_LOOKS = 0.05  # s from one look at the clock to the next
-# Whether a limit counts. The threads of a real run inherit it from the thread that began the run.
-is_limited = ContextVar("is_limited", default=False)
-
-
-class TookTooLongError(Exception):
-    """The code was stopped."""
+# Whether there is one. The threads of a real run inherit it from the thread that began the run.
+has_deadline = ContextVar("has_deadline", default=False)
 
 
 def interrupt(thread: threading.Thread) -> None:
@@ -61,8 +53,8 @@ def interrupt(thread: threading.Thread) -> None:
         _thread.interrupt_main()
 
 
-class TimeLimit:
-    """The time until which the thread that makes it may run. It never interrupts after `end`."""
+class Deadline:
+    """The time until which the thread that sets it may run. It never interrupts after `end`."""
 
     def __init__(self, seconds: float, cancelled: threading.Event | None) -> None:
         self.until = perf_counter() + seconds
@@ -90,19 +82,19 @@ class TimeLimit:
             sleep(0.001)
 
 
-running: set[TimeLimit] = set()  # of all threads
+running: set[Deadline] = set()  # of all threads
 
 
 def watch() -> None:
-    """Look at all limits, for ever.
+    """Look at all deadlines, for ever.
 
     It goes by the clock and is never woken up: a thread that wakes wants the interpreter, and
     the one that runs would have to wait for it.
     """
     while True:
         sleep(BETWEEN_LOOKS)
-        for limit in [*running]:
-            limit.look()
+        for deadline in [*running]:
+            deadline.look()
 
 
 @cache
@@ -119,38 +111,38 @@ def in_time(
 ) -> Returned:
     """Return what *function* returns; stop it after *seconds*, or MOST_SECONDS, or if *cancelled*.
 
-    Raise TookTooLongError then, whose sentence begins with *what*, and ValueError if it wants
+    Raise TimeoutError then, whose sentence begins with *what*, and ValueError if it wants
     to end Python. Where no thread can start, as in a browser, nothing is stopped. A kernel runs
     cells on its main thread; it may answer the page's questions on others. This is no context
     manager, for an interrupt could come between its own code and the body.
     """
-    if is_limited.get():
-        return function()  # inside another limit, that one counts
+    if has_deadline.get():
+        return function()  # inside another call of this, whose deadline counts
     seconds = seconds or MOST_SECONDS
-    limit = TimeLimit(seconds, cancelled)
+    deadline = Deadline(seconds, cancelled)
     with suppress(RuntimeError):
         start_watch()
-    is_main = limit.thread is threading.main_thread()
+    is_main = deadline.thread is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
-    outside = is_limited.set(True)
+    outside = has_deadline.set(True)
     try:
         try:
-            running.add(limit)
+            running.add(deadline)
             return function()
         finally:
-            limit.end()
+            deadline.end()
     except KeyboardInterrupt as stopping:
-        if not limit.has_fired:
+        if not deadline.has_fired:
             raise
-        late = TookTooLongError(f"{what} took longer than {seconds:g} s and was stopped")
+        late = TimeoutError(f"{what} took longer than {seconds:g} s and was stopped")
         # The traceback names the learner's line.
         raise late.with_traceback(stopping.__traceback__) from None
     except (SystemExit, GeneratorExit) as ending:
         refused = ValueError(f"{what} tried to end Python and was stopped")
         raise refused.with_traceback(ending.__traceback__) from None
     finally:
-        running.discard(limit)
-        is_limited.reset(outside)
+        running.discard(deadline)
+        has_deadline.reset(outside)
         if is_main:
             signal.signal(signal.SIGINT, before)
 
@@ -175,7 +167,7 @@ class PipelineRun(NamedTuple):
     def simulate(self, rank: int = 0) -> Trace:
         """Run it on the virtual clock; of several ranks return the trace of *rank*, or the last.
 
-        Raise TookTooLongError, or ValueError if the run has more than 200,000 spans.
+        Raise TimeoutError, or ValueError if the run has more than 200,000 spans.
         """
         options = dict(self.options)
         count = options.get("ranks", 1)
@@ -218,7 +210,7 @@ def pipeline_run(returned: Any) -> PipelineRun:
 
 
 def described(pipeline: Callable[..., Any], **values: Any) -> PipelineRun:
-    """Return what the function *pipeline* makes of *values*; it is called within limits."""
+    """Return what the function *pipeline* makes of *values*; it is called with a deadline."""
     name = getattr(pipeline, "__name__", "the function")
     return in_time(name, lambda: pipeline_run(pipeline(**values)))
 
@@ -234,10 +226,10 @@ def sentence_of(error: BaseException) -> str:
         text = type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
     is_ours = bool(frames) and frames[-1].filename.startswith(OURS)
-    is_sentence = isinstance(error, ValueError | TookTooLongError)
+    is_sentence = isinstance(error, ValueError | TimeoutError)
     if not is_sentence and not (is_ours and isinstance(error, TypeError | AttributeError)):
         text = f"{type(error).__name__}: {text}"
-    for frame in () if isinstance(error, RefusedError) else reversed(frames):
+    for frame in reversed(frames):
         if not frame.filename.startswith(INSTALLED) and frame.line:
             return f"{text} (in {frame.name}, line {frame.lineno}: {shortened(frame.line)})"
     return text

@@ -16,7 +16,7 @@ from lessonkit.pictures.kitchen import DRAWING
 from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
 from .page_data import Json, packed, page_data
-from .sandbox import RefusedError, sentence_of
+from .sandbox import sentence_of
 
 Given = ParamSpec("Given")
 HERE = files("lessonkit.widgets") / "page"  # in a browser the package is an archive
@@ -56,7 +56,7 @@ class Page(anywidget.AnyWidget):
         try:
             asked = content.pop("do", None) if isinstance(content, dict) else None
             if asked not in self.questions:
-                raise RefusedError("there is no such question")
+                raise ValueError("there is no such question")
             getattr(self, asked)(**content)
         except (Exception, KeyboardInterrupt) as error:
             self.tell("error", text=sentence_of(error))

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from lessonkit import DataLoader, Dataset, benchmark
-from lessonkit.pictures.drawing import png
 from lessonkit.widgets import explore, slider
 from lessonkit.widgets.widget import HERE as OF_WIDGETS
 from tools.site import symptoms
@@ -492,8 +491,7 @@ def picture_of_workers(folder: Path) -> None:
         loader_with, pinned={"workers": BEGIN}, workers=slider(0, MOST, unit="workers")
     )
     one.save(folder / "workers.html")
-    if stored := one.stored():
-        (folder / "preview.png").write_bytes(png(stored))
+    (folder / "preview.png").write_bytes(one._repr_mimebundle_()[0]["image/png"])
 
 
 def write(path: Path, content: Any) -> None:

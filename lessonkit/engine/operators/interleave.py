@@ -144,7 +144,7 @@ class ParallelInterleave(Interleave):
         self.work = Gate(self.run, name)  # for the readers of the cycle
         self.room = Gate(self.run, name)  # for the readers of future files
         # The input is asked by one at a time, or files would get out of order.
-        self.input_turn = Resource(self.run, name, 1, "buffer empty")
+        self.asking = Resource(self.run, name, 1, "buffer empty")
 
     # ---- the consumer ----
 
@@ -200,7 +200,7 @@ class ParallelInterleave(Interleave):
 
     async def refill(self, slot: int) -> None:
         """Put the next file into *slot* of the cycle: a future one, or one that is opened now."""
-        async with self.input_turn:
+        async with self.asking:
             if self.future:
                 file: File | None = self.future.popleft()
                 self.open_ahead()
@@ -250,7 +250,7 @@ class ParallelInterleave(Interleave):
         """Open files that come after the cycle, and fill their buffers."""
         while not self.ended:
             await self.run.until(self.room, self.has_room, "buffer full")
-            async with self.input_turn:
+            async with self.asking:
                 file = await self.make_file() if self.has_room() else None
                 if file:
                     self.future.append(file)

@@ -76,16 +76,16 @@ def open_shard(scope: Scope, node: Node) -> Stream:
 class Shard(Stream):
     """Gives every `num_shards`-th element, from number `index` on, for one of several machines."""
 
-    position = 0
+    passed = 0  # elements of its input
 
     async def next(self) -> Element:
-        others = (self.index - self.position) % self.num_shards
+        others = (self.index - self.passed) % self.num_shards
         for _ in range(others):
             if await self.input.next() is END:
                 return END
-        self.position += others
+        self.passed += others
         element = await self.input.next()
-        self.position += 1
+        self.passed += 1
         return element
 
 

@@ -1,7 +1,7 @@
-// Pictures that nothing turns: lanes of bars, lines and dots on one axis; and runs on one axis of
+// Pictures that nothing turns: rows of bars, lines and dots on one axis; and runs on one axis of
 // time.
 
-const PADDING = 22; // pixels above a lane's highest mark, for its text
+const PADDING = 22; // pixels above a row's highest mark, for its text
 const BRIEF = 480; // pixels
 const LETTER = 7; // pixels, at most, for most texts
 
@@ -26,22 +26,22 @@ class Chart {
   }
 
   draw(width) {
-    const { lanes, from, to, seconds } = this.scene;
+    const { rows, from, to, seconds } = this.scene;
     const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text?.length ?? 0));
-    const left = Math.min(0.36 * width, 32 + longest(lanes.map(({ name }) => name)));
+    const left = Math.min(0.36 * width, 32 + longest(rows.map(({ name }) => name)));
     // A bar has its text after it, all else above; where it is narrow, only the first part.
     this.brief = (text) => (width < BRIEF ? text?.split(", ")[0] : text);
     const after = ({ kind, text }) => kind === "bar" && this.brief(text);
-    const right = Math.max(32, longest(lanes.flatMap(({ marks }) => marks.map(after))));
+    const right = Math.max(32, longest(rows.flatMap(({ marks }) => marks.map(after))));
     const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - right);
-    const floor = lanes.reduce((sum, { height }) => sum + height, 6);
+    const floor = rows.reduce((sum, { height }) => sum + height, 6);
     sized(this.svg, width, floor + 26);
     this.items = [];
     const nodes = this.axis(x, floor, seconds ? 1e-6 : 1, width - left - right);
     let top = 6;
-    for (const lane of lanes) {
-      nodes.push(...this.lane(lane, x, top, left));
-      top += lane.height;
+    for (const row of rows) {
+      nodes.push(...this.row(row, x, top, left));
+      top += row.height;
     }
     this.drawn.replaceChildren(...nodes);
     this.point(Math.min(this.at, this.items.length - 1), this.said.textContent !== "");
@@ -57,7 +57,7 @@ class Chart {
     ]);
   }
 
-  lane({ name, height, top: most, marks }, x, top, left) {
+  row({ name, height, top: most, marks }, x, top, left) {
     const bars = marks[0].kind === "bar", floor = top + height - 4, nodes = [];
     const y = (value) => floor - (value / (most || 1)) * (height - (bars ? 10 : PADDING));
     if (name) {

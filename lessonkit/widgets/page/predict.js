@@ -39,10 +39,10 @@ class Predict {
 
   // Each type of question has its own way to answer: a node, `get` and `set` for what is said,
   // and perhaps `correct`, which shows the truth over it.
-  answering(life, { place, draw, choices, unit, limit }, name) {
+  answering(life, { place, draw, choices, unit, tolerance }, name) {
     if (place) return new Placing(life, place, () => this.keep());
     if (draw) return new Drawing(life, draw, () => this.keep());
-    return choices.length ? this.radios(choices, name, "Your answer") : this.field(unit, limit);
+    return choices.length ? this.radios(choices, name, "Your answer") : this.field(unit, tolerance);
   }
 
   // A view is made before it has its place in the page.
@@ -121,11 +121,11 @@ class Predict {
     return { node, set, get: () => inputs.findIndex((input) => input.checked) };
   }
 
-  field(unit, limit) {
+  field(unit, tolerance) {
     const aria = { "aria-label": `Your answer${unit && ` in ${unit}`}` };
     const onkeydown = (event) => this.enter(event);
     const input = html("input", { type: "number", step: "any", ...aria, onkeydown, ...KEYS });
-    const after = html("span", {}, `${unit} `, html("small", {}, limit));
+    const after = html("span", {}, `${unit} `, html("small", {}, tolerance));
     const node = labelled("Your answer", input, after);
     const set = (value) => (input.value = Number.isFinite(value) && value >= 0 ? value : "");
     return { node, set, get: () => (input.value === "" ? -1 : Number(input.value)) };

@@ -20,7 +20,7 @@ class Strip {
   draw(strip, width, end) {
     this.node.hidden = !strip;
     if (!strip) return;
-    const { ranks, rank: shown, turns, ends, colours, late, words } = strip;
+    const { ranks, rank: shown, times, ends, colours, late, words } = strip;
     const row = Math.max(LEAST_ROW, Math.min(THICKEST_ROW, Math.floor(HIGHEST_STRIP / ranks)));
     this.rankAt = (y) => Math.max(0, Math.min(ranks - 1, Math.floor(y / row)));
     this.canvas.classList.toggle("lk-can-choose", this.choose !== null);
@@ -44,7 +44,7 @@ class Strip {
     const waitsForOthers = (of, step) => [of[3 * step + 2], ends[step]];
     [works, waitsForData, waitsForOthers].forEach((part, index) => {
       pen.fillStyle = colours[index][1];
-      turns.forEach((of, rank) => ends.forEach((_, step) => {
+      times.forEach((of, rank) => ends.forEach((_, step) => {
         const [from, to] = part(of, step);
         if (to > from) pen.fillRect(x(from), rank * row, Math.max(0.5, x(to) - x(from)), row - gap);
       }));

@@ -8,7 +8,6 @@ from typing import Any
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Bar, layout
 from lessonkit.widgets.page_data import Json, limit_of, micros
-from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.words import milliseconds, number, percent
 
 from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
@@ -64,12 +63,12 @@ class Marks(Question):
     def accepted(self, said: Any) -> list[int]:
         """Return the steps that the page *said*, if there is one for each mark."""
         if not isinstance(said, list) or len(said) != len(self.names):
-            raise RefusedError("the question has changed: run its cell again")
+            raise ValueError("the question has changed: run its cell again")
         for name, step, last in zip(self.names, said, self.last, strict=True):
             if type(step) is not int or not -1 <= step <= last:
-                raise RefusedError(f"{name} is not at a step of the axis")
+                raise ValueError(f"{name} is not at a step of the axis")
             if step == -1:
-                raise RefusedError(f"{name} is not placed yet")
+                raise ValueError(f"{name} is not placed yet")
         return said
 
     def explanation(self, at: Sequence[int], mark: int) -> str:
@@ -283,7 +282,7 @@ class Drawing(Marks):
 
 
 def knee_of(curve: Sequence[float]) -> int:
-    """Return the first place of a *curve* that is as good as its best one."""
+    """Return the first step of a *curve* that is as good as its best one."""
     best = min(curve) if curve[-1] <= curve[0] else max(curve)
     return next(
         at for at, value in enumerate(curve) if abs(value - best) <= TOLERANCE * best

@@ -7,7 +7,6 @@ from typing import Any
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import chosen, control, is_number
 from lessonkit.widgets.page_data import Json, page_data
-from lessonkit.widgets.sandbox import RefusedError
 from lessonkit.widgets.widget import Page
 from lessonkit.words import number, percent
 
@@ -60,7 +59,7 @@ class Question(Page):
         self.tell("verdict", answer, right=right, tries=self.tries)
 
     def judge(self, said: Any) -> Judgement:
-        """Judge what the page *said*; raise RefusedError if it is no answer."""
+        """Judge what the page *said*; raise ValueError if it is no answer."""
         raise NotImplementedError
 
     def reveal(self) -> None:
@@ -94,8 +93,8 @@ class Predict(Question):
         self.wrong = [(self.as_said(answer), text) for answer, text in wrong]
         is_exact = bool(choices) or unit not in SCALES
         self.tolerance = 0 if is_exact else TOLERANCE
-        limit = "" if is_exact else f"within {percent(TOLERANCE)}"
-        spec = {"unit": unit, "choices": self.choices, "limit": limit}
+        tolerance = "" if is_exact else f"within {percent(TOLERANCE)}"
+        spec = {"unit": unit, "choices": self.choices, "tolerance": tolerance}
         super().__init__(spec=spec, **more)
 
     def as_said(self, answer: Any) -> float:
@@ -110,7 +109,7 @@ class Predict(Question):
         if self.choices:
             chosen(self.choices, "answer").value(said)
         elif not is_number(said) or not abs(said) <= 1e12:
-            raise RefusedError("the answer must be a number")
+            raise ValueError("the answer must be a number")
         if self.alike(said, self.right):
             return True, self.shown(said), self.revealed("Right.")
         return False, self.shown(said), {"text": self.objection(said)}
