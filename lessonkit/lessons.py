@@ -31,7 +31,8 @@ def find_answers() -> None:
 
     In a browser there are no lessons, and what lies beside them is in Python's path.
     """
-    sys.path += [str(lesson.parent) for lesson in lessons()[:1]]
+    folders = {str(lesson.parent) for lesson in lessons()}
+    sys.path += folders.difference(sys.path)
 
 
 def copy_lessons(folder: Path) -> list[str]:

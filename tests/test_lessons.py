@@ -321,6 +321,15 @@ def test_what_a_lab_leaves_is_nothing_to_git_and_no_lesson(tmp_path: Path) -> No
         assert sorted(path.stem for path in folder.glob("*.ipynb")) == WRITTEN
 
 
+def test_what_lies_beside_the_lessons_is_added_to_the_path_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "path", ["here"])
+    for _ in range(3):  # a cell may run again
+        lessons.find_answers()
+    assert sys.path == ["here", str(NOTEBOOKS)]
+
+
 def test_what_somebody_else_is_writing_belongs_to_no_lesson(tmp_path: Path) -> None:
     lesson = next(path for path in lessons.lessons() if lessons.files_of(path))
     assert lessons.copy_lessons(tmp_path) == []
