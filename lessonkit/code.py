@@ -12,7 +12,7 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from lessonkit.engine.check import AUTOTUNE
+from lessonkit.engine.check import AUTOTUNE, OPTIONAL
 from lessonkit.engine.machine import Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, SCALARS, Node, loaders_in, walk
 from lessonkit.engine.storage import Read
@@ -60,16 +60,15 @@ class Expression:
             texts = [f"({texts[0]},)"]
         parameters = inspect.signature(METHODS[node.method]).parameters
         first = next((name for name in parameters if name != "self"), "")
-        defaults = {
-            "block_length": 1,
-            "deterministic": True,
-        }  # where the signature says None
         for name, value in node.arguments.items():
             if name not in parameters or name in self.left_out:  # some only a rule gives
                 continue
+            usual = parameters[name].default
+            if usual is None:
+                usual = OPTIONAL.get(name)
             if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
                 texts += [self.argument("", part) for part in value]
-            elif not is_usual(value, defaults.get(name, parameters[name].default)):
+            elif not is_usual(value, usual):
                 texts.append(f"{name}=" * (name != first) + self.argument(name, value))
         return texts
 

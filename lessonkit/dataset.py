@@ -39,7 +39,7 @@ class Dataset(Description):
             raise TypeError(
                 f"node={node!r}: begin with Dataset.range, from_list or from_generator"
             )
-        super().__init__(node)
+        self.node = node
 
     def __iter__(self) -> Iterator:
         return Iterator(self.node)

@@ -183,7 +183,7 @@ def without_storages(dataset: Dataset) -> Dataset:
         reads = isinstance(node.arguments.get("cost"), Read)
         return node.replace(cost=0.002) if reads else node
 
-    return Dataset(rebuilt(dataset.node, change, {}))
+    return Dataset(rebuilt(dataset.node, {}, change))
 
 
 def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:

@@ -73,7 +73,7 @@ def no_order_and_no_more_places_beat_the_limit(run: Run) -> None:
         # One that is filled at another time saves work, and other elements take other work
         return
     options = run.trace.options | {"machine": run.machine, "record": False}
-    faster = Dataset(rebuilt(run.dataset.node, turned, {}))
+    faster = Dataset(rebuilt(run.dataset.node, {}, turned))
     assert limits(run.trace).bound <= benchmark(faster, **options).duration
 
 

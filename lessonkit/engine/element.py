@@ -5,6 +5,7 @@ import reprlib
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import repeat
 from reprlib import repr as short  # for values that may be large
 from types import SimpleNamespace
@@ -75,6 +76,7 @@ WITHOUT_SIZE = (int, float, str, bool)  # what has no size that anybody asks for
 Bytes = int | Callable[[Any], int] | None
 
 
+@dataclass(eq=False)
 class Element:
     """One element on its way through a pipeline.
 
@@ -84,13 +86,11 @@ class Element:
     element that is made of several. The key is its row in a trace's table of identities.
     """
 
+    value: Any
+    number: Any = field(init=False, default=0)
     samples = 1  # how many samples it holds: one, or as many as a batch has
     nbytes = 0
     key = 0  # 0 if nothing is recorded
-    number: Any = 0
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
 
     def copy(self) -> "Element":
         """Return the same element again, for an operator that keeps one and gives one."""

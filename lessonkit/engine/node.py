@@ -40,8 +40,7 @@ class Node:
 class Description:
     """Has a node to run: the part of a `Dataset` that the engine knows."""
 
-    def __init__(self, node: Node) -> None:
-        self.node = node
+    node: Node
 
 
 def loaders_in(root: Node) -> list[Node]:
@@ -77,40 +76,33 @@ def sites(node: Node) -> dict[tuple[int, ...], int]:
     return dict(zip(reversed(found), count(), strict=False))
 
 
-def fold(root: Node, combine: Callable[[Node, list[Any]], Any]) -> Any:
-    """Return `combine(root, parts)`; *parts* are its results for the inputs of *root*."""
-    known: dict[Node, Any] = {}
-    for node in walk(root, known):
-        known[node] = combine(node, [known[part] for part in node.inputs])
-    return known[root]
-
-
 def rebuilt(
-    root: Node, change: Callable[[Node, Node], Node], done: dict[Node, Node]
+    root: Node, done: dict[Node, Node], change: Callable[[Node, Node], Node] | None = None
 ) -> Node:
-    """Change each node of a description, from its sources on, and return what becomes of *root*.
+    """Return what becomes of *root* if other nodes stand in the place of those that are *done*.
 
-    *change* gets a node as it was, and as it is with the inputs that it has now. A
-    node that is used twice stays one, with one cache, and an unchanged node stays the same object.
+    *change* makes another of each further node, from the sources on: it gets the node as it was,
+    and as it is with the inputs that it has now. A node that is used twice stays one, with one
+    cache, and an unchanged node stays the same object.
     """
     for node in walk(root, done):
         inputs = tuple(map(done.__getitem__, node.inputs))
-        done[node] = change(node, node if inputs == node.inputs else node.replace(*inputs))
+        new = node if inputs == node.inputs else node.replace(*inputs)
+        done[node] = change(node, new) if change else new
     return done[root]
-
-
-def swap(root: Node, old: Node, new: Node) -> Node:
-    """Put *new* in the place of *old* in *root*; what does not lead to *old* stays the same."""
-    return rebuilt(root, lambda _, node: node, {old: new})
 
 
 # Float | None: what the arguments hold has no types here
 def cardinality(node: Node) -> Any:
     """Count the elements that *node* will give: infinity for no end, None if that is not known."""
-    return fold(node, _cardinality)
+    known: dict[Node, Any] = {}
+    for part in walk(node, known):
+        known[part] = count_of(part, [*map(known.get, part.inputs)])
+    return known[node]
 
 
-def _cardinality(node: Node, many: list[Any]) -> Any:
+def count_of(node: Node, many: list[Any]) -> Any:
+    """Count the elements that *node* will give, if its inputs give so *many*."""
     arguments: dict[str, Any] = node.arguments
     count: Any = arguments.get("count")
     if not node.inputs:

@@ -64,9 +64,7 @@ class Identity(NamedTuple):
     sample: int
 
 
-NOBODY = Identity(-1, -1, -1)
-
-
+@dataclass(eq=False, repr=False)
 class Recorder:
     """Records a run as it happens.
 
@@ -76,28 +74,30 @@ class Recorder:
 
     is_repeatable = True  # are the steps that functions made
 
-    def __init__(self) -> None:
-        self.spans: list[Any] = []
-        self.events: list[Any] = []
-        self.files: list[
-            tuple[Any, ...]
-        ] = []  # each as a buffer event, of the stage that reads
-        # Of each element, by its key: the fields of an `Identity`
-        self.identities: list[tuple[int, int, int]] = [NOBODY]
-        self.members: dict[int, tuple[int, ...]] = {}  # of batches: the samples in them
-        # Of batches of a loader, by their keys: their numbers in the epoch
-        self.numbers: dict[int, int] = {}
-        # Index lists that wait for a worker, each as a buffer event of its batch
-        self.queued: list[tuple[Any, ...]] = []
-        self.names: list[Name] = []  # of stages and buffers, as they were opened
-        # Of the buffers: how many elements there is room for
-        self.capacities: dict[Name, int | None] = {}
-        self.open = Counter[Name]()  # buffers of each name
-        # Sources, in the order in which they were opened
-        self.instances: dict[Any, int] = {}
-        self.positions: list[Position] = []  # of each of them
-        # Of each loader that has opened: how many processes it has
-        self.workers: dict[Site, int] = {}
+    spans: list[Any] = field(default_factory=list)
+    events: list[Any] = field(default_factory=list)
+    # Each as a buffer event, of the stage that reads
+    files: list[tuple[Any, ...]] = field(default_factory=list)
+    # Of each element, by its key: the fields of an `Identity`; key 0 is nobody's
+    identities: list[tuple[int, int, int]] = field(default_factory=[(-1, -1, -1)].copy)
+    # Of batches: the samples in them
+    members: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    # Of batches of a loader, by their keys: their numbers in the epoch
+    numbers: dict[int, int] = field(default_factory=dict)
+    # Index lists that wait for a worker, each as a buffer event of its batch
+    queued: list[tuple[Any, ...]] = field(default_factory=list)
+    # Of stages and buffers, as they were opened
+    names: list[Name] = field(default_factory=list)
+    # Of the buffers: how many elements there is room for
+    capacities: dict[Name, int | None] = field(default_factory=dict)
+    # Buffers of each name
+    open: Counter[Name] = field(default_factory=Counter)
+    # Sources, in the order in which they were opened
+    instances: dict[Any, int] = field(default_factory=dict)
+    # Of each source
+    positions: list[Position] = field(default_factory=list)
+    # Of each loader that has opened: how many processes it has
+    workers: dict[Site, int] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -106,12 +106,12 @@ class Recorder:
 
     def fork(self) -> "Recorder":
         """Make one for another process, which knows the elements and sources of this one."""
-        other = Recorder()
-        other.identities = [*self.identities]
-        other.members = {**self.members}
-        other.instances = {**self.instances}
-        other.positions = [*self.positions]
-        return other
+        return Recorder(
+            identities=[*self.identities],
+            members={**self.members},
+            instances={**self.instances},
+            positions=[*self.positions],
+        )
 
     def opened(self, position: Position, outer: Any) -> int:
         """Number the source at *position*, made from the *outer* sample."""
@@ -127,9 +127,11 @@ class Recorder:
 
     def join(self, parts: list[int]) -> int:
         """Return a key for an element that is made of *parts*."""
-        members = tuple(who for part in parts for who in self.members.get(part, (part,)))
+        members: list[int] = []
+        for part in parts:
+            members += self.members.get(part, (part,))
         key = self.identify(*self.identities[members[0]])  # the first sample's
-        self.members[key] = members
+        self.members[key] = tuple(members)
         return key
 
 

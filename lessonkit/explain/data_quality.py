@@ -3,7 +3,7 @@
 from itertools import chain
 from typing import Any
 
-from lessonkit.engine.node import Node, base_of, fold, walk
+from lessonkit.engine.node import Node, base_of, walk
 from lessonkit.engine.trace import Trace
 
 Sample = tuple[int, int]  # its source or file, and its number in that
@@ -96,8 +96,10 @@ def what_is_frozen(root: Node) -> set[str]:
         if anew and base_of(node.inputs[0]) is None:
             started_anew |= {*walk(node.inputs[0])}
 
-    def combine(node: Node, parts: list[Any]) -> tuple[set[str], set[str]]:
-        """Return what a cache after *node* would freeze, and what is frozen."""
+    # By node: what a cache after it would freeze, and what is frozen
+    known: dict[Node, tuple[set[str], set[str]]] = {}
+    for node in walk(root, known):
+        parts = [known[part] for part in node.inputs]
         random = set[str]().union(*(of_part for of_part, _ in parts))
         frozen = set[str]().union(*(of_part for _, of_part in parts))
         is_anew = node in started_anew
@@ -109,10 +111,8 @@ def what_is_frozen(root: Node) -> set[str]:
             random.add(FREEZES_ORDER)
             if keeps_order(node.arguments, is_anew):
                 frozen.add(FREEZES_ORDER)
-        return random, frozen
-
-    frozen: set[str] = fold(root, combine)[1]
-    return frozen
+        known[node] = random, frozen
+    return known[root][1]
 
 
 def keeps_order(shuffle: dict[str, Any], is_anew: bool) -> bool:

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
-from lessonkit.engine.node import Node, base_of, loaders_in, swap, walk
+from lessonkit.engine.node import Node, base_of, loaders_in, rebuilt, walk
 from lessonkit.explain.data_quality import FREEZES, FREEZES_ORDER, what_is_frozen
 from lessonkit.words import counted, milliseconds
 
@@ -84,7 +84,7 @@ def changes(root: Node) -> Iterator[Change]:
     }
     for node in loaders or walk(root):
         for words, other, effects in chain.from_iterable(kind(node) for kind in kinds):
-            changed = swap(root, node, other)
+            changed = rebuilt(root, {node: other})
             now = what_is_frozen(changed)
             thawed = (thaws[effect] for effect in sorted(frozen - now))
             yield words, changed, (*effects, *sorted(now - frozen), *thawed)
@@ -191,7 +191,7 @@ def of_batches(node: Node) -> Iterator[Change]:
         while above.method in ("cache", "prefetch") or above.arguments.get("batches"):
             above = above.inputs[0]
         if above.method == "batch":
-            without = swap(node.inputs[0], above, above.inputs[0])
+            without = rebuilt(node.inputs[0], {above: above.inputs[0]})
             effect = "keeps the samples that drop_remainder drops"
             effects = (effect,) if above.arguments["drop_remainder"] else ()
             yield "no batch and unbatch", without, effects

@@ -78,7 +78,7 @@ def with_knobs(root: Node, values: Mapping[Knob, int | None]) -> Node:
         given = {name: value for name, value in wanted.items() if name in known}
         return method(*map(Dataset, node.inputs), **given).node  # type: ignore[no-any-return]
 
-    return rebuilt(root, change, {})
+    return rebuilt(root, {}, change)
 
 
 def curve(

@@ -60,11 +60,11 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result:
             if changed is not None:
                 applied.append(f"{rule.name}\n  {Dataset(node)}\n  {Dataset(changed)}")
                 # Other rules, or this one, may find more
-                return rebuilt(changed, change, done)
+                return rebuilt(changed, done, change)
         done[node] = node
         return node
 
-    node = rebuilt(dataset.node, change, done)
+    node = rebuilt(dataset.node, done, change)
     changed = dataset if node is dataset.node else Dataset(node)
     return Result(changed, applied, "no rule applies")
 

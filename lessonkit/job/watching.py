@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine.element import size_of, stack, whole
-from lessonkit.engine.node import base_of, one_call, swap, walk
+from lessonkit.engine.node import base_of, one_call, rebuilt, walk
 from lessonkit.loader import DataLoader
 from lessonkit.loops.measure import without_core
 
@@ -171,7 +171,7 @@ def as_pytorch_says(loader: DataLoader) -> Any:
     first = base_of(inner) or next(walk(inner))
     note = noted_batch if one_call(loader.node) else noted
     told = said | {
-        "dataset": Dataset(swap(inner, first, first.then("map", map_func=note))),
+        "dataset": Dataset(rebuilt(inner, {first: first.then("map", map_func=note)})),
         "batch_sampler": loader.batch_sampler,
         "collate_fn": said["collate_fn"] or stack,
     }

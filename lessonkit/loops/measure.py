@@ -125,7 +125,7 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
             changes = changes | {"map_func": inner}
         return node.replace(**changes) if changes else node
 
-    return rebuilt(root, changed, {})
+    return rebuilt(root, {}, changed)
 
 
 def function_in(node: Node) -> str:

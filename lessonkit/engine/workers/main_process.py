@@ -42,7 +42,10 @@ class Loader(Stream):
 
     def prepare(self) -> None:
         self.base = base_of(self.node.inputs[0])
-        self.kept: Kept | None = None  # what a cache before the workers holds
+        # What a cache before the workers holds
+        self.kept: Kept | None = None
+        if self.base is not None and self.base.method == "cache":
+            self.kept = self.run.states.of(self.base, Kept)
         self.state: LoaderState = self.run.states.of(self.node, LoaderState)
         self.epoch = self.state.epochs
         self.state.epochs += 1
@@ -72,23 +75,21 @@ class Loader(Stream):
         """Open the dataset."""
         self.batches = iter(())  # for good, if anything raises
         await self.run.spend(self.handling.begin)
-        await self.fill_cache()
+        if self.kept and self.kept.elements is None:
+            await self.fill_cache()
         self.maker = BatchMaker(self)
         self.maker.open()
         self.opened.append(self.maker.stream)
         self.batches = enumerate(self.indices())
 
     async def fill_cache(self) -> None:
-        """Fill a cache before the workers, in this process."""
-        if self.base is not None and self.base.method == "cache":
-            self.kept = self.run.states.of(self.base, Kept)
-            if self.kept.elements is None:
-                self.open_input()
-                cache = self.input
-                while not isinstance(cache, Cache):  # under maps
-                    cache = cache.opened[0]
-                while await cache.next() is not END:
-                    pass
+        """Fill the cache before the workers, in this process."""
+        self.open_input()
+        cache = self.input
+        while not isinstance(cache, Cache):  # under maps
+            cache = cache.opened[0]
+        while await cache.next() is not END:
+            pass
 
     def indices(self) -> Iterator[Indices]:
         """Yield the sample numbers of each batch of this epoch; for an iterable None, for ever."""
@@ -106,20 +107,18 @@ def indices_of(node: Node, samples: Any, seed: str) -> Iterator[Indices]:
     """
     given = node.arguments
     if given["batch_sampler"] is not None:
-        return iter(given["batch_sampler"])
+        yield from given["batch_sampler"]
+        return
     order = range(samples) if given["sampler"] is None else given["sampler"]
     if given["shuffle"]:
         order = random.Random(seed).sample(order, len(order))
-    return groups(iter(order), given["batch_size"], given["drop_last"])
-
-
-def groups(samples: Iterator[int], size: int | None, drop_last: bool) -> Iterator[Indices]:
-    """Cut *samples* into batches of *size*; without a size give them one by one."""
-    if size is None:
-        yield from samples
+    size = given["batch_size"]
+    if size is None:  # one by one
+        yield from order
         return
-    while group := list(islice(samples, size)):
-        if not drop_last or len(group) == size:
+    rest = iter(order)
+    while group := list(islice(rest, size)):
+        if len(group) == size or not given["drop_last"]:
             yield group
 
 
@@ -134,6 +133,7 @@ class LoaderWithWorkers(Loader):
     """
 
     finished = False
+    gone = 0  # workers that will make nothing any more
 
     def prepare(self) -> None:
         super().prepare()
@@ -170,7 +170,8 @@ class LoaderWithWorkers(Loader):
             raise AssertionError(
                 "prefetch_factor=0: a worker that is sent no index list makes nothing"
             )
-        await self.fill_cache()
+        if self.kept and self.kept.elements is None:
+            await self.fill_cache()
         # Two loops at the same time: this one has workers of its own
         if self.state.workers and self.state.is_at_work:
             self.state = LoaderState()
@@ -233,9 +234,7 @@ class LoaderWithWorkers(Loader):
         if not self.persistent_workers:
             for worker in workers:
                 worker.give(None)
-            await run.until(
-                self.news, lambda: all(worker.gone for worker in workers), EMPTY
-            )
+            await run.until(self.news, lambda: self.gone == len(workers), EMPTY)
             await run.spend(handling.stop + len(workers) * handling.stop_each)
 
     def close(self) -> None:

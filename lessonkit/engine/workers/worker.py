@@ -8,7 +8,7 @@ from typing import Any
 from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.machine import NodeStates, WorkerInfo, price
-from lessonkit.engine.node import Node, one_call, swap
+from lessonkit.engine.node import Node, one_call, rebuilt
 from lessonkit.engine.operators.base import joined, operator
 from lessonkit.engine.operators.sources import Listed
 from lessonkit.engine.run import Gate, Process
@@ -119,7 +119,7 @@ class BatchMaker:
             "maker": self,
         }
         node = Node("asked", (), arguments)
-        self.stream = scope.open(swap(pipeline, base, node))
+        self.stream = scope.open(rebuilt(pipeline, {base: node}))
 
     def close(self) -> None:
         """Close the pipeline, if it is open."""
@@ -208,7 +208,6 @@ class Worker(BatchMaker):
     task: Any = None  # once it has begun
     child: Any = None  # its process, if that is a real one
     ended = False  # it makes no more batches in this epoch
-    gone = False  # nor in any other
 
     def __init__(self, loader: Any, number: int) -> None:
         super().__init__(loader, number)
@@ -283,7 +282,7 @@ class Worker(BatchMaker):
             else:
                 self.loader.arrive(request, result)
         self.close()
-        self.gone = True
+        self.loader.gone += 1
         self.loader.news.changed()
 
     async def fulfil(self, request: Request) -> Element:
