@@ -31,11 +31,11 @@ function drawIn(el, { state, answers, style, title, caption }, tag) {
   return () => end(figure.remove());
 }
 
-// The place of a value that an address names, or of the nearest number; -1 if there is none.
-function placeOf(text, values) {
-  const place = values.indexOf(text), numbers = values.map(Number);
+// The index of a value that an address names, or of the nearest number; -1 if there is none.
+function indexNamed(text, values) {
+  const index = values.indexOf(text), numbers = values.map(Number);
   const isNumber = text.trim() !== "" && [Number(text), ...numbers].every((one) => !isNaN(one));
-  if (place >= 0 || !isNumber) return place;
+  if (index >= 0 || !isNumber) return index;
   return nearest(numbers, (number) => Math.abs(number - text));
 }
 
@@ -44,10 +44,10 @@ function placeOf(text, values) {
 function goTo(el, values) {
   for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
     const field = Object.hasOwn(values, name) && el.querySelector(`[data-name="${name}"]`);
-    const place = field ? placeOf(text, values[name]) : -1;
-    if (place < 0) continue;
-    if (field.type === "checkbox") field.checked = place === 1;
-    else field.value = place;
+    const index = field ? indexNamed(text, values[name]) : -1;
+    if (index < 0) continue;
+    if (field.type === "checkbox") field.checked = index === 1;
+    else field.value = index;
     field.dispatchEvent(new Event("change", { bubbles: true }));
   }
 }

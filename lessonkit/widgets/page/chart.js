@@ -51,9 +51,9 @@ class Chart {
     const { from, to, seconds } = this.scene, values = rounds(from, to, width / 90, least);
     const micros = values.map((at) => at * 1e6);
     const texts = seconds ? moments(micros, to * 1e6) : values.map((at) => [at, number(at)]);
-    return values.flatMap((at, place) => [
+    return values.flatMap((at, index) => [
       line(x(at), 0, x(at), floor, { class: "lk-mark" }),
-      label(x(at), floor + 16, texts[place][1], { class: "lk-quiet" }),
+      label(x(at), floor + 16, texts[index][1], { class: "lk-quiet" }),
     ]);
   }
 

@@ -91,18 +91,18 @@ class Controls {
       const grip = html("button", { type: "button", onkeydown, ...KEYS }, text);
       const onpointermove = ({ pointerId, clientX }) => {
         if (!grip.hasPointerCapture?.(pointerId)) return;
-        const order = this.values[name], place = order.indexOf(card);
-        if (clientX < middle(order[place - 1], -Infinity)) back();
-        else if (clientX > middle(order[place + 1], Infinity)) on();
+        const order = this.values[name], index = order.indexOf(card);
+        if (clientX < middle(order[index - 1], -Infinity)) back();
+        else if (clientX > middle(order[index + 1], Infinity)) on();
       };
       const onpointerdown = ({ pointerId }) => grip.setPointerCapture?.(pointerId);
       attributes(grip, { onpointerdown, onpointermove });
       return html("span", { class: "lk-card", role: "listitem" }, grip);
     });
     this.fields[name] = (order) => {
-      order.forEach((card, place) => {
-        nodes[card].style.order = place;
-        const said = `${texts[card]}, ${place + 1} of ${order.length}; arrow keys move it`;
+      order.forEach((card, index) => {
+        nodes[card].style.order = index;
+        const said = `${texts[card]}, ${index + 1} of ${order.length}; arrow keys move it`;
         nodes[card].firstChild.setAttribute("aria-label", said);
       });
     };

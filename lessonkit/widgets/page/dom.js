@@ -40,7 +40,7 @@ function labelled(text, ...nodes) {
   return html("label", { class: "lk-control" }, html("span", {}, text), ...nodes);
 }
 
-const isStep = (place) => Number.isInteger(place) && place >= 0;
+const isStep = (step) => Number.isInteger(step) && step >= 0;
 
 const cell = (...content) => html("td", {}, ...content);
 
@@ -251,5 +251,5 @@ function nice(step) {
 // Such values of a time axis: all in one unit, which the first one names.
 function moments(values, end) {
   const [unit, micros] = end >= 1e7 ? [" s", 1e6] : [" ms", 1e3];
-  return values.map((at, place) => [at, number(at / micros) + (place ? "" : unit)]);
+  return values.map((at, index) => [at, number(at / micros) + (index ? "" : unit)]);
 }

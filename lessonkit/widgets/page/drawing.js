@@ -63,7 +63,7 @@ class Drawing {
     const across = (mark) => line(FLOOR - 8, this.y(mark), right, this.y(mark));
     this.grid.replaceChildren(...marks.map(across));
     this.axis.replaceChildren(
-      ...this.values.map((value, place) => label(this.x(place), PLOT + 20, value)),
+      ...this.values.map((value, point) => label(this.x(point), PLOT + 20, value)),
       ...marks.map((mark) => label(FLOOR - 12, this.y(mark) + 4, number(mark * this.step), last)),
       label(right, PLOT + 36, this.knob, last),
       svg("text", { x: 2, y: 10 }, this.unit),
@@ -108,7 +108,7 @@ class Drawing {
 
   move(event) {
     const [x, y] = inside(this.svg, event);
-    const point = nearest(this.points, (_, place) => Math.abs(this.x(place + 1) - x));
+    const point = nearest(this.points, (_, index) => Math.abs(this.x(index + 1) - x));
     this.put(point, Math.round(((PLOT - y) / (PLOT - 20)) * this.steps));
   }
 

@@ -24,14 +24,14 @@ class Formula {
     return { onpointerenter: on, onpointerleave: off, onfocus: on, onblur: off, ...KEYS };
   }
 
-  term(name, place) {
+  term(name, index) {
     const onclick = () => {
       const edge = this.edges.find((one) => one.name === name && !one.node.hidden);
       (edge?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`))?.focus();
     };
     const given = { type: "button", class: "lk-term", onclick, ...this.lights(name) };
     const node = html("button", given, html("span", {}, spaced(name)), html("b"));
-    this.terms.push({ name, node, place });
+    this.terms.push({ name, node, index });
     return node;
   }
 
@@ -79,8 +79,8 @@ class Formula {
   show(scene) {
     this.scene = scene;
     const { value, holds, said, beaten } = scene.formula;
-    for (const { node, place } of this.terms) {
-      node.title = beaten.includes(place) ? "has no effect here" : "";
+    for (const { node, index } of this.terms) {
+      node.title = beaten.includes(index) ? "has no effect here" : "";
     }
     const isExact = said === "as long as the run"; // a bound that only holds is no hit
     const text = ` ${isExact ? "✓" : holds ? "≤" : "✗"} ${said}`;

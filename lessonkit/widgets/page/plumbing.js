@@ -78,12 +78,12 @@ class Plumbing {
     const calls = [];
     for (const bar of busy) {
       // A call keeps its place, as in the timeline.
-      let place = part.calls > CALLS ? 0 : bars.lane[bar];
-      while (calls[place] !== undefined) place++;
-      calls[place] = bar;
+      let index = part.calls > CALLS ? 0 : bars.lane[bar];
+      while (calls[index] !== undefined) index++;
+      calls[index] = bar;
     }
-    part.chips.forEach((chip, place) => {
-      const bar = calls[place];
+    part.chips.forEach((chip, index) => {
+      const bar = calls[index];
       const [fill, text] = chip.children;
       chip.classList.toggle("lk-full", bar !== undefined);
       text.textContent = "";
@@ -113,9 +113,9 @@ class Plumbing {
 
   hold(part, labels) {
     const [, capacity] = this.scene.buffers[part.buffer];
-    part.slots.forEach((slot, place) => {
-      slot.textContent = labels[place] ?? "";
-      slot.classList.toggle("lk-full", place < labels.length);
+    part.slots.forEach((slot, index) => {
+      slot.textContent = labels[index] ?? "";
+      slot.classList.toggle("lk-full", index < labels.length);
     });
     const count = labels.length;
     const ready = count > READY ? `${count} ready` : `ready ${labels.join(" ")}`;

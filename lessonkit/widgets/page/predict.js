@@ -91,10 +91,10 @@ class Predict {
     this.restore({ ...record, tries: tries.map(({ words, right, ...one }) => one) });
     // So nothing is covered; in a class the teacher may not have shown it yet.
     if ((right || shown) && !Classroom.found) this.card.dataset.answered = "";
-    tries.forEach(({ said, sure }, place) => {
+    tries.forEach(({ said, sure }, index) => {
       const how = this.levels.indexOf(sure);
       this.isNew(said, how);
-      this.ask({ do: "commit", said, sure: how, anew: !place });
+      this.ask({ do: "commit", said, sure: how, anew: !index });
     });
     if (shown) this.ask({ do: "reveal" });
   }
@@ -117,7 +117,7 @@ class Predict {
     const sentences = texts.some((text) => text.length > 20) ? " lk-sentences" : "";
     const legend = html("legend", {}, title);
     const node = html("fieldset", { class: `lk-choices${sentences}` }, legend, ...labels);
-    const set = (value) => inputs.forEach((input, place) => (input.checked = place === value));
+    const set = (value) => inputs.forEach((input, index) => (input.checked = index === value));
     return { node, set, get: () => inputs.findIndex((input) => input.checked) };
   }
 
@@ -156,8 +156,8 @@ class Predict {
   }
 
   async hear(verdict) {
-    const told = (one, place) => {
-      const [words, , right] = verdict.tries[place] ?? [one.words, "", one.right];
+    const told = (one, index) => {
+      const [words, , right] = verdict.tries[index] ?? [one.words, "", one.right];
       return { ...one, words, right };
     };
     // Another view of this question may have asked: its tries come with what it keeps.

@@ -6,10 +6,10 @@ function foldFurther(el) {
   if (document.querySelector(".jp-collapseHeadingButton")) return;
   const cells = cellsAround(el).map((node) => ({ node, ...headingOf(node) }));
   const further = cells.findIndex(({ title }) => title === "Further");
-  cells.forEach(({ heading, level, title: name }, place) => {
-    if (further < 0 || place < further || level !== 3) return;
-    const after = cells.findIndex((other, at) => at > place && other.level <= 3);
-    const inside = cells.slice(place + 1, after < 0 ? undefined : after);
+  cells.forEach(({ heading, level, title: name }, index) => {
+    if (further < 0 || index < further || level !== 3) return;
+    const after = cells.findIndex((other, at) => at > index && other.level <= 3);
+    const inside = cells.slice(index + 1, after < 0 ? undefined : after);
     const title = `Show or hide ${name}`;
     const others = [...heading.parentNode.children].filter((child) => child !== heading);
     const fold = (folded) => {
@@ -86,8 +86,8 @@ class Teaching {
   show(at) {
     const on = this.is(this.alone), sections = this.sections();
     this.at = Math.max(0, Math.min(at, sections.length - 1));
-    sections.forEach(({ cells }, place) => {
-      for (const cell of cells) cell.classList.toggle("lk-away", on && place !== this.at);
+    sections.forEach(({ cells }, index) => {
+      for (const cell of cells) cell.classList.toggle("lk-away", on && index !== this.at);
     });
     this.moves.hidden = !on;
     this.before.disabled = this.at === 0;

@@ -148,9 +148,9 @@ class Timeline {
     const lines = texts.map(([at]) => line(this.x(at), TOP - 4, this.x(at), this.floor));
     const marks = texts.map(([at, text]) => label(this.x(at), this.floor + 16, text));
     const { epochs, end } = this.scene;
-    for (const [place, start] of epochs.entries()) {
+    for (const [index, start] of epochs.entries()) {
       if (epochs.length < 2) break;
-      const x = this.x(start), room = this.x(epochs[place + 1] ?? end) - x, short = `${place + 1}`;
+      const x = this.x(start), room = this.x(epochs[index + 1] ?? end) - x, short = `${index + 1}`;
       const text = room >= 60 ? `epoch ${short}` : room >= 6 + 8 * short.length ? short : "";
       marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, text));
       lines.push(line(x, 2, x, this.floor, { class: "lk-epoch" }));
@@ -311,8 +311,8 @@ class Timeline {
 
   light(lit) {
     this.svg.classList.toggle("lk-dim", lit !== null && lit.size > 1);
-    for (const [place, bar] of this.bars.entries()) {
-      const light = lit !== null && lit.has(place);
+    for (const [index, bar] of this.bars.entries()) {
+      const light = lit !== null && lit.has(index);
       if (bar.lit === light) continue;
       for (const node of [bar.rect, bar.text]) node.classList.toggle("lk-lit", light);
       bar.lit = light;
