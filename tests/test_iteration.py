@@ -20,7 +20,8 @@ from lessonkit import (
     benchmark,
     work,
 )
-from lessonkit.engine.machine import Machine, NodeStates
+from lessonkit.engine.machine import Machine
+from lessonkit.engine.node import NodeStates
 from lessonkit.engine.operators.base import Scope
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import Name

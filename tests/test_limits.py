@@ -19,13 +19,14 @@ from lessonkit import (
     straggler,
 )
 from lessonkit.analysis import limits
+from lessonkit.engine.machine import FOUR_CORES
 from lessonkit.engine.node import Node, walk
 from lessonkit.explain.limits import Limits
 
 
 def found(
     dataset: Dataset,
-    machine: Machine | None = None,
+    machine: Machine = FOUR_CORES,
     num_epochs: int = 1,
     **options: Any,
 ) -> Limits:

@@ -35,7 +35,7 @@ TOKENS = 80_000
 DENSITY = 9.0  # tokens per line, at most
 WIDTH = 100  # characters per line, at most
 CLASSES = 150  # at most
-CONSTANTS = 156  # names in capitals that a module gives a value to, at most
+CONSTANTS = 157  # names in capitals that a module gives a value to, at most
 NAMES = 81  # that a user can import, and their methods, at most
 PARAMETERS = 218  # of these, at most
 
@@ -179,7 +179,7 @@ def loader() -> None:
 PREFETCHED = ArtificialDataset(3).prefetch(1)
 
 
-@pytest.mark.parametrize(("run", "most"), [(prefetch, (11, 62)), (loader, (15, 111))])
+@pytest.mark.parametrize(("run", "most"), [(prefetch, (10, 60)), (loader, (14, 109))])
 def test_whoever_follows_one_run_meets_few_files_and_functions(
     run: Callable[[], Any], most: tuple[int, int]
 ) -> None:

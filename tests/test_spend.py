@@ -17,7 +17,7 @@ from lessonkit import (
     straggler,
 )
 from lessonkit.analysis import limits
-from lessonkit.engine.machine import NodeStates
+from lessonkit.engine.node import NodeStates
 from lessonkit.engine.virtual import Virtual
 from lessonkit.engine.workers.forked import CAN_FORK
 

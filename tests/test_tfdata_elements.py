@@ -6,7 +6,7 @@ import pytest
 import tfdata
 from tfdata import OutsideError, PlannedError
 
-from lessonkit.engine.machine import NodeStates
+from lessonkit.engine.node import NodeStates
 
 FILES = ("element_cases.json", "random_element_cases.json", "batch_element_cases.json")
 CASES = [case for name in FILES for case in tfdata.cases(name)]

@@ -8,8 +8,8 @@ from typing import Any
 from lessonkit.engine.operators.base import Scope
 
 from .element import END, Element
-from .machine import Machine, current, shared
-from .node import Node
+from .machine import FOUR_CORES, current
+from .node import Node, shared
 from .run import Stopped
 from .threads import Threads, ThreadTask
 from .trace import LOOP, TRAIN
@@ -62,7 +62,7 @@ class _Pass:
     """The run of an iterator, which ends it when the iterator is let go."""
 
     def __init__(self, node: Node) -> None:
-        self.run = Threads(Machine(), shared, None)
+        self.run = Threads(FOUR_CORES, shared, None)
         self.task = self.run.current = ThreadTask(
             self.run, self.run.process, None, self.run.name("Loop", LOOP, TRAIN)
         )

@@ -1,15 +1,12 @@
 """The machine that a pipeline runs on, the work of functions, and the cost of an element."""
 
 import os
-import random
 import threading
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from numbers import Integral
-from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
 from . import check
 from .element import Element, as_int
@@ -31,6 +28,9 @@ class Machine:
     def __post_init__(self) -> None:
         # Of NumPy's, Python's
         object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))
+
+
+FOUR_CORES = Machine()  # where no other is named
 
 
 class WorkLog(list[tuple[Any, str | None, str]]):
@@ -96,37 +96,6 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
         current.worker.work(duration, stage, kind)
 
 
-T = TypeVar("T")
-
-
-@dataclass(eq=False)
-class NodeStates:
-    """Keeps by node what outlives an iteration: the elements of a cache, the passes of a shuffle.
-
-    A state is held weakly: it goes when its description goes. Each benchmark has states of its
-    own; all loops over datasets share theirs.
-    """
-
-    fixed_seed: bool  # a shuffle without a seed is the same on every run
-    base: int = 0  # what it draws from: each worker of a loader has its own
-    states: MutableMapping[Any, Any] = field(init=False, default_factory=WeakKeyDictionary)
-
-    def of(self, node: Any, new: Callable[[], T]) -> T:
-        """Return the state of *node*; a *new* one if it has none yet."""
-        # A dict's setdefault is one step, for loops on several threads; a lock might be
-        # held in a fork.
-        return self.states.setdefault(node, new())  # type: ignore[no-any-return]
-
-    def seed(self, given: int | None) -> int:
-        """Return the seed that is *given*; else a number of this benchmark, or a random one."""
-        if given is not None:
-            return given
-        return self.base if self.fixed_seed else random.getrandbits(64)
-
-
-shared = NodeStates(fixed_seed=False)
-
-
 class WorkerInfo(NamedTuple):
     """Which worker of a `DataLoader` runs a function: its number, and how many there are."""
 
@@ -150,30 +119,6 @@ def get_worker_info() -> WorkerInfo | None:
 
 Function = Callable[..., Any]  # a learner's
 Cost = float | Callable[[Any], float]
-# A storage and the bytes that are read from it: the time depends on all other reads
-StorageRead = tuple[Any, float]
-# Whole nanoseconds, a read, or a function of the element that gives one of them
-Price = int | StorageRead | Callable[[Element], int | StorageRead]
-
-
-def price(cost: Cost, name: str, hint: str = "", *, of_bytes: bool = False) -> Price:
-    """Return *cost* in nanoseconds: a number, or a function of the element, refused as *name*.
-
-    With *of_bytes* it is a function of the bytes of an element, and not of its value.
-    """
-    if hasattr(cost, "price_of"):  # a cost of elements, which knows more than their values
-        return cost.price_of  # type: ignore[no-any-return]
-    if not callable(cost):  # it was checked where it was given
-        return round(cost * 1e9)
-
-    def checked(element: Element) -> int:
-        seconds = cost(element.nbytes if of_bytes else element.value)
-        # Most are: the name of a wrong one takes long
-        if type(seconds) is float and 0 <= seconds < inf:
-            return round(seconds * 1e9)
-        return check.nanoseconds(check.ArgumentOf(name, element.value, hint), seconds)
-
-    return checked
 
 
 @dataclass(frozen=True)

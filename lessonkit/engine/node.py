@@ -1,13 +1,15 @@
-"""The nodes of a description, and all that they tell before anything runs."""
+"""The nodes of a description, what they tell before anything runs, and what is kept by node."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+import random
+from collections.abc import Callable, Container, Iterator, MutableMapping
+from dataclasses import dataclass, field
 from inspect import signature
 from itertools import count, repeat
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from . import check
 
@@ -41,6 +43,37 @@ class Description:
     """Has a node to run: the part of a `Dataset` that the engine knows."""
 
     node: Node
+
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class NodeStates:
+    """Keeps by node what outlives an iteration: the elements of a cache, the passes of a shuffle.
+
+    A state is held weakly: it goes when its description goes. Each benchmark has states of its
+    own; all loops over datasets share theirs.
+    """
+
+    fixed_seed: bool  # a shuffle without a seed is the same on every run
+    base: int = 0  # what it draws from: each worker of a loader has its own
+    states: MutableMapping[Any, Any] = field(init=False, default_factory=WeakKeyDictionary)
+
+    def of(self, node: Any, new: Callable[[], T]) -> T:
+        """Return the state of *node*; a *new* one if it has none yet."""
+        # A dict's setdefault is one step, for loops on several threads; a lock might be
+        # held in a fork.
+        return self.states.setdefault(node, new())  # type: ignore[no-any-return]
+
+    def seed(self, given: int | None) -> int:
+        """Return the seed that is *given*; else a number of this benchmark, or a random one."""
+        if given is not None:
+            return given
+        return self.base if self.fixed_seed else random.getrandbits(64)
+
+
+shared = NodeStates(fixed_seed=False)
 
 
 def loaders_in(root: Node) -> list[Node]:

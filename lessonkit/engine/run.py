@@ -19,14 +19,42 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from math import inf
 from typing import Any
 
 from . import check
 from .element import NOTHING, Bytes, Element, size_of, stack
-from .machine import NO_WORK, Machine, NodeStates, Price, WorkerInfo, WorkLog
+from .machine import NO_WORK, Cost, Machine, WorkerInfo, WorkLog
+from .node import NodeStates
 from .trace import Name, Position, Recorder, Site
 
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
+
+
+# A storage and the bytes that are read from it: the time depends on all other reads
+StorageRead = tuple[Any, float]
+# Whole nanoseconds, a read, or a function of the element that gives one of them
+Price = int | StorageRead | Callable[[Element], int | StorageRead]
+
+
+def price(cost: Cost, name: str, hint: str = "", *, of_bytes: bool = False) -> Price:
+    """Return *cost* in nanoseconds: a number, or a function of the element, refused as *name*.
+
+    With *of_bytes* it is a function of the bytes of an element, and not of its value.
+    """
+    if hasattr(cost, "price_of"):  # a cost of elements, which knows more than their values
+        return cost.price_of  # type: ignore[no-any-return]
+    if not callable(cost):  # it was checked where it was given
+        return round(cost * 1e9)
+
+    def checked(element: Element) -> int:
+        seconds = cost(element.nbytes if of_bytes else element.value)
+        # Most are: the name of a wrong one takes long
+        if type(seconds) is float and 0 <= seconds < inf:
+            return round(seconds * 1e9)
+        return check.nanoseconds(check.ArgumentOf(name, element.value, hint), seconds)
+
+    return checked
 
 
 class StuckError(RuntimeError):

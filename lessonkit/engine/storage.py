@@ -17,8 +17,7 @@ from typing import Any
 
 from . import check
 from .element import Element
-from .machine import StorageRead
-from .run import Resource
+from .run import Resource, StorageRead
 from .trace import TRAIN, Name
 
 NOTHING_LEFT = 0.01  # of an amount; less than this is an error of rounding

@@ -22,8 +22,9 @@ from math import inf
 from typing import Any
 
 from .element import NOTHING, Element, call_parts, stack
-from .machine import Machine, NodeStates, Price, WorkLog, current
-from .run import Process, Run, Stopped, Task, Waits
+from .machine import Machine, WorkLog, current
+from .node import NodeStates
+from .run import Price, Process, Run, Stopped, Task, Waits
 from .trace import Name, Recorder
 
 HASTE = 3_000_000  # ns; so long helpers may catch up before an element is given

@@ -12,11 +12,11 @@ from lessonkit.engine.operators.base import Scope, Stream
 
 from . import check
 from .element import END, Element, like
-from .machine import Cost, Machine, NodeStates, price
-from .node import Description, cardinality, sites
+from .machine import FOUR_CORES, Cost, Machine
+from .node import Description, NodeStates, cardinality, sites
 from .ranks import Ranks, train_together
 from .resume import State, fingerprint
-from .run import Gate, Run, Stopped, Task
+from .run import Gate, Run, Stopped, Task, price
 from .threads import Threads
 from .trace import COPY, LOAD, LOOP, TRAIN, Epoch, Recorder, Trace
 from .virtual import Virtual
@@ -325,7 +325,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     train: Cost | None = None,
     load: Cost = 0,
     clock: str = "virtual",
-    machine: Machine | None = None,
+    machine: Machine = FOUR_CORES,
     max_elements: int | None = None,
     *,
     step: Callable[[Any], Any] | None = None,
@@ -376,7 +376,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
     '35.3%'
     """
-    checked = check.arguments("benchmark", locals())
+    options = check.arguments("benchmark", locals())
     if None not in (train, step) and not queue:
         raise TypeError(
             f"train={train!r}, step={step!r}: must be a cost or a function to call, not both"
@@ -388,13 +388,13 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         check.integer("resume: after", state.after, least=0)
     if train is None and (queue or step is None):
         train = USUAL
-    names = "num_epochs", "step", "max_elements", "ahead", "queue"
-    options = {name: checked[name] for name in names}
+    for name in ("cancel", "clock", "keep", "progress", "ranks"):
+        del options[name]  # which a trace does not keep
     loop_over = partial(
         Loop,
         options=options | {"train": train, "load": load, "resume": resume},
         clock=clock,
-        machine=check.instance("machine", machine or Machine(), Machine),
+        machine=check.instance("machine", machine, Machine),
         keep=keep,
         cancel=cancel,
         ranks=ranks or 1,

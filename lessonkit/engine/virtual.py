@@ -8,8 +8,9 @@ from math import inf
 from typing import Any
 
 from .element import NOTHING, Element, call_parts
-from .machine import Machine, NodeStates, Price, WorkLog, current
-from .run import Run, StuckError, Task, Waits
+from .machine import Machine, WorkLog, current
+from .node import NodeStates
+from .run import Price, Run, StuckError, Task, Waits
 from .storage import SharedCores
 from .trace import Name, Recorder
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from lessonkit.dataset import Dataset, Result
 from lessonkit.engine import check
 from lessonkit.engine.check import AUTOTUNE
-from lessonkit.engine.machine import Cost, Machine
+from lessonkit.engine.machine import FOUR_CORES, Cost, Machine
 from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.words import milliseconds, percent, size
@@ -21,7 +21,7 @@ Setting = tuple[int, ...]  # a number for each name
 
 def autotune(
     dataset: Dataset,
-    machine: Machine | None = None,
+    machine: Machine = FOUR_CORES,
     memory: int | None = None,
     train: Cost | None = None,
     *,
@@ -47,7 +47,7 @@ def autotune(
     """
     check_options(options)
     check.instance("dataset", dataset, Dataset)
-    machine = check.instance("machine", machine or Machine(), Machine)
+    check.instance("machine", machine, Machine)
     if memory is not None:
         check.integer("memory", memory, least=0)
     check.integer("most_slots", most_slots, least=1)

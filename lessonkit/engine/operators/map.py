@@ -4,9 +4,8 @@ from collections import deque
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.machine import price
 from lessonkit.engine.node import Node
-from lessonkit.engine.run import Gate
+from lessonkit.engine.run import Gate, price
 from lessonkit.engine.trace import AHEAD, CALL
 
 from .base import Scope, Stream, attempt, operator

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lessonkit.engine.element import END, Bytes, Element, as_specified
-from lessonkit.engine.machine import Price, price
+from lessonkit.engine.run import Price, price
 from lessonkit.engine.trace import OPEN, READ, Name
 
 from .base import Stream, operator

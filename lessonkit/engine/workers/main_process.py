@@ -10,8 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.machine import shared
-from lessonkit.engine.node import Node, base_of, cardinality
+from lessonkit.engine.node import Node, base_of, cardinality, shared
 from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.run import Gate

@@ -7,11 +7,11 @@ from typing import Any
 
 from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
-from lessonkit.engine.machine import NodeStates, WorkerInfo, price
-from lessonkit.engine.node import Node, one_call, rebuilt
+from lessonkit.engine.machine import WorkerInfo
+from lessonkit.engine.node import Node, NodeStates, one_call, rebuilt
 from lessonkit.engine.operators.base import joined, operator
 from lessonkit.engine.operators.sources import Listed
-from lessonkit.engine.run import Gate, Process
+from lessonkit.engine.run import Gate, Process, price
 from lessonkit.engine.trace import CALL
 
 # Of a batch; of one sample without batches; None for an iterable's next
