@@ -159,7 +159,7 @@ class Needs:
                 if span.kind in ("native", "python"):
                     self.jobs["cores", (), trace.machine.cores].append((time, samples))
                 if span.kind == "python":
-                    site = crew_of(span.stage.position.site, workers)
+                    site = loader_of(span.stage.position.site, workers)
                     locks = workers.get(site, 1)
                     self.jobs["interpreter lock", site, locks].append((time, samples))
                 elif span.kind == "storage":
@@ -217,7 +217,7 @@ class Needs:
         return max(heads[0] + rounds, math.ceil(total / len(heads)))
 
 
-def crew_of(site: Site, workers: Mapping[Site, int]) -> Site:
+def loader_of(site: Site, workers: Mapping[Site, int]) -> Site:
     """Return the site of the loader whose *workers* run an operator at *site*; () for none."""
     outer = (site[:end] for end in range(len(site) - 1, 0, -1))
     return next((loader for loader in outer if loader in workers), ())
