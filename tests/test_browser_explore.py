@@ -107,6 +107,9 @@ PROGRAMS = """(programs) => {
 }"""
 FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
     <= document.querySelector(".lk-frame").clientWidth"""
+CUT = """() => [...document.querySelectorAll(".lk-figures > * > *")]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ textContent }) => textContent)"""
 DARK = "() => jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })"
 SETTLES = 300  # ms, in which nothing else is to come
 
@@ -231,6 +234,13 @@ def test_the_picture_is_the_trace(shown: Shown) -> None:
     figure = shown.page.locator(".lk-figures div", has_text="per sample").locator("b")
     duration = run(buffer=1, calls=2).duration
     assert figure.inner_text() == f"{duration / 6 * 1e3:.1f} ms"
+
+
+def test_no_figure_is_cut_when_one_of_a_baseline_run_is_among_them(shown: Shown) -> None:
+    shown.button("Keep this run as the baseline run").click()
+    shown.slider("calls").press("ArrowRight")
+    shown.page.locator(".lk-figures", has_text="baseline speed").wait_for()
+    assert shown.page.evaluate(CUT) == []
 
 
 def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> None:

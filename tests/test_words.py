@@ -29,6 +29,15 @@ ASKED = "\nconst { numbers, micros, bytes } = JSON.parse(process.argv[1]);" + (
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
+def test_a_sentence_names_a_buffer_without_the_number_of_its_calls() -> None:
+    waits = 'filled("There is no free slot in {}.", "Slow: 2 calls")'
+    script = (HERE / "words.js").read_text(encoding="utf-8") + f"\nconsole.log({waits});"
+    command = ["node", "--eval", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "There is no free slot in Slow.\n"
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
 def test_a_page_writes_numbers_times_and_sizes_as_python_does() -> None:
     random = Random(0)
     numbers = [

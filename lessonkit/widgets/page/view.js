@@ -89,7 +89,7 @@ class View {
     const { scene, pinned } = this, shown = [...scene.figures];
     const isOther = pinned && pinned.summary !== scene.summary && scene.perSample;
     const factor = isOther ? pinned.perSample / scene.perSample : 0;
-    if (factor) shown.splice(1, 0, [`${number(factor)}×`, "the baseline's speed"]);
+    if (factor) shown.splice(1, 0, [`${number(factor)}×`, "baseline speed"]);
     const figure = ([value, what]) => {
       const given = { class: what.startsWith(this.main) && "lk-main" };
       return html("div", given, html("b", {}, value), html("span", {}, what));

@@ -13,8 +13,8 @@ function who(scene, bar) {
   return `${stage}, ${scene.unit === "samples" ? "sample" : "element"} ${label}`;
 }
 
-// A text in which a name takes the place of "{}".
-const filled = (text, name) => text.replace("{}", () => name);
+// A text in which a name takes the place of "{}"; of "Map: 2 calls" only "Map".
+const filled = (text, name) => text.replace("{}", () => name.split(":")[0]);
 
 // Each a whole sentence, or a title and a sentence: what a bar is, and why.
 function sentence(scene, bar) {
