@@ -62,6 +62,12 @@ OPEN_NEXT = """async (path) => {
     await next.sessionContext.session.kernel.info;
 }"""
 
+AS_IT_WAS = """async () => {
+    localStorage.clear();
+    await jupyterapp.commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
+    await jupyterapp.shell.expandLeft();
+}"""
+
 SERIOUS = ("serious", "critical")
 VIEW = ".lk"
 LOOKS = """async (selector) => {
@@ -122,6 +128,7 @@ class Browser:
         self._flags: tuple[str, ...] = FLAGS
         self._end: Callable[[], None] = lambda: None
         self._context: BrowserContext | None = None
+        self._lab: Visit | None = None
 
     @property
     def context(self) -> BrowserContext:
@@ -164,7 +171,7 @@ class Browser:
 
     def close(self) -> None:
         """End it."""
-        self._context = None
+        self._context = self._lab = None
         self._open.close()
 
     @contextmanager
@@ -180,22 +187,52 @@ class Browser:
 
     @contextmanager
     def visit(self, seconds: float = VISIT, width: int = WIDE) -> Iterator[Visit]:
-        """A new page. After *seconds* the browser ends, whatever the page does, and HungError is raised."""
+        """A new page, for so many *seconds* at most."""
+        page = self.context.new_page()
+        with self._limited(page, seconds):
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            visit = Visit(page)
+            visit.watch()
+            yield visit
+            page.close()
+
+    @contextmanager
+    def lab(self, address: str, seconds: float = VISIT) -> Iterator[Visit]:
+        """The one page with JupyterLab, in which nobody has done anything; see `open_next`.
+
+        To load it takes as long as many tests. At its first *address* is some notebook.
+        """
+        if is_new := self._lab is None:
+            self._lab = Visit(self.context.new_page())
+            self._lab.watch()
+        visit: Visit = self._lab
+        with self._limited(visit.page, seconds):
+            visit.page.set_viewport_size({"width": WIDE, "height": HEIGHT})
+            visit.page.emulate_media(color_scheme="null", reduced_motion="null")
+            if is_new:
+                open_notebook(visit.page, address)
+            visit.page.evaluate(AS_IT_WAS)
+            yield visit
+
+    def leave_lab(self) -> None:
+        """Close the page with JupyterLab: the next one who wants it gets a new one."""
+        if self._lab:
+            self._lab.page.close()
+            self._lab = None
+
+    @contextmanager
+    def _limited(self, page: Page, seconds: float) -> Iterator[None]:
+        """After *seconds* the browser ends, whatever the *page* does, and HungError is raised."""
         hung = threading.Event()
 
         def end() -> None:
             hung.set()
             self._end()
 
-        page = self.context.new_page()
         timer = threading.Timer(seconds, end)
         timer.start()
         try:
-            page.set_viewport_size({"width": width, "height": HEIGHT})
-            visit = Visit(page)
-            visit.watch()
-            yield visit
-            page.close()
+            yield
         except Exception as error:
             if not hung.is_set():
                 with suppress(Exception):
@@ -220,9 +257,9 @@ def open_notebook(page: Page, address: str) -> None:
     page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
 
 
-def open_next(page: Page, path: Path) -> None:
+def open_next(page: Page, name: str) -> None:
     """Close the notebook that is open in JupyterLab, and open another: quicker than a new page."""
-    page.evaluate(OPEN_NEXT, path.name)
+    page.evaluate(OPEN_NEXT, name)
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
 
 

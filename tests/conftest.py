@@ -106,6 +106,18 @@ def browser() -> Iterator[Browser]:
     shared.close()
 
 
+@pytest.fixture(scope="module")
+def desk(browser: Browser, lab: Server, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """JupyterLab, in which no script fails: one page for all modules, each with notebooks of its own."""
+    failed = request.session.testsfailed
+    with browser.lab(lab.write("first", "1 + 1")) as visited:
+        yield visited
+    if request.session.testsfailed > failed or visited.errors:  # and may have left anything
+        browser.leave_lab()
+    assert not visited.elsewhere()
+    assert not visited.errors
+
+
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
     """A page of our own that asks for nothing from elsewhere, and in which no script fails."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,16 +34,6 @@ ON_TOP = ".Toastify__toast, .jp-Dialog"
 
 # A page whose script never ends cannot be asked for anything, not even to be closed.
 FOR_EVER = "() => { for (;;); }"
-
-
-@pytest.fixture(scope="module")
-def desk(browser: Browser, lab: Server) -> Iterator[Visit]:
-    """One JupyterLab for notebooks after one another."""
-    with browser.visit() as visit:
-        open_notebook(visit.page, lab.write("first", "1 + 1"))
-        yield visit
-    assert not visit.elsewhere()
-    assert not visit.errors
 
 
 @pytest.mark.long
@@ -87,7 +77,7 @@ def test_jupyterlab_asks_nothing_and_looks_for_no_news(desk: Visit) -> None:
 
 def test_a_cell_that_fails_is_told(desk: Visit, lab: Server) -> None:
     lab.write("failing", "1 / 0", "1 + 1")
-    open_next(desk.page, lab.folder / "notebooks" / "failing.ipynb")
+    open_next(desk.page, "failing.ipynb")
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         run_all(desk.page)
 
@@ -131,14 +121,14 @@ def test_a_saved_lesson_shows_its_pictures_on_every_day_after(
         desk.page,
     )
     bar, gone = page.locator("rect.lk-bar").first, page.locator(GONE)
-    open_next(page, path)
+    open_next(page, path.name)
     run_all(page)
     bar.wait_for()
     save(page)
     page.evaluate(END_KERNELS)
     come_back(page, lambda: open_notebook(page, address))
     save(page)  # by itself, after two minutes, if nobody does
-    come_back(page, lambda: open_next(page, path))
+    come_back(page, lambda: open_next(page, path.name))
     bar.wait_for()
     run_all(page)
     gone.wait_for(state="detached")
@@ -154,7 +144,7 @@ def test_the_check_of_an_installation_shows_findings_and_that_it_is_heard(
     desk: Visit, lab: Server
 ) -> None:
     lab.write("check", CELL)
-    open_next(desk.page, lab.folder / "notebooks" / "check.ipynb")
+    open_next(desk.page, "check.ipynb")
     run_all(desk.page)
     desk.page.get_by_text("page and kernel: hear each other within").wait_for()
     desk.page.locator(".lk li").get_by_text("Python: ").wait_for()

@@ -12,11 +12,11 @@ from browser import (
     STEP,
     Browser,
     Visit,
-    open_notebook,
+    open_next,
     run_all,
     serious_violations,
 )
-from servers import LAB, Server
+from servers import Server
 
 from lessonkit import benchmark
 from lessonkit.engine.trace import Trace
@@ -171,35 +171,26 @@ class Shown:
         return str(text)
 
 
-def show(visit: Visit, server: Server, name: str) -> Shown:
-    address = server.write(name, PIPELINE, SHOWN)
-    if server.program is LAB:
-        open_notebook(visit.page, address)
-        run_all(visit.page)
-    else:
-        visit.page.goto(address)
-    return Shown(visit)
-
-
 def box(locator: Any) -> tuple[float, float, float, float]:
     found = locator.bounding_box()
     return found["x"], found["y"], found["width"], found["height"]
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, lab: Server) -> Iterator[Shown]:
-    """One page for all tests; each starts it afresh."""
-    with browser.visit() as visit:
-        yield show(visit, lab, "explore")
-    assert not visit.elsewhere()
-    assert not visit.errors
+def opened(desk: Visit, lab: Server) -> Shown:
+    """One notebook for all tests; each starts it afresh."""
+    lab.write("explore", PIPELINE, SHOWN)
+    open_next(desk.page, "explore.ipynb")
+    run_all(desk.page)
+    return Shown(desk)
 
 
 @pytest.fixture(scope="module")
 def narrow(browser: Browser, voila: Server) -> Iterator[Shown]:
     """As on half a screen."""
     with browser.visit(width=NARROW) as visit:
-        shown = show(visit, voila, "explore-narrow")
+        visit.page.goto(voila.write("explore-narrow", PIPELINE, SHOWN))
+        shown = Shown(visit)
         visit.page.wait_for_function(FITS)
         yield shown
     assert not visit.elsewhere()

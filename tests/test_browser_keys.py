@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from browser import RUN, Visit, open_notebook
+from browser import RUN, Visit, open_next
 from lesson import SERIES, Lesson, main_path
 from servers import Server
 
@@ -39,14 +39,15 @@ GO_ON = "() => document.activeElement.textContent === 'go on'"
     [pytest.param(name, marks=[pytest.mark.long] * (name != QUICK)) for name in SERIES],
 )
 def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
-    visit: Visit, lab: Server, name: str
+    desk: Visit, lab: Server, name: str
 ) -> None:
-    page, found = visit.page, main_path(name)
+    page, found = desk.page, main_path(name)
     page.emulate_media(reduced_motion="reduce")
-    open_notebook(page, lab.store(found.path))
+    lab.store(found.path)
+    open_next(page, found.path.name)
     by_keys(page, found.cells, found)
     assert page.evaluate(UNDERLINED), "colour alone does not tell a link from the text"
-    assert not visit.errors
+    assert not desk.errors
 
 
 def by_keys(page: Any, cells: list[Any], found: Lesson) -> None:

@@ -1,12 +1,11 @@
 """Placing bars, drawing a curve, and what stays covered until then, as a learner meets them."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser, open_notebook, run_all, serious_violations
+from browser import Browser, Visit, open_next, open_notebook, run_all, serious_violations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from servers import Server
 
@@ -73,17 +72,15 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, lab: Server, notebook: Path) -> Iterator[Any]:
+def page(desk: Visit, lab: Server, notebook: Path) -> Any:
     """JupyterLab as it is by default: what is out of sight is not drawn."""
-    with browser.visit() as visit:
-        visit.page.emulate_media(reduced_motion="reduce")
-        open_notebook(visit.page, lab.store(notebook))
-        # Before anything has run
-        assert not text(visit.page, "It takes 85 ms.").is_visible()
-        run_all(visit.page)
-        yield visit.page
-    assert not visit.elsewhere()
-    assert not visit.errors
+    desk.page.emulate_media(reduced_motion="reduce")
+    lab.store(notebook)
+    open_next(desk.page, notebook.name)
+    # Before anything has run
+    assert not text(desk.page, "It takes 85 ms.").is_visible()
+    run_all(desk.page)
+    return desk.page
 
 
 def text(page: Any, told: str) -> Any:

@@ -2,12 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from alone import Alone
-from browser import Browser, Visit, open_notebook, run_all
+from browser import Visit, open_next, run_all
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from servers import Server
 from test_browser_questions import BEGIN, DRAW, FOLDED, PLACE, bar, place, text
@@ -54,17 +53,14 @@ RECORDS = """() => Object.entries(localStorage).filter(([name]) => name.includes
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, lab: Server) -> Iterator[Any]:
+def page(desk: Visit, lab: Server) -> Any:
     """One page for all tests: each leaves it as it was, or goes on from what is there."""
     made = new_notebook(cells=CELLS, metadata={"kernelspec": PYTHON})
     path = lab.folder / "notebooks" / "record.ipynb"
     path.write_text(json.dumps(made))
-    with browser.visit() as visit:
-        open_notebook(visit.page, lab.url + lab.program.page.format(path.name))
-        run_all(visit.page)
-        yield visit.page
-    assert not visit.elsewhere()
-    assert not visit.errors
+    open_next(desk.page, path.name)
+    run_all(desk.page)
+    return desk.page
 
 
 def one_view() -> Explore:

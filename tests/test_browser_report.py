@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import jsonschema
 import mistune
 import pytest
-from browser import Browser, open_notebook, run_all, serious_violations
+from browser import Visit, open_next, run_all, serious_violations
 from lesson import NOTEBOOKS
 from nbformat.v4 import new_code_cell, new_notebook
 from servers import Server
@@ -125,19 +124,16 @@ report: <b>Is</b> it *so*?
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, lab: Server) -> Iterator[Any]:
+def page(desk: Visit, lab: Server) -> Any:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     cells = [new_code_cell(source) for source in SHOWN]
     path = lab.folder / "notebooks" / "report.ipynb"
     path.write_text(json.dumps(new_notebook(cells=cells, metadata={"kernelspec": kernel})))
-    with browser.visit() as visit:
-        visit.page.emulate_media(reduced_motion="reduce")
-        open_notebook(visit.page, lab.url + lab.program.page.format(path.name))
-        run_all(visit.page)
-        work(visit.page)
-        yield visit.page
-    assert not visit.elsewhere()
-    assert not visit.errors
+    desk.page.emulate_media(reduced_motion="reduce")
+    open_next(desk.page, path.name)
+    run_all(desk.page)
+    work(desk.page)
+    return desk.page
 
 
 def work(page: Any) -> None:

@@ -1,11 +1,10 @@
 """Predicting, challenges, cards and real runs, in a page as a learner meets them."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from browser import Browser, open_notebook, run_all, serious_violations
+from browser import Visit, open_next, run_all, serious_violations
 from servers import Server
 
 BEGIN = """
@@ -57,18 +56,13 @@ show(many)
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, lab: Server) -> Iterator[Any]:
+def page(desk: Visit, lab: Server) -> Any:
     """One notebook with everything in it."""
-    address = lab.write(
-        "tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE, LONG
-    )
-    with browser.visit() as visit:
-        open_notebook(visit.page, address)
-        run_all(visit.page)
-        visit.page.locator(".lk").nth(7).wait_for()
-        yield visit.page
-    assert not visit.elsewhere()
-    assert not visit.errors
+    lab.write("tasks", BEGIN, PREDICT, CHALLENGE, CODE, CHECK, PUZZLE, REAL, HOSTILE, LONG)
+    open_next(desk.page, "tasks.ipynb")
+    run_all(desk.page)
+    desk.page.locator(".lk").nth(7).wait_for()
+    return desk.page
 
 
 def widget(page: Any, place: int) -> Any:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tools import tests
 
 
@@ -9,16 +11,16 @@ def test_every_file_of_tests_belongs_to_one_part() -> None:
     named, pages = tests.NAMED, [*tests.with_pages()]
     assert len({*named}) == len(named), "a file is named in two parts"
     assert {*named} <= {f"tests/{path.name}" for path in tests.TESTS.glob("test_*.py")}
-    without, _, only, *_ = tests.PARTS
-    assert {word for word in without if "--ignore" in word} == {
+    rest, others = (tests.PARTS[name] for name in ("rest", "other pages"))
+    assert {word for word in rest if "--ignore" in word} == {
         f"--ignore={file}" for file in named
     }
-    assert {word for word in only if word.endswith(".py")} == {*pages} - {*tests.WALKS}
+    assert {word for word in others if word.endswith(".py")} == {*pages} - {*named}
 
 
 def test_what_opens_pages_is_found_by_what_it_imports() -> None:
     """Or it would run in no part: the rest leaves out whatever has a page."""
-    opens = re.compile(r"^ *(async )?def \w+\([^)]*\b(visit|browser)\b[,:]", re.M)
+    opens = re.compile(r"^ *(async )?def \w+\([^)]*\b(visit|browser|desk)\b[,:]", re.M)
     found = [
         f"tests/{path.name}"
         for path in tests.TESTS.glob("test_*.py")
@@ -26,3 +28,14 @@ def test_what_opens_pages_is_found_by_what_it_imports() -> None:
     ]
     assert found
     assert {*found} <= {*tests.with_pages(), *tests.NAMED}
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(tests.MOST - 20, 1), (tests.MOST, 2)])
+def test_a_line_says_what_each_part_took_and_one_that_they_take_too_much(
+    seconds: int, told: int
+) -> None:
+    lines = tests.summary({"types": 8, "rest": seconds}).splitlines()
+    assert len(lines) == told
+    assert lines[0].endswith(
+        f"{seconds + 8} s of processor time: rest {seconds} s, types 8 s."
+    )

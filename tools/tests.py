@@ -11,6 +11,7 @@ is one plain pytest.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -40,37 +41,59 @@ def with_pages() -> Iterator[str]:
             yield f"tests/{path.name}"
 
 
-# What runs the lessons, once for all; half of what needs a browser; what measures jobs and
-# searches for settings; what runs many pipelines. All others are the rest.
+# What runs the lessons, once for all; what opens notebooks in JupyterLab, in one page, and what is
+# like it; pages of lessons elsewhere; jobs and pipelines. All other pages are one part, and the rest is one.
 NOTEBOOKS = files(
     "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered"
 )
-WALKS = files(
-    "browser_again browser_class browser_hosts browser_install browser_keys browser_lessons "
-    "browser_links browser_record browser_report browser_site"
+DESK = files(
+    "browser browser_explore browser_first_lesson browser_hub browser_install browser_keys "
+    "browser_questions browser_record browser_report browser_tasks browser_voila"
 )
-JOBS = files("advise autotune job job_loaders loaders_everywhere recommend")
-PIPELINES = files(
-    "clocks code critical_path elements forked formula idle iteration limits load memory plot "
-    "resume rewrite trace without_threads"
+ELSEWHERE = files(
+    "browser_again browser_class browser_hosts browser_lessons browser_links browser_site"
 )
-NAMED = (*NOTEBOOKS, *WALKS, *JOBS, *PIPELINES)
-REST = ("--browser=without", *(f"--ignore={file}" for file in NAMED))
-PARTS = (
-    (*PYTEST, *REST),
-    (*PYTEST, *NOTEBOOKS),
-    (*PYTEST, "--browser=only", *(file for file in with_pages() if file not in WALKS)),
-    (*PYTEST, *WALKS),
-    (*PYTEST, *JOBS),
-    (*PYTEST, *PIPELINES),
-    (sys.executable, "-m", "mypy"),
+MODELS = files(
+    "advise autotune clocks code critical_path elements forked formula idle iteration job "
+    "job_loaders limits load loaders_everywhere memory plot recommend resume rewrite trace "
+    "without_threads"
 )
+NAMED = (*NOTEBOOKS, *DESK, *ELSEWHERE, *MODELS)
+OTHER_PAGES = tuple(file for file in with_pages() if file not in NAMED)
+PARTS = {
+    "rest": (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in NAMED)),
+    "lessons": (*PYTEST, *NOTEBOOKS),
+    "JupyterLab": (*PYTEST, *DESK),
+    "lessons elsewhere": (*PYTEST, *ELSEWHERE),
+    "other pages": (*PYTEST, "--browser=only", *OTHER_PAGES),
+    "models": (*PYTEST, *MODELS),
+    "types": (sys.executable, "-m", "mypy"),
+}
+# Seconds of processor time for all of them: two cores then take at most three and a half minutes.
+MOST = 400
 PIPES: Any = {
     "stdout": subprocess.PIPE,
     "stderr": subprocess.STDOUT,
     "text": True,
     "errors": "replace",
 }
+
+
+def processor_time() -> float:
+    """Return the seconds that processes have taken which ended and were waited for."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def summary(took: dict[str, float]) -> str:
+    """Return how many seconds of processor time each part *took*, and whether they have grown too many."""
+    largest = sorted(took.items(), key=lambda one: -one[1])
+    parts = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in largest)
+    whole = sum(took.values())
+    text = f"lessonkit: The tests took {whole:.0f} s of processor time: {parts}."
+    if whole > MOST:
+        text += f"\nlessonkit: That is more than {MOST} s: make a test cheaper, or mark one `long`."
+    return text
 
 
 def main(given: list[str]) -> int:
@@ -80,22 +103,25 @@ def main(given: list[str]) -> int:
         signal.signal(sign, signal.default_int_handler)
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
-    failed = []
+    failed, took = [], dict[str, float]()
     with ExitStack() as running:
-        processes = [subprocess.Popen(part, **PIPES) for part in PARTS]
+        processes = [subprocess.Popen(part, **PIPES) for part in PARTS.values()]
         for process in processes:
             running.callback(process.wait)
         for process in processes:
             running.callback(process.terminate)  # what comes last is done first
-        for process, part in zip(processes, PARTS, strict=True):
+        for process, (name, part) in zip(processes, PARTS.items(), strict=True):
             for line in process.stdout or ():
                 print(line, end="", flush=True)
                 failed += [line] if line.startswith(("FAILED ", "ERROR ")) else []
+            before = processor_time()
             if code := process.wait():
                 failed.append(
                     f"lessonkit: This part ended with {code}: {' '.join(part[2:])}\n"
                 )
-    print("".join(failed), end="", flush=True)
+            took[name] = processor_time() - before
+    print("".join(failed), end="")
+    print(summary(took), flush=True)
     return int(bool(failed))
 
 
