@@ -25,7 +25,7 @@ from tornado.websocket import websocket_connect
 
 from benchmarks.measure import limited, line
 from tools.classroom.__main__ import questions
-from tools.classroom.server import COOKIE
+from tools.classroom.server import BOARD, LEARNER
 from tools.site.__main__ import ROOT, SITE, build
 
 HOST, PORT = "127.0.0.1", 8765
@@ -38,7 +38,8 @@ SERVE = """
 import asyncio, json, sys
 from pathlib import Path
 from tornado.httpserver import HTTPServer
-from tools.classroom.server import Room, application
+from tools.classroom.room import Room
+from tools.classroom.server import application
 from tools.classroom.store import Store
 folder, questions, site, host, port = sys.argv[1:]
 async def serve():
@@ -74,26 +75,31 @@ def record(asked: dict[str, Any], who: int) -> dict[str, Any]:
     when = "2026-01-01T00:00:00.000Z"
     one = {"said": said, "words": f"{said:.0f} ms", "sure": "certain", "when": when}
     about = {part: asked[part] for part in ("lesson", "kind", "question")}
-    return {"schema": 1, **about, "tries": [one | {"right": who % 4 == 0}], "when": when}
+    known = {
+        "schema": 1,
+        "said": said,
+        "sure": "certain",
+        "right": who % 4 == 0,
+        "when": when,
+    }
+    return {**about, **known, "tries": [one | {"right": who % 4 == 0}]}
 
 
-async def connect(name: str, **headers: str) -> Any:
-    """Open a connection as a page does."""
-    origin = {"Origin": f"http://{HOST}:{PORT}", **headers}
-    return await websocket_connect(
-        HTTPRequest(f"ws://{HOST}:{PORT}/{name}", headers=origin)
-    )
+async def connect(who: int) -> Any:
+    """Open a connection as the page of a learner does."""
+    headers = {"Origin": f"http://{HOST}:{PORT}", "Cookie": f"{LEARNER}=token-{who}"}
+    where = f"ws://{HOST}:{PORT}/answers"
+    return await websocket_connect(HTTPRequest(where, headers=headers))
 
 
 async def answers(learners: int, key: str) -> tuple[list[float], list[float], list[str]]:
     """Let all answer; the times until an answer was taken, and until the board had it, and who is there."""
     asked = next(one for one in questions() if one["kind"] == "number")
     now = f"http://{HOST}:{PORT}/board/now.json"
-    look = HTTPRequest(now, headers={"Cookie": f"{COOKIE}={key}"})
-    pages = [await connect("answers") for _ in range(learners)]
-    for who, page in enumerate(pages):
-        await page.write_message(json.dumps({"token": f"the token of learner {who}"}))
-        await page.read_message()
+    look = HTTPRequest(now, headers={"Cookie": f"{BOARD}={key}"})
+    pages = [await connect(who) for who in range(learners)]
+    for page in pages:
+        await page.read_message()  # how things stand
     taken: list[float] = []
     sent: list[float] = []
     shown: list[float] = []
@@ -111,7 +117,7 @@ async def answers(learners: int, key: str) -> tuple[list[float], list[float], li
         await asyncio.sleep(WITHIN * who / learners)
         began = perf_counter()
         sent.append(began)
-        said = {"record": record(asked, who)}
+        said = {"record": record(asked, who), "round": 0, "name": ""}
         await pages[who].write_message(json.dumps(said))
         while "late" not in json.loads(await pages[who].read_message()):
             pass

@@ -20,7 +20,8 @@ from tornado.httpserver import HTTPServer
 from tornado.testing import bind_unused_port
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from tools.classroom.server import COOKIE, Room, application
+from tools.classroom.room import Room
+from tools.classroom.server import BOARD, LEARNER, application
 from tools.classroom.store import Store
 
 # What the lessons of this class ask
@@ -32,7 +33,9 @@ NUMBER = {
     "wrong": [[105, "That is one epoch."]],
     "unit": "ms",
     "choices": [],
-    "close": 0.02,
+    "names": None,
+    "most": 1e12,
+    "tolerance": 0.02,
     "why": "It adds up.",
 }
 CHOICE = {
@@ -42,7 +45,8 @@ CHOICE = {
     "right": 1,
     "choices": ["this", "that"],
     "wrong": [[0, "That is this."]],
-    "close": 0,
+    "most": 1,
+    "tolerance": 0,
 }
 PLACING = {
     "lesson": "01",
@@ -55,6 +59,8 @@ PLACING = {
     "bars": [[0, "", 4, "Read"], [1, "", 2, "Train"]],
     "step": 5000,
     "steps": 12,
+    "most": 12,
+    "tolerance": None,
     "why": "It waits.",
 }
 TASK = {"lesson": "01", "kind": "challenge", "question": "Be quick.", "goals": ["total"]}
@@ -70,6 +76,8 @@ def record(of: dict[str, Any] = NUMBER, said: Any = 210, **more: Any) -> dict[st
     about = {part: of[part] for part in ("lesson", "kind", "question")}
     known = {
         "schema": 1,
+        "said": None if of is TASK else said,
+        "sure": "certain",
         "tries": [one | {"when": when}],
         "right": one["right"],
         "when": when,
@@ -87,6 +95,10 @@ class Page:
     def say(self, **message: Any) -> None:
         self.socket.write_message(json.dumps(message))
 
+    def give(self, record: Any, round: int = 0, name: str = "") -> None:
+        """Send a record, as a page does."""
+        self.say(record=record, round=round, name=name)
+
     async def hear(self) -> Any:
         """The next message, or None if the server has ended this."""
         text = await asyncio.wait_for(self.socket.read_message(), 5)
@@ -94,7 +106,7 @@ class Page:
 
     async def answer(self, given: Any, **more: Any) -> Any:
         """Send a record, and hear what the server says of it, passing by changes of the state."""
-        self.say(record=given, **more)
+        self.give(given, **more)
         while told := await self.hear():
             if "state" not in told:
                 break
@@ -117,10 +129,12 @@ class Class:
     loop: asyncio.AbstractEventLoop
     sockets: list[WebSocketClientConnection] = field(default_factory=list)
 
-    async def socket(self, name: str, **headers: str) -> WebSocketClientConnection:
-        where = f"{self.address}{name}".replace("http", "ws")
-        origin = {"Origin": self.address.rstrip("/")}
-        made = await websocket_connect(HTTPRequest(where, headers=origin | headers))
+    async def socket(self, token: str = "", **headers: str) -> WebSocketClientConnection:
+        """Connect as the page of a learner does, who has this *token* if any."""
+        where = f"{self.address}answers".replace("http", "ws")
+        known = {"Cookie": f"{LEARNER}={token}"} if token else {}
+        known["Origin"] = self.address.rstrip("/")
+        made = await websocket_connect(HTTPRequest(where, headers=known | headers))
         self.sockets.append(made)
         return made
 
@@ -129,9 +143,8 @@ class Class:
         for page in list(self.room.learners):
             self.loop.call_soon_threadsafe(page.close)
 
-    async def learner(self, token: str = "", **more: Any) -> Page:
-        page = Page(await self.socket("answers"))
-        page.say(token=token or f"a token of learner {next(SECONDS)}", **more)
+    async def learner(self, token: str = "") -> Page:
+        page = Page(await self.socket(token or f"learner-{next(SECONDS)}"))
         assert "state" in await page.hear()
         return page
 
@@ -153,7 +166,7 @@ class Class:
     @property
     def cookie(self) -> dict[str, str]:
         """What lets the teacher in."""
-        return {"Cookie": f"{COOKIE}={self.room.key}"}
+        return {"Cookie": f"{BOARD}={self.room.key}"}
 
     async def lead(self, *said: Any) -> Any:
         """Do what a board asks for, if anything: what to do, and a value; how things stand then."""
@@ -165,15 +178,15 @@ class Class:
 
 @asynccontextmanager
 async def class_in(
-    folder: Path, questions: list[dict[str, Any]] = QUESTIONS, **more: Any
+    folder: Path, base: str = "/", questions: list[dict[str, Any]] = QUESTIONS, **more: Any
 ) -> AsyncIterator[Class]:
     """Serve a class that keeps its answers in *folder*."""
     store = Store(folder / "class" / "answers.sqlite")
     room = Room(store, questions)
-    server = HTTPServer(application(room, folder / "site", "http://here/", **more))
+    server = HTTPServer(application(room, folder / "site", f"http://here{base}", **more))
     socket, port = bind_unused_port(address=HOST)
     server.add_socket(socket)
-    address = f"http://{HOST}:{port}{more.get('base', '/')}"
+    address = f"http://{HOST}:{port}{base}"
     one = Class(room, address, asyncio.get_running_loop())
     try:
         yield one
@@ -195,7 +208,7 @@ def class_beside(folder: Path, questions: list[dict[str, Any]]) -> Iterator[Clas
     ready: queue.Queue[Any] = queue.Queue()
 
     async def serve() -> None:
-        async with class_in(folder, questions) as one:
+        async with class_in(folder, questions=questions) as one:
             end = asyncio.Event()
             ready.put((one, end))
             await end.wait()

@@ -56,17 +56,20 @@ KINDS_OF_ALL = [
     "choice",
 ]
 # Another lesson of this server with two questions, of which one waits for the class; one of a later
-# schema; and one that is damaged
+# schema; one that is damaged; and one of a site beside this server, which is no work of this one
 OTHERS = """() => {
     const when = "2026-03-01T09:00:00.000Z";
     const tries = [{ said: 1, words: "1 [x](y)", sure: "certain", right: false, when }];
     const about = { schema: 1, kind: "number", said: 1, sure: "certain", tries, right: false, when };
     const put = (key, lesson, more) => localStorage.setItem(`lessonkit record ${key}`,
         JSON.stringify({ ...about, lesson, question: `Why ${lesson}?`, ...more }));
-    put("/00_first.ipynb number: Why?", "00_first");
-    put("/00_first.ipynb number: Then?", "00_first", { question: "Then?", waits: true });
-    put("/00_later.ipynb number: Why?", "00_later", { schema: 2 });
-    localStorage.setItem("lessonkit record /00_damaged.ipynb number: Why?", "{");
+    put("//00_first.ipynb number: Why?", "00_first");
+    const later = [{ ...tries[0], when: "2026-03-01T09:01:00.000Z" }];
+    const waiting = { question: "Then?", tries: later, waits: true };
+    put("//00_first.ipynb number: Then?", "00_first", waiting);
+    put("//00_later.ipynb number: Why?", "00_later", { schema: 2 });
+    put("/beside//00_first.ipynb number: Why?", "00_beside");
+    localStorage.setItem("lessonkit record //00_damaged.ipynb number: Why?", "{");
 }"""
 RECORDS = """() => Object.entries(localStorage).filter(([name]) => name.includes("report.ipynb"))
     .map(([, text]) => JSON.parse(text))"""
@@ -106,9 +109,6 @@ Made now.
 BAR = "▇" * 30
 TOTALS = f"""\
 00_first: Why 00_first?
-  ✗ 1 [x](y)                           1 {BAR} (1 certain)
-  0 of 1 right in the end
-00_first: Then?
   ✗ 1 [x](y)                           1 {BAR} (1 certain)
   0 of 1 right in the end
 report: Write it.
@@ -204,7 +204,10 @@ def test_a_learner_hands_in_a_report_by_keyboard_alone(page: Any, tmp_path: Path
     found, left_out = collected(paths[1:])
     assert "\n".join(table(found)) == TOTALS
     assert not left_out
-    assert json.loads(paths[1].read_text())["name"] == NAME
+    report = json.loads(paths[1].read_text())
+    assert report["name"] == NAME
+    (waiting,) = (one for one in report["records"] if one.get("waits"))
+    assert "right" not in waiting.keys() | waiting["tries"][0].keys()
     assert not serious_violations(page)
 
 

@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Coroutine
+from datetime import date
 from pathlib import Path
 from socket import create_server
 from typing import Any
@@ -20,8 +21,7 @@ from tornado.httpclient import HTTPClientError
 from tornado.httpserver import HTTPServer
 
 from tools.classroom import __main__ as command
-from tools.classroom import server
-from tools.classroom.store import Store
+from tools.classroom import room, server
 
 Test = Callable[[Class], Coroutine[Any, Any, None]]
 
@@ -40,7 +40,7 @@ def kept(one: Class, question: dict[str, Any] = NUMBER, of: int = 0) -> list[Any
     """What was said last to a question."""
     asked = {part: question[part] for part in ("lesson", "kind", "question")}
     answers = one.room.store.answers(asked)
-    return [answer["last"]["said"] for answer in answers if answer["round"] == of]
+    return [answer["said"] for answer in answers if answer["round"] == of]
 
 
 def rows(one: Class) -> list[dict[str, str]]:
@@ -65,15 +65,15 @@ def test_an_answer_is_kept_once_however_often_it_comes_and_a_later_one_takes_its
     tmp_path: Path,
 ) -> None:
     async def test(one: Class) -> None:
-        learner = await one.learner("the token of Anna")
+        learner = await one.learner("the-token-of-Anna")
         early, late = record(said=100), record(said=210)
         for given in (early, late, early, late):
             assert await learner.answer(given) == {"late": False}
         assert kept(one) == [210]
-        again = await one.learner("the token of Anna")
+        again = await one.learner("the-token-of-Anna")
         await again.answer(late)
         assert kept(one) == [210]
-        other = await one.learner("the token of Ben.")
+        other = await one.learner("the-token-of-Ben")
         await other.answer(record(said=105))
         assert sorted(kept(one)) == [105, 210]
 
@@ -127,8 +127,9 @@ def test_the_table_of_all_answers_has_no_token_and_nothing_that_a_spreadsheet_co
     tmp_path: Path,
 ) -> None:
     async def test(one: Class) -> None:
-        learner = await one.learner("the token of Anna", name='=HYPERLINK("http://x")')
-        await learner.answer(record(said=105))
+        learner = await one.learner("the-token-of-Anna")
+        name = '=HYPERLINK("http://x")'
+        await learner.answer(record(said=105), name=name)
         await learner.answer(record(TASK, tries=[], reached=[[True, "total 95 ms"]]))
         answer, task = rows(one)
         assert answer["nickname"] == '\'=HYPERLINK("http://x")'
@@ -138,7 +139,7 @@ def test_the_table_of_all_answers_has_no_token_and_nothing_that_a_spreadsheet_co
             "0",
         )
         assert (task["question"], task["goals"]) == ("Be quick.", "1")
-        assert "the token of Anna" not in one.room.store.csv()
+        assert "the-token-of-Anna" not in one.room.store.csv()
         page = await one.get("board/answers.csv", **one.cookie)
         assert page.body.decode() == one.room.store.csv()
 
@@ -147,11 +148,12 @@ def test_the_table_of_all_answers_has_no_token_and_nothing_that_a_spreadsheet_co
 
 def test_half_a_letter_spoils_neither_the_table_nor_the_board(tmp_path: Path) -> None:
     async def test(one: Class) -> None:
-        given = record()
+        learner, given = await one.learner(), record()
         given["tries"][0]["words"] = "\ud800"
-        assert await (await one.learner()).answer(given) == {"late": False}
+        learner.give(given)
+        await ends(learner)
         assert (await one.get("board/answers.csv", **one.cookie)).code == 200
-        assert len((await one.lead())["answers"]) == 1
+        assert not (await one.lead())["answers"]
 
     led(tmp_path, test)
 
@@ -249,6 +251,13 @@ FORGED: list[Any] = [
     record(TASK, tries=[], reached=[["x", 5]]),
     record(TASK, tries=[], reached=[[True, "x" * 5000]]),
     record(question="There is no such question?"),
+    record(tries=[]),
+    record(tries=[record()["tries"][0] | {"said": "210"}]),
+    record(tries=[record()["tries"][0] | {"sure": ""}]),
+    record(PLACING, [0, 4], tries=[record()["tries"][0] | {"said": "ab"}]),
+    record(
+        tries=[{"said": 210, "sure": "certain", "when": record()["when"]}]
+    ),  # not judged
     record(tries=[record()["tries"][0] | {"sure": "<b>certain</b>"}]),
     record(tries=[record()["tries"][0] | {"words": {"a": 1}}]),
     record(tries=[record()["tries"][0] | {"right": "<b>"}]),
@@ -274,7 +283,7 @@ def test_what_no_page_writes_is_refused_in_a_sentence_and_the_page_goes_on(
 )
 def test_who_does_not_speak_as_a_page_does_is_not_heard(said: str, tmp_path: Path) -> None:
     async def test(one: Class) -> None:
-        page = Page(await one.socket("answers"))
+        page = await one.learner()
         page.socket.write_message(said)
         await ends(page)
         await all_gone(one)
@@ -298,64 +307,62 @@ def test_who_sends_very_many_answers_waits_and_the_others_wait_for_one_of_them_e
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
+    message = json.dumps({"record": record(), "round": 0, "name": ""})
+    each = len(message) / room.PACE  # s
 
     async def slept(seconds: float) -> None:
         waited.append(seconds)
         await asyncio.sleep(seconds)
 
     async def test(one: Class) -> None:
-        bad, good = await one.learner(), await one.learner("the token of Anna")
+        bad, good = await one.learner(), await one.learner("the-token-of-Anna")
         for said in range(1000):
-            bad.say(record=record(said=said % 100))
+            bad.give(record(said=said % 100))
         while not waited:
             await asyncio.sleep(0)
         await good.answer(record(said=105))
         assert 105 in kept(one)
         # Its next message is not even read: at any time each of the two waits with one.
-        assert max(waited) < 2.1 / server.PACE
+        assert max(waited) < 2.1 * each
         assert any("is slowed down" in text for text in one.room.warnings)
-        monkeypatch.setattr(server, "AT_ONCE", 1e9)  # to end soon
+        monkeypatch.setattr(room, "AT_ONCE", 1e9)  # to end soon
 
-    monkeypatch.setattr(server, "sleep", slept)
-    monkeypatch.setattr(server, "AT_ONCE", 30)
+    monkeypatch.setattr(room, "sleep", slept)
+    monkeypatch.setattr(room, "AT_ONCE", 30 * each)
     led(tmp_path, test)
 
 
 def test_one_address_has_no_more_connections_and_learners_than_a_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "PER_ADDRESS", 5)
+    monkeypatch.setattr(room, "PER_ADDRESS", 5)
 
     async def test(one: Class) -> None:
-        pages = [await one.learner() for _ in range(5)]
+        pages = [await one.learner(f"token-{number}") for number in range(5)]
         with pytest.raises(HTTPClientError, match="503"):
-            await one.socket("answers")
+            await one.socket("token-0")
         pages[0].socket.close()
         while len(one.room.learners) == 5:
             await asyncio.sleep(0)
-        page = Page(await one.socket("answers"))
-        page.say(token="a token that nobody had")
-        await ends(page)
-        assert len(one.room.warnings) == 2
-        assert (
-            await one.get("board/?key=no")
-        ).code == 403  # who does not ask for more is answered
+        with pytest.raises(HTTPClientError, match="503"):
+            await one.socket("a-token-that-nobody-had")
+        await one.learner("token-0")
+        (warning,) = (await one.lead())["warnings"]
+        assert warning.startswith(HOST)
+        # Who does not ask for more is answered.
+        assert (await one.get("board/?key=no")).code == 403
 
     led(tmp_path, test)
 
 
-def test_who_keeps_a_thousand_connections_open_and_says_nothing_loses_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_who_opens_a_thousand_connections_and_was_never_here_gets_none(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(server, "PER_ADDRESS", 2000)
-    monkeypatch.setattr(server, "LATE", 0.01)
-
     async def test(one: Class) -> None:
-        for _ in range(4):
-            silent = [await one.socket("answers") for _ in range(250)]
-            for socket in silent:
-                await ends(Page(socket))
-        await all_gone(one)
+        for _ in range(1000):
+            with pytest.raises(HTTPClientError, match="403"):
+                await one.socket()
+        assert not one.room.learners
         await (await one.learner()).answer(record())
         assert kept(one) == [210]
 
@@ -364,12 +371,12 @@ def test_who_keeps_a_thousand_connections_open_and_says_nothing_loses_them(
 
 def test_whoever_is_known_stays_who_that_is(tmp_path: Path) -> None:
     async def test(one: Class) -> None:
-        await (await one.learner("the token of Anna")).answer(record(said=105))
-        bad = await one.learner("the token of Ben.")
-        bad.say(token="the token of Anna")
+        await (await one.learner("the-token-of-Anna")).answer(record(said=105))
+        bad = await one.learner("the-token-of-Ben")
+        bad.say(token="the-token-of-Anna", record=record(said=200), round=0, name="")
         await bad.answer(record(said=210))
         assert sorted(kept(one)) == [105, 210]
-        assert "token of" not in json.dumps(await one.lead()) + one.room.store.csv()
+        assert "token-of" not in json.dumps(await one.lead()) + one.room.store.csv()
 
     led(tmp_path, test)
 
@@ -379,8 +386,8 @@ def test_a_page_of_another_host_is_not_heard_and_one_at_another_port_is(
 ) -> None:
     async def test(one: Class) -> None:
         with pytest.raises(HTTPClientError, match="403"):
-            await one.socket("answers", Origin="http://elsewhere.example")
-        (await one.socket("answers", Origin="http://127.0.0.1:8866")).close()
+            await one.socket("a-token", Origin="http://elsewhere.example")
+        (await one.socket("a-token", Origin="http://127.0.0.1:8866")).close()
         body, before = '{"do": "lead", "value": true}', dict(one.room.state)
         for origin in {"Origin": "http://127.0.0.1:8866"}, {}:
             answer = await one.get("board/now.json", body, **one.cookie, **origin)
@@ -398,9 +405,9 @@ def test_nobody_sees_the_board_without_the_key(name: str, tmp_path: Path) -> Non
     async def test(one: Class) -> None:
         assert (await one.get(name)).code == 403
         assert (await one.get(f"{name}?key=guessed")).code == 403
-        assert (await one.get(name, Cookie=f"{server.COOKIE}=guessed")).code == 403
+        assert (await one.get(name, Cookie=f"{server.BOARD}=guessed")).code == 403
         before, body = dict(one.room.state), '{"do": "lead", "value": true}'
-        for guess in {}, {"Cookie": f"{server.COOKIE}=guessed"}:
+        for guess in {}, {"Cookie": f"{server.BOARD}=guessed"}:
             for asked in "board/now.json", "board/now.json?key=guessed":
                 origin = one.address.rstrip("/")
                 assert (await one.get(asked, body, Origin=origin, **guess)).code == 403
@@ -451,7 +458,7 @@ def test_a_full_store_says_so_and_takes_what_takes_the_place_of_another(
         learner = await one.learner()
         await learner.answer(record())
         large = record(CHOICE, 1)
-        large["tries"][0]["words"] = "x" * 1900
+        large["tries"][0]["words"] = "é" * 1900
         assert "too many answers" in (await learner.answer(large))["refused"]
         assert not kept(one, CHOICE)
         assert "refused" not in await learner.answer(record(said=105))
@@ -483,8 +490,13 @@ def test_the_site_goes_compressed_and_its_pages_say_where_the_class_is(
         assert page.headers["Content-Type"] == "text/html"
         assert gzip.decompress(page.body) == b"x" * 2000
         port = one.address.rstrip("/").rpartition(":")[2]
-        cookie = f"lessonkit-class=%2F%2F127.0.0.1%3A{port}%2F; Path=/"
-        assert page.headers["Set-Cookie"] == cookie
+        found, learner = page.headers.get_list("Set-Cookie")
+        assert found == f"lessonkit-class=%2F%2F127.0.0.1%3A{port}%2F; Path=/"
+        assert {"HttpOnly", "Path=/"} < {*learner.split("; ")}
+        known = learner.partition(";")[0]
+        again = await one.get("", Cookie=known)
+        assert again.headers.get_list("Set-Cookie") == [found]  # a learner stays the same
+        assert "state" in await Page(await one.socket(known.partition("=")[2])).hear()
         script = await one.get("build/a.js")
         assert script.body == b"x" * 2000
         assert "max-age" in script.headers["Cache-Control"]
@@ -518,15 +530,16 @@ def test_a_port_that_is_taken_is_told_with_one_to_choose() -> None:
     gc.collect()
 
 
-def test_a_class_goes_on_with_the_last_answers_or_begins_anew_beside_them(
-    tmp_path: Path,
+def test_a_class_of_today_goes_on_with_its_answers_and_another_file_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = command.answers(tmp_path, anew=False)
-    Store(first).base.close()
-    assert command.answers(tmp_path, anew=False) == first
-    old = first.rename(tmp_path / "answers-2026-01-01-120000.sqlite")
-    assert command.answers(tmp_path, anew=False) == old
-    assert command.answers(tmp_path, anew=True) > old
+    monkeypatch.setattr(command, "KEPT", tmp_path)
+    first = command.options().parse_args([]).answers
+    assert first == command.options().parse_args([]).answers
+    assert first.parent == tmp_path
+    assert date.today().isoformat() in first.name
+    other = command.options().parse_args(["--answers", "other.sqlite"]).answers
+    assert other == Path("other.sqlite")
 
 
 def test_addresses_are_those_of_this_computer() -> None:

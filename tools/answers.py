@@ -103,7 +103,7 @@ def table(found: dict[Asked, list[Record]]) -> Iterator[str]:
             yield f"  {sum(passed)} of {len(passed)} passed"
         if told:
             yield from first_answers([judged[0] for _, judged in told])
-            ended = sum(record["right"] for record, _ in told)
+            ended = sum(record.get("right", False) for record, _ in told)
             yield f"  {ended} of {len(told)} right in the end"
 
 

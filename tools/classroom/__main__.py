@@ -1,12 +1,10 @@
 """Serves the lessons to the room, takes the learners' answers, and shows them on the teacher's board.
 
-    python -m tools.classroom [--address IP] [--port PORT] [--new] [--lessons URL] [--at URL]
+    python -m tools.classroom [--address IP] [--port PORT] [--answers FILE] [--lessons URL] [--at URL]
 
-The site is built first if it has to be. What is answered is kept in build/class, and a server that
-starts again goes on from there.
+The site is built first if it has to be. A server that starts again goes on with the answers that
+its file has.
 """
-
-from __future__ import annotations
 
 import argparse
 import asyncio
@@ -15,16 +13,16 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import psutil
 from tornado.httpserver import HTTPServer
 
 from tools import targets
-from tools.classroom.server import Room, application
+from tools.classroom.room import Room
+from tools.classroom.server import application
 from tools.classroom.store import Store
 from tools.site import __main__ as site
 from tools.site import pages
@@ -32,10 +30,11 @@ from tools.site import pages
 KEPT = site.ROOT / "build" / "class"
 ASKS = ("lessonkit", "notebooks", "tools/classroom")
 MEANS = """\
-lessonkit: From now on, everybody on the network of {ip} can read the lessons here and send answers.
-lessonkit: Nobody sees the board without its address. Nothing is encrypted: use a network that you trust.
-lessonkit: Answers have no names, and stay on this computer, in {kept}. Ctrl+C ends it.
-"""
+From now on, everybody on the network of {ip} can read the lessons here and send answers.
+Nobody sees the board without its address. Nothing is encrypted: use a network that you trust.
+Answers have no names, and stay on this computer, in {kept}. Ctrl+C ends it.
+Learners open {learners}
+The board, for you alone: {learners}board/?key={key}"""
 
 
 def addresses() -> list[str]:
@@ -53,24 +52,11 @@ def questions() -> list[dict[str, Any]]:
     made_of = pages.sum_of(*(site.ROOT / name for name in ASKS))
     path = KEPT / f"questions-{made_of}.json"
     if not path.exists():
-        targets.say(
-            "Collecting the questions of the lessons; this takes a quarter of a minute."
-        )
-        for old in KEPT.glob("questions-*.json"):
-            old.unlink()
+        targets.say("Collecting the lessons' questions; this takes a quarter of a minute.")
         command = [sys.executable, "-m", "tools.classroom.questions", str(path)]
         subprocess.run(command, check=True, cwd=site.ROOT)
     found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return found
-
-
-def answers(kept: Path, anew: bool) -> Path:
-    """Return the file of the last class, to go on with, or of one that begins *anew*."""
-    found = sorted(kept.glob("answers-*.sqlite"))
-    if not found or anew:
-        return kept / f"answers-{datetime.now():%Y-%m-%d-%H%M%S}.sqlite"
-    targets.say("Going on with the answers of the last class; --new begins anew.")
-    return found[-1]
 
 
 def listen(server: HTTPServer, ip: str, port: int) -> None:
@@ -96,38 +82,33 @@ async def serve(ip: str, asked: argparse.Namespace) -> None:
     import segno
 
     learners = asked.at or f"http://{ip}:{asked.port}/"
-    code = segno.make(learners)
-    picture, base = code.svg_data_uri(scale=8, border=2), urlsplit(learners).path
-    room = Room(Store(answers(KEPT, asked.new)), questions())
-    app = application(room, site.SITE, learners, picture, base, asked.lessons)
+    code, room = segno.make(learners), Room(Store(asked.answers), questions())
+    picture = code.svg_data_uri(scale=8, border=2)
+    app = application(room, site.SITE, learners, picture, asked.lessons)
     limits = {"idle_connection_timeout": 60, "body_timeout": 10, "max_body_size": 10_000}
-    server = HTTPServer(app, xheaders=bool(asked.at), **limits)
-    listen(server, ip, asked.port)
+    listen(HTTPServer(app, xheaders=bool(asked.at), **limits), ip, asked.port)
     # Nobody is answered before this is said, because this function has not waited yet.
-    print(MEANS.format(ip=ip, kept=KEPT), end="", flush=True)
     code.terminal(compact=True)
-    targets.say(f"Learners open {learners}")
-    targets.say(f"The board, for you alone: {learners}board/?key={room.key}")
+    for line in MEANS.splitlines():
+        targets.say(line.format(ip=ip, learners=learners, key=room.key, kept=asked.answers))
     await asyncio.Event().wait()
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command."""
+    parser = argparse.ArgumentParser(prog="make class", description=__doc__.split("\n")[0])
+    say, today = parser.add_argument, KEPT / f"{date.today()}.sqlite"
+    say("--address", metavar="IP", help="the address of this computer to listen at")
+    say("--port", type=int, default=site.PORT, help="the port to listen at")
+    say("--answers", metavar="FILE", type=Path, default=today, help="the file for answers")
+    say("--lessons", metavar="URL", help="where the lessons are, if not on the site")
+    say("--at", metavar="URL", help="where learners find this server, if behind a proxy")
+    return parser
 
 
 def main() -> None:
     """Choose an address, and serve."""
-    parser = argparse.ArgumentParser(prog="make class", description=__doc__.split("\n")[0])
-    say = parser.add_argument
-    say("--address", metavar="IP", help="the address of this computer to listen at")
-    say("--port", type=int, default=site.PORT, help="the port to listen at")
-    say(
-        "--new", action="store_true", help="begin anew, and leave the earlier answers aside"
-    )
-    say(
-        "--lessons",
-        default="",
-        metavar="URL",
-        help="where the lessons are, if not on the site",
-    )
-    say("--at", metavar="URL", help="where learners find this server, if behind a proxy")
-    asked = parser.parse_args()
+    asked = options().parse_args()
     ip, *others = [asked.address] if asked.address else addresses()
     if others:
         known = ", ".join(others)

@@ -20,7 +20,11 @@ const Classroom = {
     const address = new URL(decodeURIComponent(given), location.href);
     // A cookie may come from another server of this host. It may not bring in another host.
     if (address.hostname !== location.hostname) return null;
-    return import(new URL("learner.js", address)).catch(() => {
+    const begin = (learner) => {
+      learner.begin(allRecords(folderHere()));
+      return learner;
+    };
+    return import(new URL("learner.js", address)).then(begin, () => {
       document.cookie = "lessonkit-class=; path=/; max-age=0"; // the class is over
       return null;
     });

@@ -4,8 +4,9 @@
 
 const SCHEMA = 1;
 
-// Several servers and sites may have one origin, as the learners of a Hub have.
-const recordsOf = (folder) => `lessonkit record ${folder}/`;
+// Several servers and sites may have one origin, as the learners of a Hub have. No folder ends with
+// two slashes, so what begins with the name of one is of no folder within it.
+const recordsOf = (folder) => `lessonkit record ${folder}//`;
 
 function folderHere() {
   return location.pathname.split(/\/(?:lab|notebooks|tree|doc|voila)(?:\/|$)/)[0];

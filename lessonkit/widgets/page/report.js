@@ -6,7 +6,13 @@ const ANSWERED = ["number", "choice", "placing", "curve"];
 const counted = (many, what) => `${many} ${what}${many === 1 ? "" : "s"}`;
 
 function reportOf(folder, name = "") {
-  return { schema: SCHEMA, name, when: new Date().toISOString(), records: allRecords(folder) };
+  const records = allRecords(folder).map((one) => (one.waits ? withoutVerdict(one) : one));
+  return { schema: SCHEMA, name, when: new Date().toISOString(), records };
+}
+
+// While a class waits, nobody reads in a report whether an answer is right.
+function withoutVerdict({ right, ...record }) {
+  return { ...record, tries: record.tries.map(({ right: judged, ...one }) => one) };
 }
 
 // What came of a question: the first answer, the last one, and how many there were.

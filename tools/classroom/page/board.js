@@ -2,7 +2,6 @@
 // comes from learners is put into the page as text.
 
 const SURE = ["a guess", "fairly sure", "certain"];
-const EVERY = 400; // ms
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1]; // of an axis
 
 const { questions, address, code } = await (await fetch("questions.json")).json();
@@ -21,55 +20,54 @@ function svg(tag, about = {}, ...inside) {
   return made;
 }
 const people = (count) => (count === 1 ? "1 learner" : `${count} learners`);
-const ASKED = ["lesson", "kind", "question"]; // what a question is known by
-const same = (one, other) => ASKED.every((part) => one[part] === other[part]);
+const keyOf = ({ lesson, kind, question }) => JSON.stringify([lesson, kind, question]);
 
 // ---- what was answered ----
 
-// In a round the last try counts; of what was answered at one's own pace the first.
-function triesOf(round) {
-  const all = told.answers.filter((one) => one.round === round && one.last);
-  return all.map(({ learner, first, last }) => ({ learner, ...(round ? last : first) }));
-}
-
 // Whether somebody *said* what a mistake leads to; one does not draw exactly.
-function isKnown({ kind, close = 0 }, said, known) {
-  const room = (value) => (kind === "curve" ? Math.max(2, 0.25 * value) : close * Math.abs(value));
-  const near = (one, value) => Math.abs(one - value) <= room(value) + 1e-9;
-  return [known].flat().every((value, place) => near([said].flat()[place], value));
+function isKnown({ kind, tolerance }, said, known) {
+  const room = (value) => (kind === "curve" ? Math.max(2, value / 4) : tolerance * value);
+  const near = (value, place) => Math.abs(said.flat()[place] - value) <= room(value) + 1e-9;
+  return [known].flat().every(near);
 }
 
-// Who answers alike, with the mistake if it is known. Bars and curves have no words: a letter that
-// tells nothing stands for each way to answer.
-function groupsOf(question, round) {
-  const { kind, wrong, why } = question, found = new Map();
-  const reasons = [why, ...wrong.map(([, text]) => text)].sort();
-  for (const { learner, said, words, sure, right } of triesOf(round)) {
+// What the learners said in a round, where the last try counts; at one's own pace the first does.
+// Bars and curves have no words: a letter that tells nothing stands for each way to answer.
+function triesOf(question, round) {
+  const { kind, wrong, why } = question;
+  const ways = ["", why, ...wrong.map(([, text]) => text)].sort();
+  return told.answers.filter((one) => one.round === round).map((answer) => {
+    const [json, words, sure, right] = ["said", "words", "sure", "right"].map((part) =>
+      answer[round ? part : `first_${part}`]);
+    const said = [JSON.parse(json)];
     const [, mistake = ""] = wrong.find(([known]) => isKnown(question, said, known)) ?? [];
-    const place = reasons.indexOf(right ? why : mistake), other = reasons.length;
-    const letter = String.fromCharCode(65 + (place < 0 ? other : place));
+    const letter = String.fromCharCode(65 + ways.indexOf(right ? why : mistake));
     const name = DRAWN[kind] ? `answer ${letter}` : words;
-    const group = found.get(name) ?? { name, right, mistake, sure: [0, 0, 0], who: [] };
-    group.sure[SURE.indexOf(sure)] += 1;
-    group.who.push(learner);
-    found.set(name, group);
-  }
-  const byValue = (one, next) => Number.parseFloat(one.name) - Number.parseFloat(next.name);
-  const bySize = (one, next) => next.who.length - one.who.length;
-  return [...found.values()].sort(kind === "number" ? byValue : bySize);
+    return { learner: answer.learner, said: said[0], sure, right, mistake, name };
+  });
+}
+
+// Who answers alike.
+function groupsOf(question, round) {
+  const alike = Map.groupBy(triesOf(question, round), ({ name }) => name);
+  const groups = [...alike.values()].map((all) => {
+    const sure = SURE.map((how) => all.filter((one) => one.sure === how).length);
+    return { ...all[0], sure, count: all.length };
+  });
+  const isNumber = question.kind === "number"; // which has an order of its own
+  return groups.sort((a, b) => (isNumber ? a.said - b.said : b.count - a.count));
 }
 
 // ---- how it is drawn ----
 
 // What a mistake is, the board tells together with the verdict.
-function distribution(question, round, isShown) {
-  const groups = groupsOf(question, round);
-  const most = Math.max(...groups.map(({ who }) => who.length));
-  return groups.map(({ name, right, mistake, sure, who }) => {
-    const shares = [...sure, most - who.length]; // and the rest of the line
+function distribution(groups, isShown) {
+  const most = Math.max(...groups.map(({ count }) => count));
+  return groups.map(({ name, right, mistake, sure, count }) => {
+    const shares = [...sure, most - count]; // and the rest of the line
     const parts = shares.map((many) => html("i", { style: `flex-grow: ${many}` }));
-    const mark = isShown ? (right ? "✓ " : "✗ ") : "", className = right ? "right" : "wrong";
-    const heading = html("b", isShown ? { className } : {}, `${mark}${name}: ${who.length}`);
+    const [mark, className] = !isShown ? ["", ""] : right ? ["✓ ", "right"] : ["✗ ", "wrong"];
+    const heading = html("b", { className }, `${mark}${name}: ${count}`);
     const why = isShown ? html("small", {}, mistake) : "";
     return html("div", { className: "answer" }, heading, html("div", {}, ...parts), why);
   });
@@ -91,103 +89,97 @@ const DRAWN = {
     };
     const boxes = (places, more) =>
       places.map((at, bar) => box(bars[bar][0], at, bars[bar][2], more));
-    const there = given.map(([row, , at, length]) => box(row, at / step, length / step));
     const faint = { "fill-opacity": Math.max(0.04, 0.9 / all.length) };
-    const theirs = all.flatMap((places) => boxes(places, faint));
-    const truth = isShown ? boxes(right, { class: "truth" }) : [];
+    const marks = given.map(([row, , at, length]) => box(row, at / step, length / step));
+    marks.push(...all.flatMap((places) => boxes(places, faint)));
+    if (isShown) marks.push(...boxes(right, { class: "truth" }));
     const times = QUARTERS.map((share) => `${(Math.round(share * steps) * step) / 1000} ms`);
-    const marks = [...there, ...theirs, ...truth];
     return drawing("placing", [steps, rows.length], marks, rows.map(([name]) => name), times);
   },
 
   curve({ values, first, steps, step, unit, knob, right }, all, isShown) {
-    const end = values.length - 1;
     const line = (said, name) => {
       const points = [first, ...said].map((at, place) => `${place},${steps - at}`);
       return svg("polyline", { points: points.join(" "), class: name });
     };
-    const grid = QUARTERS.map((share) =>
+    const end = values.length - 1;
+    const marks = QUARTERS.map((share) =>
       svg("line", { x2: end, y1: share * steps, y2: share * steps, class: "grid" }));
-    const height = (share) => `${Number(((1 - share) * steps * step).toPrecision(2))} ${unit}`;
-    const marks = [...grid, ...all.map((said) => line(said, "drawn"))];
+    marks.push(...all.map((said) => line(said, "drawn")));
     if (isShown) marks.push(line(right, "truth"));
-    const made = drawing("curve", [end, steps], marks, QUARTERS.map(height), values);
-    made.append(html("figcaption", {}, knob));
-    return made;
+    const height = (share) => `${Number(((1 - share) * steps * step).toPrecision(2))} ${unit}`;
+    const below = [`${knob} = ${values[0]}`, ...values.slice(1)];
+    return drawing("curve", [end, steps], marks, QUARTERS.map(height), below);
   },
 };
 
 // What each learner reached: a point at the first number in the sentence about a goal.
-function reached({ goals }, round) {
-  const all = told.answers.filter((one) => one.round === round && one.reached.length);
-  return goals.map((goal, place) => {
-    const made = all.map((one) => one.reached[place]).filter(Boolean);
-    const number = ([, words]) => Number.parseFloat(/\d.*/.exec(words.replaceAll(",", "")) ?? 0);
-    const most = Math.max(0, ...made.map(number)) || 1;
-    const points = made.map((one, who) => {
-      const at = { cx: number(one), cy: 1 + (who * 37) % 50 };
-      return svg("ellipse", { ...at, rx: 0.008 * most, ry: 6, class: one[0] ? "met" : "missed" });
-    });
-    const met = made.filter(([isMet]) => isMet).length;
-    const heading = html("b", {}, `${goal}: ${met} of ${all.length} have it`);
-    return html("div", {}, heading, drawing("reached", [most, 50], points, [], [0, most]));
+function reached(goal, place) {
+  const all = told.answers.filter(({ round }) => !round);
+  const made = all.map((answer) => JSON.parse(answer.reached)[place]);
+  const number = ([, words]) => Number.parseFloat(/\d.*/.exec(words.replaceAll(",", "")) ?? 0);
+  const most = Math.max(0, ...made.map(number)) || 1;
+  const points = made.map((one, who) => {
+    const at = { cx: number(one), cy: 1 + (who * 37) % 50 };
+    return svg("ellipse", { ...at, rx: 0.008 * most, ry: 6, class: one[0] ? "met" : "missed" });
   });
+  const met = made.filter(([isMet]) => isMet).length;
+  const heading = html("b", {}, `${goal}: ${met} of ${made.length} have it`);
+  return html("div", {}, heading, drawing("reached", [most, 50], points, [], [0, most]));
 }
 
 function drawRound(question, round, isShown) {
-  if (question.kind === "challenge") return html("section", {}, ...reached(question, round));
-  const all = triesOf(round), said = all.map((one) => one.said);
+  if (question.goals) return html("section", {}, ...question.goals.map(reached));
+  const said = triesOf(question, round).map((one) => one.said);
   const picture = DRAWN[question.kind]?.(question, said, isShown) ?? "";
-  const title = round ? html("h2", {}, `Round ${round}: ${people(all.length)}`) : "";
-  return html("section", {}, title, picture, ...distribution(question, round, isShown));
+  const title = round ? html("h2", {}, `Round ${round}: ${people(said.length)}`) : "";
+  const answers = distribution(groupsOf(question, round), isShown);
+  return html("section", {}, title, picture, ...answers);
 }
 
 // ---- what is said of it ----
 
 function worthHearing(question, round) {
-  const wrong = groupsOf(question, round).filter(({ right }) => !right);
-  const [group] = wrong.sort(({ sure: [, a, b] }, { sure: [, c, d] }) => d - b || c - a);
-  if (!group?.sure[1] && !group?.sure[2]) return [];
+  const isWorth = ({ right, sure: [, fairly, certain] }) => !right && fairly + certain;
+  const groups = groupsOf(question, round).filter(isWorth);
+  const [group] = groups.sort(({ sure: [, a, b] }, { sure: [, c, d] }) => d - b || c - a);
+  if (!group) return "";
   const { name, sure: [, fairly, certain] } = group;
-  const how = certain ? `${people(certain)}, certain of` : `${people(fairly)}, fairly sure of`;
-  return [`Worth hearing first: ${how} “${name}”`];
+  const who = certain ? `${people(certain)}, certain` : `${people(fairly)}, fairly sure`;
+  return `Worth hearing first: ${who} of “${name}”`;
 }
 
 function moves(question) {
-  const nameOf = (round) => new Map(groupsOf(question, round).flatMap(({ name, who }) =>
-    who.map((learner) => [learner, name])));
-  const [before, after] = [1, 2].map(nameOf), ways = {};
-  const both = [...before].filter(([learner]) => after.has(learner));
-  const moved = both.filter(([learner, name]) => after.get(learner) !== name);
-  for (const [learner, name] of moved) {
-    const way = `from “${name}” to “${after.get(learner)}”`;
-    ways[way] = (ways[way] ?? 0) + 1;
-  }
-  const most = Object.entries(ways).sort((one, other) => other[1] - one[1]).slice(0, 4);
+  const before = new Map(triesOf(question, 1).map(({ learner, name }) => [learner, name]));
+  const both = triesOf(question, 2).filter(({ learner }) => before.has(learner));
+  const moved = both.filter(({ learner, name }) => before.get(learner) !== name);
+  const wayOf = ({ learner, name }) => `from “${before.get(learner)}” to “${name}”`;
+  const ways = Map.groupBy(moved, wayOf);
+  const most = [...ways].sort(([, one], [, other]) => other.length - one.length).slice(0, 4);
   const all = `${moved.length} of ${both.length} have moved`;
-  return [all, ...most.map(([way, count]) => `${count} ${way}`)].join("; ");
+  return [all, ...most.map(([way, { length }]) => `${length} ${way}`)].join("; ");
 }
 
 function draw() {
-  const { state: { asked, leading, round: last, open, covered, shown }, here } = told;
-  const number = questions.findIndex((one) => same(one, asked)), question = questions[number];
-  const isShown = !leading || shown.some((one) => same(one, asked));
-  const isTask = question.kind === "challenge", round = leading ? last : 0;
-  const count = told.answers.filter((one) => one.round === round && (isTask || one.last)).length;
-  const now = `${count} of ${here} answered${open ? `; round ${round} is open` : ""}`;
+  const { state: { asked, leading, round: now, open, covered, shown }, here } = told;
+  const number = questions.findIndex((one) => keyOf(one) === keyOf(asked));
+  const isShown = !leading || shown.some((one) => keyOf(one) === keyOf(asked));
+  const question = questions[number], round = leading ? now : 0;
+  const isBare = covered || Boolean(question.goals);
+  const count = told.answers.filter((one) => one.round === round).length;
+  const counted = `${count} of ${here} answered${open ? `; round ${round} is open` : ""}`;
   const rounds = covered ? [] : round === 2 ? [1, 2] : [round];
-  const lines = isTask || covered ? [] : worthHearing(question, round);
-  if (rounds.length === 2) lines.push(moves(question));
-  if (isShown && !covered && !isTask) lines.push(question.why);
-  document.body.className = isWayIn ? "way-in" : isTask || covered ? "bare" : "";
-  byId("counts").textContent = isWayIn ? `${here} here` : now;
-  byId("names").textContent = told.names.join(", ");
+  const lines = isBare
+    ? []
+    : [worthHearing(question, round), rounds[1] && moves(question), isShown && question.why];
+  document.body.className = isWayIn ? "way-in" : isBare ? "bare" : "";
+  byId("counts").textContent = isWayIn ? `${here} here` : counted;
   byId("warnings").textContent = told.warnings.join(" ");
   byId("choose").value = isWayIn ? -1 : number;
   byId("tools").replaceChildren(...tools(told.state, isShown));
   byId("asked").textContent = question.question;
   byId("rounds").replaceChildren(...rounds.map((one) => drawRound(question, one, isShown)));
-  byId("said").replaceChildren(...lines.map((line) => html("p", {}, line)));
+  byId("said").replaceChildren(...lines.filter(Boolean).map((line) => html("p", {}, line)));
 }
 
 const ask = (act, value) => look({ method: "POST", body: JSON.stringify({ do: act, value }) });
@@ -218,10 +210,9 @@ async function look(asking) {
 
 byId("address").textContent = address;
 byId("code").src = code;
-for (const lesson of new Set(questions.map((one) => one.lesson))) {
-  const options = questions.map(({ question }, value) => html("option", { value }, question));
-  const its = options.filter((_, value) => questions[value].lesson === lesson);
-  byId("choose").append(html("optgroup", { label: lesson.replaceAll("_", " ") }, ...its));
+for (const [label, its] of Map.groupBy(questions.keys(), (number) => questions[number].lesson)) {
+  const options = its.map((value) => html("option", { value }, questions[value].question));
+  byId("choose").append(html("optgroup", { label: label.replaceAll("_", " ") }, ...options));
 }
 byId("choose").onchange = ({ target: { value } }) => {
   isWayIn = value === "-1";
@@ -229,4 +220,4 @@ byId("choose").onchange = ({ target: { value } }) => {
   if (isWayIn) draw();
   else ask("choose", Number(value));
 };
-setInterval(look, EVERY);
+setInterval(look, 400); // ms

@@ -1,61 +1,46 @@
-// The learner's side of a class: sends what was answered, and says which question is open. The
-// records stay in the page; after each connection it sends all of them, and the server knows those
-// that it has.
+// The learner's side of a class: sends what was answered, and says which question is open. After
+// each connection it sends all records, and the server knows those that it has.
 
 const SLOWEST = 10000, PATIENT = 3000; // ms: between attempts to connect; for the first word
-const NAME = "lessonkit class name", TOKEN = "lessonkit class token";
-const [FOLDER] = location.pathname.split(/\/(?:lab|notebooks|tree|doc|voila)(?:\/|$)/);
-const MINE = `lessonkit record ${FOLDER}/`;
+const NAME = "lessonkit class name";
 const LATE = "Your answer came after the round was closed: it is kept outside of it.";
 const LOST = "The class cannot be reached. What you answer is kept, and sent later.";
 const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-const recall = (key) => keeping(() => localStorage.getItem(key));
-const keep = (key, value) => keeping(() => localStorage.setItem(key, value));
-function keeping(act) {
-  try {
-    return act();
-  } catch {
-    return null; // the browser keeps nothing
-  }
-}
+const keyOf = ({ lesson, kind, question }) => JSON.stringify([lesson, kind, question]);
 
 export let state = null;
-let begun, socket, pause = 500, told = "";
+let begun, socket, timer, pause = 500, told = "";
 export const first = Promise.race([new Promise((resolve) => (begun = resolve)), soon(PATIENT)]);
-const records = new Map(), timers = {}; // by the key of a record
+const records = new Map(); // by their keys, the newest one last
 
-// By what one tells that a record is news: its last try, once the kernel has judged it.
-function newsOf({ tries = [], reached }) {
-  const { words, when } = tries.at(-1) ?? {};
-  return words ? when : !tries.length && reached && JSON.stringify(reached);
-}
-
-function send(key) {
-  const record = records.get(key), news = newsOf(record);
-  const isHeard = socket.sent && socket.readyState === WebSocket.OPEN; // how things stand is known
-  if (!news || !isHeard || socket.sent[key] === news) return;
-  socket.sent[key] = news;
+function send() {
+  if (!socket?.sent || socket.readyState !== WebSocket.OPEN) return; // what is asked is not known
   const { asked, leading, round } = state;
-  const isAsked = ["lesson", "kind", "question"].every((part) => record[part] === asked[part]);
-  socket.send(JSON.stringify({ record, round: leading && isAsked ? round : 0 }));
+  for (const [key, record] of records) {
+    const { words, when } = record.tries?.at(-1) ?? {}; // words, once the kernel has judged it
+    const news = words ? when : JSON.stringify(record.reached);
+    if (!news || socket.sent[key] === news) continue;
+    socket.sent[key] = news;
+    const of = leading && key === keyOf(asked) ? round : 0;
+    socket.send(JSON.stringify({ record, round: of, name: name.value }));
+  }
 }
 
-addEventListener("lessonkit-record", ({ detail: { key, record } }) => {
-  records.set(key, record);
-  clearTimeout(timers[key]); // a slider writes with each step
-  if (record.reached) timers[key] = setTimeout(() => send(key), 1000);
-  else send(key);
+function note(record) {
+  records.delete(keyOf(record));
+  records.set(keyOf(record), record);
+}
+
+addEventListener("lessonkit-record", ({ detail: { record } }) => {
+  note(record);
+  clearTimeout(timer);
+  timer = setTimeout(send, record.reached ? 1000 : 0); // a slider writes with each step
 });
 
-// The newest one last, so that what the learner reads in the end is about that one.
-function sendAll() {
-  const keys = keeping(() => Object.keys(localStorage)) ?? [];
-  for (const key of keys.filter((one) => one.startsWith(MINE) && !records.has(one))) {
-    records.set(key, keeping(() => JSON.parse(recall(key))) ?? {});
-  }
-  const inOrder = [...records].sort(([, one], [, other]) => (one.when < other.when ? -1 : 1));
-  for (const [key] of inOrder) send(key);
+// What this page has kept from before.
+export function begin(kept) {
+  kept.sort((one, other) => (one.when < other.when ? -1 : 1)).forEach(note);
+  connect();
 }
 
 function hear({ state: next, late, refused }) {
@@ -65,7 +50,7 @@ function hear({ state: next, late, refused }) {
     begun();
     dispatchEvent(new Event("lessonkit-class"));
     socket.sent ??= {};
-    sendAll();
+    send();
   }
   say();
 }
@@ -73,7 +58,7 @@ function hear({ state: next, late, refused }) {
 function connect() {
   const address = new URL("answers", import.meta.url);
   socket = new WebSocket(address.href.replace("http", "ws"));
-  socket.onopen = greet;
+  socket.onopen = () => (pause = 500);
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
   socket.onclose = async () => {
     say();
@@ -83,28 +68,18 @@ function connect() {
   };
 }
 
-function greet() {
-  const made = () => [...crypto.getRandomValues(new Uint8Array(16))].join("-");
-  greet.token ??= recall(TOKEN) || made();
-  keep(TOKEN, greet.token);
-  keep(NAME, name.value);
-  pause = 500;
-  if (socket.readyState === WebSocket.OPEN) {
-    socket.send(JSON.stringify({ token: greet.token, name: name.value }));
-  }
-}
-
 // ---- what is said of it ----
 
 const node = (tag, about) => Object.assign(document.createElement(tag), about);
 const words = node("span", { role: "status" });
-const open = node("button", { textContent: "Go to it", onclick: goToIt });
-const name = node("input", { size: 12, maxLength: 30, onchange: greet, value: recall(NAME) ?? "" });
-name.placeholder = name.ariaLabel = "nickname, if you like";
+const open = node("button", { textContent: "Go to it" });
+const name = node("input", { size: 12, maxLength: 30, placeholder: "nickname, if you like" });
 const bar = node("div", { id: "lessonkit-class" });
+open.onclick = () => card().scrollIntoView({ block: "center" });
+name.value = localStorage.getItem(NAME) ?? "";
+name.onchange = () => localStorage.setItem(NAME, name.value);
 bar.style.cssText = "position: fixed; z-index: 1000; left: 0; bottom: 0; padding: 4px 8px; "
-  + "display: flex; gap: 8px; font: 13px/1.6 system-ui, sans-serif; color: #fff; "
-  + "background: #1f4e79";
+  + "display: flex; gap: 8px; font: 13px/1.6 system-ui; color: #fff; background: #1f4e79";
 bar.append(words, open, name);
 document.body.append(bar);
 
@@ -113,19 +88,11 @@ function card() {
   return [...document.querySelectorAll(".lk-predict")].find(isIt);
 }
 
-// To another lesson only on the site, whose pages are named so.
-function goToIt() {
-  if (card()) card().scrollIntoView({ block: "center" });
-  else location.assign(`?path=${state.asked.lesson}.ipynb`);
-}
-
 function say() {
   const isUp = socket.readyState === WebSocket.OPEN, { leading, round, asked } = state ?? {};
   const isOpen = Boolean(isUp && leading && state.open);
   const how = isOpen ? `open, in lesson ${asked.lesson.split("_")[0]}` : "closed";
   const now = leading && round ? `Round ${round} is ${how}.` : "You are in the class.";
   words.textContent = isUp ? told || now : LOST;
-  open.hidden = !isOpen || !(card() || location.pathname.endsWith("/notebooks/index.html"));
+  open.hidden = !isOpen || !card();
 }
-
-connect();
