@@ -12,7 +12,7 @@ from random_pipelines import PlannedError, loaded, pipeline, seeds, without_stor
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.engine.element import END
 from lessonkit.engine.node import NodeStates
-from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.operators.stream import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 

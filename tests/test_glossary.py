@@ -56,7 +56,7 @@ def test_the_glossary_is_short_and_has_each_word_once() -> None:
 # What each of these words means in the package, and the files that have it in a name
 ONE_MEANING = {
     "lane": (  # one of several rows of a stage whose calls overlap
-        "base layout main_process marks page_data run threads timeline trace"
+        "layout main_process marks page_data run stream threads timeline trace"
     ),
     "limit": "analysis limits marks page_data",  # a time that no other order beats
     "place": "__init__ layout run storage trace",  # what a task waits for; to place a bar

@@ -22,7 +22,7 @@ from lessonkit import (
 )
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import NodeStates
-from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.operators.stream import Scope
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual

@@ -179,7 +179,7 @@ def loader() -> None:
 PREFETCHED = ArtificialDataset(3).prefetch(1)
 
 
-@pytest.mark.parametrize(("run", "most"), [(prefetch, (10, 60)), (loader, (14, 109))])
+@pytest.mark.parametrize(("run", "most"), [(prefetch, (9, 60)), (loader, (13, 109))])
 def test_whoever_follows_one_run_meets_few_files_and_functions(
     run: Callable[[], Any], most: tuple[int, int]
 ) -> None:

@@ -9,7 +9,7 @@ from lessonkit import ArtificialDataset, Dataset
 from lessonkit.engine.element import END
 from lessonkit.engine.machine import Machine
 from lessonkit.engine.node import NodeStates
-from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.operators.stream import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 

@@ -10,7 +10,7 @@ from typing import Any
 from lessonkit import DataLoader, Dataset, Handling, Machine, get_worker_info, work
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import NodeStates
-from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.operators.stream import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from lessonkit.engine.operators.base import Scope
+from lessonkit.engine.operators.stream import Scope
 
 from .element import END, Element
 from .machine import FOUR_CORES, current

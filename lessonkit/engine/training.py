@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, overload
 
-from lessonkit.engine.operators.base import Scope, Stream
+from lessonkit.engine.operators.stream import Scope, Stream
 
 from . import check
 from .element import END, Element, like

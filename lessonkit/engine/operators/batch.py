@@ -7,8 +7,8 @@ from lessonkit.engine.element import END, BatchNumber, Element, settle, split
 from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import FILL
 
-from .base import Stream, attempt, joined, operator
 from .prefetch import Prefetch
+from .stream import Stream, attempt, joined, operator
 
 
 @operator("batch")

@@ -6,7 +6,7 @@ from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import cardinality
 from lessonkit.engine.trace import CACHE
 
-from .base import Stream, operator
+from .stream import Stream, operator
 
 
 class Kept:

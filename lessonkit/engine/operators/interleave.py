@@ -13,7 +13,7 @@ from lessonkit.engine.node import Description
 from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
 
-from .base import Stream, attempt, operator
+from .stream import Stream, attempt, operator
 
 
 class Interleave(Stream):

@@ -8,8 +8,7 @@ from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate, price
 from lessonkit.engine.trace import AHEAD, CALL
 
-from .base import Scope, Stream, attempt, operator
-from .sources import Listed, SlowFile
+from .stream import Listed, Scope, SlowFile, Stream, attempt, operator
 
 
 @operator("map")

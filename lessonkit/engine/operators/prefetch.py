@@ -9,7 +9,7 @@ from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, FILL
 
-from .base import Scope, Stream, operator
+from .stream import Scope, Stream, operator
 
 
 @operator("prefetch")

@@ -7,8 +7,7 @@ from lessonkit.engine.node import Node, cardinality
 from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import CALL
 
-from .base import Scope, Stream, operator
-from .sources import Listed
+from .stream import Listed, Scope, Stream, operator
 
 
 @operator("filter")

@@ -7,7 +7,7 @@ from itertools import count, repeat
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.trace import CHOICE
 
-from .base import Stream, operator
+from .stream import Stream, operator
 
 
 @operator("shuffle")

@@ -11,8 +11,8 @@ from typing import Any
 
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.node import Node, base_of, cardinality, shared
-from lessonkit.engine.operators.base import Stream, operator
 from lessonkit.engine.operators.cache import Cache, Kept
+from lessonkit.engine.operators.stream import Stream, operator
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, START, TAKE
 

@@ -9,8 +9,7 @@ from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.machine import WorkerInfo
 from lessonkit.engine.node import Node, NodeStates, one_call, rebuilt
-from lessonkit.engine.operators.base import joined, operator
-from lessonkit.engine.operators.sources import Listed
+from lessonkit.engine.operators.stream import Listed, joined, operator
 from lessonkit.engine.run import Gate, Process, price
 from lessonkit.engine.trace import CALL
 
