@@ -7,11 +7,18 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from browser import Visit, serious_violations
+from browser import Browser, Visit, serious_violations
 from playwright.sync_api import expect
 
 from tools.answers import collected
 from tools.site import pages
+
+
+FETCHED = """() => {
+    const kinds = ["navigation", "resource"];
+    const all = kinds.flatMap((kind) => performance.getEntriesByType(kind));
+    return Object.fromEntries(all.map(({ name, decodedBodySize }) => [name, decodedBodySize]));
+}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -113,6 +120,33 @@ def test_a_part_of_the_page_is_no_setting_of_its_picture(
     page.goto(f"{start_page}/index.html#symptoms")
     expect(page.frame_locator("iframe").locator("output")).to_have_text("2 workers")
     assert page.frames[1].url.endswith("/workers.html")
+
+
+def test_all_of_the_page_is_small_also_where_nothing_is_compressed(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    page.frame_locator("iframe").locator("rect.lk-bar").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    sizes = page.evaluate(FETCHED)
+    assert any(name.endswith("/workers.html") for name in sizes)
+    assert not any(name.endswith("/preview.png") for name in sizes)
+    assert 100_000 < sum(sizes.values()) < 250_000
+
+
+def test_without_scripts_the_picture_of_the_page_stands_still(
+    browser: Browser, start_page: str
+) -> None:
+    chromium = browser.context.browser
+    assert chromium
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{start_page}/workers.html")
+    image = page.locator("img").bounding_box()
+    context.close()
+    assert image
+    assert image["height"] > 100
 
 
 def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -> None:

@@ -114,6 +114,7 @@ WAYS = {
     "WAY_OWN": ("11",),
     "WAY_SHORT": ("00", "01", "03", "04", "08"),
 }
+STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
 # Of the first page's question: ms, and counts of workers
 MAKE, STEP, BATCHES, BEGIN, MOST, GUESSES = 80, 10, 24, 2, 16, (2, 4, 8, 16)
 WORDS = {12: "Twelve"}
@@ -490,8 +491,11 @@ def picture_of_workers(folder: Path) -> None:
     one = explore(
         loader_with, pinned={"workers": BEGIN}, workers=slider(0, MOST, unit="workers")
     )
-    one.save(folder / "workers.html")
+    path = one.save(folder / "workers.html")
     (folder / "preview.png").write_bytes(one._repr_mimebundle_()[0]["image/png"])
+    # It is the still picture too, which only a page without scripts shows: half of the file
+    text = path.read_text(encoding="utf-8")
+    path.write_text(STILL.sub("preview.png", text), encoding="utf-8")
 
 
 def write(path: Path, content: Any) -> None:
