@@ -20,6 +20,11 @@ def total(
             "That is one epoch. The loop runs two.",
         ),
         (
+            samples * (open + read + train),
+            "That would be right for one epoch that opened the file for every sample. The loop runs two "
+            "epochs, and each opens the file once.",
+        ),
+        (
             epochs * samples * (open + read + train),
             "That would be right if the file were opened for every sample. An epoch opens it once, and then "
             "reads all its samples.",

@@ -232,9 +232,7 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(
     assert not serious_violations(page)
     asked.get_by_role("button", name="Commit to this answer").click()
     verdict = asked.locator(".lk-verdict")
-    verdict.get_by_text(
-        "Read 1 does not begin at 55 ms. You let them take turns."
-    ).wait_for()
+    verdict.get_by_text("Read 1 begins before 55 ms. You let them take turns.").wait_for()
     assert places(page)[2] == "from 55 ms to 70 ms"  # to be corrected
     assert not asked.locator(".lk-theirs rect").count()
     page.get_by_text(

@@ -37,18 +37,36 @@ def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
     page.set_viewport_size({"width": width, "height": 1000})
     page.add_style_tag(content=f":root {{ color-scheme: {scheme}; }}")
     alone = Alone(visit, show(pipeline, ranks=4, num_epochs=1))
-    choice, canvas = (
-        page.get_by_label("timeline below"),
-        page.locator(".lk-strip canvas"),
-    )
+    choice, canvas = page.get_by_label("timeline of"), page.locator(".lk-strip canvas")
     canvas.wait_for()
     assert not serious_violations(page)
+    # The strip stands alone until somebody asks for a rank
+    timeline, play = (
+        page.locator("rect.lk-bar").first,
+        page.get_by_role("button", name="Play"),
+    )
+    assert not timeline.is_visible()
+    assert not play.is_visible()
+    fold = page.get_by_text("timeline of one rank")
+    fold.focus()
+    page.keyboard.press("Enter")
+    timeline.wait_for()
+    assert play.is_visible()
+    drawn, around = timeline.evaluate(
+        "(one) => [one.ownerSVGElement, one.closest('details')]"
+        ".map((node) => node.clientWidth)"
+    )
+    assert drawn == around
+    assert not serious_violations(page)
+    page.keyboard.press("Enter")
+    timeline.wait_for(state="hidden")
     assert choice.input_value() == "0"
     assert page.evaluate(STAGES) == 0
     box = canvas.bounding_box()
     assert box
     canvas.click(position={"x": box["width"] / 2, "y": box["height"] * 2.5 / 4})
     alone.answer()
+    timeline.wait_for()
     assert choice.input_value() == "2"
     assert page.evaluate(STAGES) == STEPS
     choice.focus()
@@ -56,6 +74,26 @@ def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
     alone.answer()
     assert choice.input_value() == "3"
     assert page.evaluate(STAGES) == 0
+
+
+SQUARE = """() => {
+    const square = [...document.querySelectorAll(".lk-strip .lk-keys i")].at(-1);
+    const { color } = getComputedStyle(document.querySelector(".lk-strip"));
+    return [square.style.background, color];
+}"""
+
+
+def test_a_strip_is_drawn_again_in_the_colours_of_the_page(visit: Visit) -> None:
+    page = visit.page
+    page.add_style_tag(content=":root { color-scheme: light dark; }")
+    Alone(visit, show(pipeline, ranks=4, num_epochs=1))
+    light, ink = page.evaluate(SQUARE)
+    assert light == ink
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(
+        f"() => {{ const [now, ink] = ({SQUARE})(); return now === ink; }}"
+    )
+    assert page.evaluate(SQUARE)[0] != light
 
 
 def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None:

@@ -102,14 +102,14 @@ WRONG = [
 @pytest.mark.parametrize(
     ("places", "sentence"),
     [
-        ([80, 80, 80], "calls=2 does not give 80 ms. flat"),
-        ([40, 10, 5], "calls=3 does not give 10 ms. falls"),
-        ([40, 27, 20], "calls=3 does not give 27 ms. even"),
-        ([45, 30, 21], "calls=2 does not give 45 ms."),
-        ([70, 65, 61], "calls=2 does not give 70 ms. flat"),
-        ([50, 20, 20], "calls=2 does not give 50 ms."),
-        ([20, 20, 20], "calls=2 does not give 20 ms."),
-        ([40, 20, 30], "calls=4 does not give 30 ms."),
+        ([80, 80, 80], "calls=2 gives less than 80 ms. flat"),
+        ([40, 10, 5], "calls=3 gives more than 10 ms. falls"),
+        ([40, 27, 20], "calls=3 gives less than 27 ms. even"),
+        ([45, 30, 21], "calls=2 gives less than 45 ms."),
+        ([70, 65, 61], "calls=2 gives less than 70 ms. flat"),
+        ([50, 20, 20], "calls=2 gives less than 50 ms."),
+        ([20, 20, 20], "calls=2 gives more than 20 ms."),
+        ([40, 20, 30], "calls=4 gives less than 30 ms."),
     ],
 )
 def test_the_nearest_misconception_speaks_that_the_curve_follows_and_that_errs_to_its_side(
@@ -171,7 +171,7 @@ def test_the_knee_is_the_first_value_within_two_percent_of_the_best(
 
 def test_a_share_is_drawn_in_percent() -> None:
     made = question(answer=lambda trace: trace.busy("Train"), unit="%")
-    assert text(made, [0] * 4) == "calls=2 does not give 0 %."
+    assert text(made, [0] * 4) == "calls=2 gives more than 0 %."
 
 
 def test_the_page_knows_only_the_first_point() -> None:
@@ -192,7 +192,8 @@ def test_any_curve_is_judged_by_its_first_wrong_point(places: list[int]) -> None
     ]
     assert about["right"] == (not wrong)
     if wrong:
-        assert answer["text"].startswith(f"calls={wrong[0] + 2} does not give ")
+        side = "less" if places[wrong[0]] > MADE.right[wrong[0]] else "more"
+        assert answer["text"].startswith(f"calls={wrong[0] + 2} gives {side} than ")
 
 
 ASKED = Said(question())

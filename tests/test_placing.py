@@ -79,7 +79,7 @@ def test_the_first_bar_that_is_wrong_speaks_and_the_run_is_shown_when_asked_for(
     about, answer = told(question(), BY_TURNS)
     assert not about["right"]
     assert about["tries"] == [["3 of 7 in place", "fairly sure", False]]
-    assert answer == {"text": f"Read 1 does not begin at 55 ms. {TURNS}"}
+    assert answer == {"text": f"Read 1 begins before 55 ms. {TURNS}"}
     _, answer = Said(question()).ask({"do": "reveal"})
     assert (answer["text"], answer["truth"]) == ("Reading goes on.", RIGHT)
     assert answer["scene"]
@@ -162,9 +162,9 @@ def test_any_placement_is_judged_by_its_first_wrong_bar(places: list[int]) -> No
     assert about["right"] == (not wrong)
     if wrong:
         first = min(wrong)[1]
-        assert answer["text"].startswith(
-            f"{NAMES[first]} does not begin at {places[first] * 5} ms."
-        )
+        side = "before" if places[first] > RIGHT[first] else "after"
+        said = f"{NAMES[first]} begins {side} {places[first] * 5} ms."
+        assert answer["text"].startswith(said)
         assert (TURNS in answer["text"]) == (places[first] == BY_TURNS[first])
 
 

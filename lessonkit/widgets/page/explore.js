@@ -87,6 +87,7 @@ class Explore {
   }
 
   choose(rank) {
+    this.view.fold.open = true;
     this.pictures.rank = rank;
     this.view.real = null;
     this.pictures.want(this.controls.values, true);

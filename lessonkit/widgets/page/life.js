@@ -22,8 +22,6 @@ class Life {
     this.atEnd(() => this.off(event, hear));
   }
 
-  off = (event, hear) => this.given.off?.(event, hear);
-
   listen(node, event, hear, options) {
     node.addEventListener(event, hear, options);
     this.atEnd(() => node.removeEventListener(event, hear, options));
@@ -56,6 +54,14 @@ class Life {
     observer.observe(frame);
     this.atEnd(() => observer.disconnect());
     return frame;
+  }
+
+  // After JupyterLab, or the system, has changed the colours of the page.
+  recoloured(draw) {
+    const observer = new MutationObserver(draw), dark = matchMedia("(prefers-color-scheme: dark)");
+    observer.observe(document.body, { attributeFilter: ["data-jp-theme-name"] });
+    this.atEnd(() => observer.disconnect());
+    this.listen(dark, "change", draw);
   }
 
   atEnd(act) {

@@ -10,15 +10,16 @@ class Strip {
     const onclick = (event) => this.choose?.(this.rankAt(event.offsetY));
     this.canvas = html("canvas", { role: "img", onclick });
     this.rank = html("select", { onchange: () => this.choose(Number(this.rank.value)), ...KEYS });
-    this.picker = html("label", { class: "lk-rank" }, "timeline below: ", this.rank);
+    this.picker = html("label", { class: "lk-rank" }, "timeline of ", this.rank);
     this.keys = div("lk-keys");
     this.said = html("p", { class: "lk-ranks" });
-    this.node = div("lk-strip", this.canvas, this.keys, this.said, this.picker);
+    this.node = div("lk-strip", this.canvas, this.keys, this.said);
     this.node.hidden = true;
   }
 
-  draw(strip, width, end) {
+  draw(strip, width, end, isOpen) {
     this.node.hidden = !strip;
+    this.picker.hidden = !strip;
     if (!strip) return;
     const { ranks, rank: shown, times, ends, colours, late, words } = strip;
     const row = Math.max(LEAST_ROW, Math.min(THICKEST_ROW, Math.floor(HIGHEST_STRIP / ranks)));
@@ -66,7 +67,7 @@ class Strip {
     for (const rank of named) pen.fillText(`rank ${rank}`, LEFT - 10, (rank + 0.7) * row);
     const square = (colour) => html("i", { style: `background: ${colour}` });
     const key = ([text, colour]) => html("span", {}, square(colour), text);
-    pen.fillText("▸", LEFT - 2, (shown + 0.5) * row + 4); // whose timeline is below
+    if (isOpen) pen.fillText("▸", LEFT - 2, (shown + 0.5) * row + 4); // whose timeline is below
     this.keys.replaceChildren(...[...colours, ["was waited for", ink]].map(key));
     this.said.textContent = words;
   }

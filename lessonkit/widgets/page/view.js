@@ -30,11 +30,16 @@ class View {
     this.frame = life.watched(this.timeline.svg, (width) => {
       if (!this.scene || width === this.timeline.width) return;
       this.timeline.draw(this.scene, width);
-      this.strip.draw(this.scene.strip, this.timeline.width, this.timeline.end);
+      this.drawStrip();
     });
     this.keys = div("lk-keys");
     this.strip = new Strip();
-    const pictures = [this.strip.node, this.plumbing.node, this.frame, this.keys];
+    const ontoggle = () => this.scene?.strip && this.drawNow();
+    this.summary = html("summary", {}, "timeline of one rank");
+    const timeline = [this.strip.picker, this.plumbing.node, this.frame, this.keys];
+    this.fold = attributes(html("details", {}, this.summary, ...timeline), { ontoggle });
+    life.recoloured(() => this.scene?.strip && this.draw(this.scene)); // a canvas is of one colour
+    const pictures = [this.strip.node, this.fold];
     this.nodes = [this.figures, ...pictures, this.said, this.words, this.tools];
     life.atEnd(() => this.stop());
   }
@@ -70,14 +75,26 @@ class View {
     this.timeline.other = this.real ?? this.pinned;
     this.timeline.least = (this.pinned ?? this.first)?.end ?? 0;
     this.timeline.isPinned = !this.real && this.pinned !== null;
+    this.foldUnder(Boolean(scene.strip));
     this.plumbing.draw(scene);
-    this.timeline.draw(scene, this.frame.clientWidth || this.timeline.width || 800);
-    this.strip.draw(scene.strip, this.timeline.width, this.timeline.end);
+    this.timeline.draw(scene, this.fold.clientWidth || this.timeline.width || 800);
+    this.drawStrip();
     this.drawFigures();
     this.keys.replaceChildren(...this.timeline.keysOf(scene));
     if (this.timeline.bar < 0) this.say(-1);
     this.words.textContent = scene.summary;
     if (!this.chosen) this.slower.value = this.usual();
+  }
+
+  // A strip shows all ranks; the timeline of one of them is there for who asks.
+  foldUnder(isStrip) {
+    if (this.summary.hidden === !isStrip) return;
+    this.summary.hidden = !isStrip;
+    this.fold.open = !isStrip;
+  }
+
+  drawStrip() {
+    this.strip.draw(this.scene.strip, this.timeline.width, this.timeline.end, this.fold.open);
   }
 
   usual() {

@@ -28,7 +28,9 @@ class Marks(Question):
     apart by their order alone.
     """
 
-    verb: str  # what a mark does at its step
+    sides: Sequence[
+        str
+    ]  # what the right mark does if this one is too far on, and if not far enough
     within: str  # where a mark is that is right
     names: list[str]
     last: list[int]  # the last step at which a mark may be
@@ -45,10 +47,11 @@ class Marks(Question):
 
     def judge(self, said: Any) -> Judgement:
         said = self.accepted(said)
-        first = [self.names.index(name) for name in self.names]
-        sent = sorted(range(len(said)), key=lambda mark: (first[mark], said[mark]))
+        marks = range(len(said))
+        sent = sorted(
+            marks, key=lambda mark: (self.names.index(self.names[mark]), said[mark])
+        )
         at = [said[mark] for mark in sent]
-        marks = range(len(at))
         wrong = [mark for mark in marks if not self.near(at[mark], self.right[mark])]
         counted = f"{len(at) - len(wrong)} of {len(at)} {self.within}"
         if not wrong:
@@ -56,7 +59,8 @@ class Marks(Question):
             answer = self.revealed(f"Right: all are {self.within}.")
             return True, counted, answer | {"truth": truth}
         mark = min(wrong, key=self.order.__getitem__)
-        text = f"{self.names[mark]} does not {self.verb} {self.shown(at[mark])}."
+        side = self.sides[at[mark] < self.right[mark]]
+        text = f"{self.names[mark]} {side} {self.shown(at[mark])}."
         parts = text, self.explanation(at, mark), self.remark(at)
         return False, counted, {"text": " ".join(filter(None, parts))}
 
@@ -107,7 +111,7 @@ class Placing(Marks):
     it. Raise ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
-    verb = "begin at"
+    sides = "begins before", "begins after"
     within = "in place"
 
     def __init__(
@@ -123,10 +127,10 @@ class Placing(Marks):
         self.names = [name for name, _ in wanted]
         self.bars = [bar for _, bar in wanted]
         identities = trace.identities
-        self.samples = []
-        for bar in self.bars:
-            members = trace.members(trace.spans[bar.spans[-1]].element)
-            self.samples.append({identities[one] for one in members})
+        self.samples = [
+            {identities[one] for one in trace.members(trace.spans[bar.spans[-1]].element)}
+            for bar in self.bars
+        ]
         runs = [trace, *(run for run, _ in wrong)]
         known = [starts(run, self.names) for run in runs]
         lengths = [bar.end - bar.start for bar in self.bars]
@@ -210,7 +214,7 @@ class Drawing(Marks):
     given. Raise ValueError if a curve has no number for a value.
     """
 
-    verb = "give"
+    sides = "gives less than", "gives more than"
     within = f"within {percent(NEAR_ENOUGH)}"
 
     def __init__(
