@@ -72,7 +72,8 @@ SERIOUS = ("serious", "critical")
 VIEW = ".lk"
 LOOKS = """async (selector) => {
     const found = await axe.run(selector, {resultTypes: ["violations"]});
-    return found.violations.map(({impact, id, help, nodes}) => ({impact, id, help, html: nodes[0].html}));
+    const texts = (nodes) => [...new Set(nodes.map(({html}) => html))].slice(0, 5);
+    return found.violations.map(({nodes, impact, id, help}) => ({impact, id, help, html: texts(nodes)}));
 }"""
 
 

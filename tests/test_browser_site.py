@@ -12,7 +12,7 @@ from io import BytesIO
 from itertools import compress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, Literal
 from zipfile import ZipFile
 
 import pytest
@@ -108,6 +108,10 @@ FILL = """() => {
             for (;;) localStorage.setItem(`${count++}`, "x".repeat(size));
         } catch { /* the next one is smaller */ }
     }
+}"""
+IS_IN = """(scheme) => {
+    const ground = getComputedStyle(document.body).getPropertyValue("--jp-layout-color1").trim();
+    return scheme === (["white", "#fff"].includes(ground) ? "light" : "dark");
 }"""
 WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
@@ -548,13 +552,38 @@ def test_every_cell_runs_on_the_site(site: Site, learner: Visit, lesson: str) ->
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_the_whole_page_of_a_lesson_can_be_used_by_all(
-    site: Site, learner: Visit, scheme: Any
+    site: Site, learner: Visit, lesson: str
 ) -> None:
-    learner.page.emulate_media(color_scheme=scheme)
-    site.open(learner.page, LESSONS[0])
-    assert not serious_violations(learner.page, "body")
+    """As it opens, and with all answers shown, which uncovers the sections that tell them."""
+    page = learner.page
+    site.open(page, lesson)
+    found = {"as it opens": violations(page)}
+    # One after another, because some are covered until those before are answered
+    asked = page.locator(".lk-predict:not([data-answered]) >> visible=true")
+    show = re.compile("Show (the run|which is right)")
+    shown = page.locator(".lk-predict[data-answered]")
+    while asked.count():
+        before = shown.count()
+        asked.first.get_by_role("button", name=show).click()
+        expect(shown).to_have_count(before + 1, timeout=PATIENT * 1e3)
+    expect(page.locator(".lk-note >> visible=true")).to_have_count(0)
+    found["answered"] = violations(page)
+    assert not any(found.values()), found
+
+
+def violations(page: Page) -> list[dict[str, Any]]:
+    """What axe finds on the whole page, in the light and in the dark."""
+    found = []
+    schemes: list[Literal["light", "dark"]] = ["light", "dark"]
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(
+            IS_IN, arg=scheme
+        )  # a theme is loaded when it is first chosen
+        found += serious_violations(page, "body")
+    return found
 
 
 @pytest.mark.long
