@@ -232,6 +232,52 @@ def test_the_kitchen_is_drawn_in_the_colours_of_its_page_and_says_what_it_shows(
     ).evaluate("(node) => getComputedStyle(node).color")
 
 
+# How much the first colour, drawn with this opacity, stands out from the second: 1 is not at all.
+CONTRAST = """([colour, opacity, ground]) => {
+    const pen = document.createElement("canvas").getContext("2d");
+    const bright = () => {
+        const linear = (part) => (part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92);
+        const [red, green, blue] = [...pen.getImageData(0, 0, 1, 1).data].map((part) => linear(part / 255));
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    };
+    const fill = (style, alpha) => {
+        [pen.fillStyle, pen.globalAlpha] = [style, alpha];
+        pen.fillRect(0, 0, 1, 1);
+        return bright();
+    };
+    const [below, above] = [fill(ground, 1), fill(colour, Number(opacity))];
+    return Math.max(above / below, below / above);
+}"""
+FADED = """() => {
+    const [text] = document.querySelectorAll(".lk-kitchen .lk-faded text");
+    const { backgroundColor } = getComputedStyle(document.querySelector(".lk"));
+    const { opacity } = getComputedStyle(text.closest(".lk-faded"));
+    return [getComputedStyle(text).fill, opacity, backgroundColor];
+}"""
+SQUARE = """() => {
+    const { backgroundColor } = getComputedStyle(document.querySelector(".lk"));
+    return [getComputedStyle(document.querySelector(".lk-square")).borderTopColor, 1, backgroundColor];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("widget", "colours"),
+    [
+        (lambda: plot.kitchen("worker", "pass"), FADED),
+        (lambda: heat_map(calls, read=(1, 3), decode=(1, 3)), SQUARE),
+    ],
+    ids=["a faded part of the kitchen", "a square that is not tried"],
+)
+def test_what_stands_back_can_be_seen_all_the_same(
+    visit: Visit, widget: Any, colours: str, scheme: Any
+) -> None:
+    visit.page.add_style_tag(content=":root { color-scheme: light dark; }")
+    visit.page.emulate_media(color_scheme=scheme)
+    Alone(visit, widget())
+    assert visit.page.evaluate(CONTRAST, visit.page.evaluate(colours)) >= 3
+
+
 def alone_with(**more: Any) -> Any:
     return explore(loader, workers=[1, 4], **more)
 

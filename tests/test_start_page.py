@@ -13,7 +13,6 @@ from playwright.sync_api import expect
 from tools.answers import collected
 from tools.site import pages
 
-
 FETCHED = """() => {
     const kinds = ["navigation", "resource"];
     const all = kinds.flatMap((kind) => performance.getEntriesByType(kind));
