@@ -25,7 +25,7 @@ from tools.classroom.questions import asked
 from tools.classroom.store import Store
 
 ONCE = {"num_epochs": 1}
-LEARNERS = 3
+TASK = 5  # the number of the challenge, which comes last
 expect.set_options(timeout=60_000)
 SCREENS = (1920, 1080), (1024, 768)
 
@@ -95,25 +95,26 @@ def known() -> list[dict[str, Any]]:
 class Lesson:
     """The page of one learner, in a browser of its own."""
 
-    def __init__(self, page: Any, address: str) -> None:
+    def __init__(self, page: Any, address: str, numbers: list[int]) -> None:
         self.page = page
         self.errors: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto(f"{address}index.html")
-        self.widgets = dict(enumerate(questions()))
-        show_cells(Visit(page), [new_code_cell() for _ in self.widgets], self.widgets)
+        all_of_them = questions()
+        self.widgets = {number: all_of_them[number] for number in (*numbers, TASK)}
+        show_cells(Visit(page), [new_code_cell() for _ in all_of_them], self.widgets)
 
     def load_again(self) -> None:
         """Load the page again; its kernel is there still."""
         self.page.reload()
-        cells = '<div class="jp-Cell"></div>' * len(self.widgets)
+        cells = '<div class="jp-Cell"></div>' * (TASK + 1)
         self.page.set_content(f'<div class="jp-Notebook">{cells}</div>')
         self.page.evaluate(ANSWERED)
         for number, widget in self.widgets.items():
             show(Visit(self.page), number, widget)
 
     def card(self, number: int) -> Any:
-        return self.page.locator(".lk-predict").nth(number)
+        return self.page.locator(".jp-Cell").nth(number).locator(".lk-predict")
 
     def commit(self, number: int, sure: str = "certain") -> None:
         self.card(number).get_by_label(sure, exact=True).check()
@@ -169,8 +170,10 @@ def served(tmp_path: Path) -> Iterator[Class]:
 
 
 @pytest.fixture
-def pages(browser: Browser, served: Class) -> Iterator[tuple[Any, list[Lesson]]]:
-    """A board, and the pages of the learners."""
+def pages(
+    browser: Browser, served: Class, learners: int, numbers: list[int]
+) -> Iterator[tuple[Any, list[Lesson]]]:
+    """A board, and the pages of so many learners with the questions of these numbers and the challenge."""
     whole: Any = browser.context.browser
     with ExitStack() as until:
 
@@ -184,24 +187,27 @@ def pages(browser: Browser, served: Class) -> Iterator[tuple[Any, list[Lesson]]]
         errors: list[str] = []
         board.on("pageerror", lambda error: errors.append(str(error)))
         board.goto(f"{served.address}board/?key={served.room.key}")
-        lessons = [Lesson(page(1280, 900), served.address) for _ in range(LEARNERS)]
+        lessons = [
+            Lesson(page(1280, 900), served.address, numbers) for _ in range(learners)
+        ]
         yield board, lessons
         assert not errors
         assert not [error for one in lessons for error in one.errors]
 
 
 @pytest.mark.parametrize(
-    "numbers", [[0], pytest.param([*range(len(SAY))], marks=pytest.mark.long)]
+    ("learners", "numbers"),
+    [(3, [0]), pytest.param(3, [*range(len(SAY))], marks=pytest.mark.long)],
 )
 def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
-    pages: tuple[Any, list[Lesson]], tmp_path: Path, numbers: list[int]
+    pages: tuple[Any, list[Lesson]], tmp_path: Path, learners: int, numbers: list[int]
 ) -> None:
     board, lessons = pages
 
     def press(name: str) -> None:
         board.get_by_role("button", name=name, exact=True).click()
 
-    expect(board.locator("#counts")).to_have_text(f"{LEARNERS} here")
+    expect(board.locator("#counts")).to_have_text(f"{learners} here")
     press("Lead the class")
     for number in numbers:
         board.locator("#choose").select_option(str(number))
@@ -214,7 +220,7 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
         for who, lesson in enumerate(lessons):
             lesson.answer(number, right=who == 0)
             expect(lesson.verdict(number)).to_have_text("Waiting for the class.")
-        counted = f"{LEARNERS} of {LEARNERS} answered; round 1 is open"
+        counted = f"{learners} of {learners} answered; round 1 is open"
         expect(board.locator("#counts")).to_have_text(counted)
         assert not board.locator("#rounds section").count()  # it is covered
         press("Close round 1")
@@ -250,17 +256,18 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
                 assert board.evaluate(wide) <= 0
         assert not serious_violations(board, "body")
     press("Let everybody go on")
-    board.locator("#choose").select_option("5")
+    board.locator("#choose").select_option(str(TASK))
     for lesson in lessons:
         lesson.page.locator("[data-name=read]").press("ArrowLeft")
     expect(board.locator("#counts")).to_have_text("3 of 3 answered")
     expect(board.locator("#rounds ellipse")).to_have_count(3)
 
 
+@pytest.mark.parametrize(("learners", "numbers"), [(1, [0, 1])])
 def test_a_page_that_is_loaded_again_waits_on_and_what_the_class_has_not_heard_is_sent(
     pages: tuple[Any, list[Lesson]], served: Class
 ) -> None:
-    board, (first, *_) = pages
+    board, (first,) = pages
     board.get_by_role("button", name="Lead the class").click()
     expect(board.get_by_role("button", name="Let everybody go on")).to_be_visible()
     first.answer(0, right=True)
@@ -273,7 +280,7 @@ def test_a_page_that_is_loaded_again_waits_on_and_what_the_class_has_not_heard_i
     first.answer(1, right=False)
     first.page.context.set_offline(False)
     board.locator("#choose").select_option("1")
-    expect(board.locator("#counts")).to_have_text(f"1 of {LEARNERS} answered")
+    expect(board.locator("#counts")).to_have_text("1 of 1 answered")
     first.load_again()
     expect(first.verdict(0)).to_have_text("Waiting for the class.")
     board.get_by_role("button", name="Let everybody go on").click()
@@ -295,7 +302,7 @@ def test_a_page_at_another_port_of_this_host_finds_the_class_until_it_is_over(
         threading.Thread(target=other.serve_forever, daemon=True).start()
         with class_beside(tmp_path, known()) as one:
             page.goto(f"{one.address}index.html")
-            lesson = Lesson(page, f"http://{HOST}:{other.server_port}/")
+            lesson = Lesson(page, f"http://{HOST}:{other.server_port}/", [0])
             expect(page.locator("#lessonkit-class")).to_contain_text(
                 "You are in the class."
             )
