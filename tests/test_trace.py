@@ -85,6 +85,17 @@ def test_a_wait_says_who_waited_for_what() -> None:
     ]
 
 
+def test_a_reader_of_an_interleave_waits_until_its_file_has_room_or_another_needs_it() -> (
+    None
+):
+    """A wait that ends for nothing would be two waits, one right after the other."""
+    files = 8
+    dataset = Dataset.range(files).interleave(lambda _: ArtificialDataset(3), 2, 1, 2)
+    trace = benchmark(dataset, num_epochs=1)
+    waits = [span for span in trace.spans if span.kind == "buffer full" and span.lane < 2]
+    assert 0 < len(waits) <= files
+
+
 def test_waits_for_a_core_and_for_the_interpreter_lock_are_told_apart() -> None:
     maps = {"native": "no core", "python": "interpreter lock held"}
     for kind, reason in maps.items():

@@ -108,7 +108,6 @@ class File:
     """One of the datasets: its stream, and what has been read from it and not yet given."""
 
     active = False  # a call is reading from it
-    slot: int | None = None  # its number in the cycle; None while it is a future file
 
     def __init__(self, stream: Stream | None, *results: Element) -> None:
         self.stream = stream  # None once it has ended
@@ -185,7 +184,7 @@ class ParallelInterleave(Interleave):
             if file and file.results:
                 result = file.results.popleft()
                 self.leave(result)
-                if not file.active:
+                if file.stream is not None and not file.active:
                     self.ask_for(self.turn)
                 self.count_element(len(self.files))
                 return result
@@ -207,8 +206,6 @@ class ParallelInterleave(Interleave):
             elif file := await self.make_file():
                 self.ask_for(slot)
             self.files[slot] = file
-            if file:
-                file.slot = slot
 
     def ask_for(self, slot: int) -> None:
         self.to_read.append(slot)
@@ -257,8 +254,6 @@ class ParallelInterleave(Interleave):
             if file:
                 self.open_ahead()
                 await self.fill(file)
-                if file.slot is not None:  # it has moved into the cycle meanwhile
-                    self.ask_for(file.slot)
 
     async def fill(self, file: File) -> None:
         file.active = True
