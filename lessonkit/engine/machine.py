@@ -45,17 +45,17 @@ class WorkLog(list[tuple[Any, str | None, str]]):
         self.append(piece)
 
 
-# The worker of a function that only tells something: it spends no time
+# The caller of a function that only tells something: it spends no time
 NO_WORK = object()
 
 
 class _Current(threading.local):
-    """Knows this process, for all threads, and of each thread the worker whose function runs on it.
+    """Knows this process, for all threads, and of each thread the caller of the function on it.
 
-    A worker is a task or a log: it hears of the `work` that the function says.
+    A caller is a task or a log: it hears of the `work` that the function says.
     """
 
-    worker: Any = None
+    caller: Any = None
     pid = os.getpid()  # kept, so that the system is not asked for each element
 
 
@@ -64,12 +64,12 @@ current = _Current()
 
 def number_in_hand() -> Any:
     """Return the number of the element that the function on this thread was called with."""
-    return current.worker.element.number if current.worker is not None else 0
+    return current.caller.element.number if current.caller is not None else 0
 
 
 def begin_anew() -> None:
     """Note that this process was forked: one that a function forks is outside the pipeline."""
-    current.worker = None
+    current.caller = None
     _Current.pid = os.getpid()
 
 
@@ -86,14 +86,14 @@ def work(seconds: float, stage: str | None = None, kind: str = "wait") -> None:
     """
     duration = check.nanoseconds("seconds", seconds)
     check.one_of("kind", kind, check.KINDS)
-    if current.worker is None:
+    if current.caller is None:
         time.sleep(duration / 1e9)
-    elif current.worker is NO_WORK:
+    elif current.caller is NO_WORK:
         raise ValueError(
             "a function of cost, nbytes or progress called work(): it can only return a number"
         )
     else:
-        current.worker.work(duration, stage, kind)
+        current.caller.work(duration, stage, kind)
 
 
 class WorkerInfo(NamedTuple):
@@ -113,7 +113,7 @@ def get_worker_info() -> WorkerInfo | None:
     >>> list(DataLoader(Dataset.range(4).filter(mine), num_workers=2))
     [[0], [1], [2], [3]]
     """
-    process = getattr(current.worker, "process", None)
+    process = getattr(current.caller, "process", None)
     return process.info if process is not None else None
 
 

@@ -438,9 +438,9 @@ class Run(ABC):
 
     @abstractmethod
     def call_without_lock(
-        self, worker: Any, function: Callable[..., Any], *arguments: Any
+        self, caller: Any, function: Callable[..., Any], *arguments: Any
     ) -> Any:
-        """Call `function(*arguments)`, which is no operator's; *worker* hears of its `work`."""
+        """Call `function(*arguments)`, which is no operator's; *caller* hears of its `work`."""
 
     @abstractmethod
     def call(

@@ -239,19 +239,19 @@ class Threads(Run):
             element.value = self.call(stack, name(), element, WorkLog())
 
     def call_without_lock(
-        self, worker: Any, function: Callable[..., Any], *arguments: Any
+        self, caller: Any, function: Callable[..., Any], *arguments: Any
     ) -> Any:
         """Call *function* without the lock; raise Stopped if the run is over by then."""
         task = self.current
-        before = current.worker
-        current.worker = worker
+        before = current.caller
+        current.caller = caller
         self.lock.release()
         task.call_began = time.perf_counter_ns()
         try:
             return function(*arguments)
         finally:
             task.call_took = time.perf_counter_ns() - task.call_began
-            current.worker = before
+            current.caller = before
             self.lock.acquire()
             self.current = task
             if self.must_stop(task):

@@ -153,11 +153,11 @@ class Virtual(Run):
         return self.call_without_lock(log, function, *call_parts(element.value))
 
     def call_without_lock(
-        self, worker: Any, function: Callable[..., Any], *arguments: Any
+        self, caller: Any, function: Callable[..., Any], *arguments: Any
     ) -> Any:
-        before = current.worker
-        current.worker = worker
+        before = current.caller
+        current.caller = caller
         try:
             return function(*arguments)
         finally:
-            current.worker = before
+            current.caller = before

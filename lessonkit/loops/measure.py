@@ -163,7 +163,7 @@ class Remembered:
         result of another one.
         """
         kept = self.kept.get(route)
-        if not kept or route in self.saying or not isinstance(current.worker, WorkLog):
+        if not kept or route in self.saying or not isinstance(current.caller, WorkLog):
             return fn(*args)
         number = self.random.getrandbits(32) if random else number_in_hand()
         other = as_int(number) % len(kept)
@@ -242,7 +242,7 @@ class Notes:
 
     def timed(self, route: Route, fn: Function, *args: Any) -> tuple[Any, Call]:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""
-        outside, current.worker = current.worker, WorkLog()
+        outside, current.caller = current.caller, WorkLog()
         try:
             before, wanted = perf_counter(), without_core()
             began, on_core = perf_counter(), thread_time()
@@ -253,9 +253,9 @@ class Notes:
             around = began - before + perf_counter() - ended
             return value, Call(began, ended, on_core, max(0.0, delayed - around))
         finally:
-            if current.worker:
+            if current.caller:
                 self.memory.saying.add(route)
-            current.worker = outside
+            current.caller = outside
 
     def priced(self, node: Node, route: Route) -> dict[str, Any]:
         """Return arguments of *node* with which its function says its measured cost."""
