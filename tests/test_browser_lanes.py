@@ -1,6 +1,7 @@
 """What is drawn of workers and of a baseline run can be read; what was placed stays beside the true bars."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from lessonkit import (
 from lessonkit.engine.trace import EMPTY
 from lessonkit.pictures.layout import IDLE, NOT_WORK, layout
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.widgets import challenge, explore, goals, predict
+from lessonkit.widgets import challenge, explore, goals, predict, show
 from lessonkit.words import milliseconds
 
 LEGIBLE = 12  # pixels: of a bar with a label
@@ -356,3 +357,50 @@ def test_a_heat_map_has_a_title_and_squares_that_stay_as_wide_as_they_are(
     page.locator(".lk-square", has_text="ms").wait_for()
     assert page.evaluate(squares) == before
     assert len({*before}) == 1
+
+
+PHONE = 360  # pixels: what a lesson leaves of a narrow screen
+SPANS = """() => [...document.querySelectorAll(".lk-head text, .lk-ghosts text")]
+    .filter((text) => getComputedStyle(text).visibility === "visible")
+    .map((text) => text.getBoundingClientRect())
+    .map(({ left, right }) => [left, right])"""
+CUT = """(selector) => [...document.querySelectorAll(selector)]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ textContent }) => textContent)"""
+BEYOND = """() => [...document.querySelectorAll("svg.lk-chart text")]
+    .filter((text) => text.getBoundingClientRect().right > innerWidth)
+    .map((text) => text.textContent)"""
+
+
+def test_on_a_phone_no_time_at_a_timeline_lies_on_the_other(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": PHONE, "height": 900})
+    six, once = ArtificialDataset(6), {"num_epochs": 1}
+    two, three = (six.map(cost=0.030, num_parallel_calls=calls) for calls in (2, 3))
+    Alone(visit, show(two, pinned=three, **once))
+    playhead = visit.page.get_by_role("slider", name="Time in the run")
+    playhead.press("Home")
+    shown = []
+    while playhead.get_attribute("aria-valuetext") != "190 ms":
+        shown.append(len(spans := sorted(visit.page.evaluate(SPANS))))
+        for (_, right), (left, _) in pairwise(spans):
+            assert right <= left
+        playhead.press("ArrowRight")
+    assert {*shown} == {1, 2}  # one gives way only where there is no room for both
+    assert shown.count(2) > len(shown) / 2
+
+
+def test_on_a_phone_the_limit_has_room_for_its_reason(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": PHONE, "height": 900})
+    Alone(visit, show(ArtificialDataset(1), pinned=ArtificialDataset(2), num_epochs=1))
+    assert visit.page.evaluate(CUT, ".lk-figures > * > *") == []
+
+
+def test_on_a_phone_a_heat_map_and_the_times_of_a_waterfall_are_seen_whole(
+    visit: Visit,
+) -> None:
+    visit.page.set_viewport_size({"width": PHONE, "height": 900})
+    Alone(visit, heat_map(calls, read=(1, 4), decode=(1, 4)))
+    assert visit.page.evaluate(CUT, ".lk-map") == []
+    steps = [("naive", 13.35), ("+ interleave", 8.697), ("+ cache", 5.48)]
+    Alone(visit, plot.plot_waterfall(steps, title="one after another"))
+    assert visit.page.evaluate(BEYOND) == []

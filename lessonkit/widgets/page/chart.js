@@ -2,8 +2,6 @@
 // time.
 
 const PADDING = 22; // pixels above a row's highest mark, for its text
-const BRIEF = 480; // pixels
-const LETTER = 7; // pixels, at most, for most texts
 
 class Chart {
   constructor(model, el) {
@@ -32,7 +30,7 @@ class Chart {
     // A bar has its text after it, all else above; where it is narrow, only the first part.
     this.brief = (text) => (width < BRIEF ? text?.split(", ")[0] : text);
     const after = ({ kind, text }) => kind === "bar" && this.brief(text);
-    const right = Math.max(32, longest(rows.flatMap(({ marks }) => marks.map(after))));
+    const right = Math.max(32, 10 + longest(rows.flatMap(({ marks }) => marks.map(after))));
     const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - right);
     const floor = rows.reduce((sum, { height }) => sum + height, 6);
     sized(this.svg, width, floor + 26);

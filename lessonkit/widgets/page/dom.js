@@ -50,6 +50,8 @@ const cut = (text, room) => (text.length > room ? `${text.slice(0, room - 1)}…
 
 const program = (text) => html("pre", { tabindex: 0, ...KEYS }, text);
 
+const BRIEF = 480; // pixels: a picture that is narrower says less
+const LETTER = 7; // pixels, at most, for most texts of a picture
 const label = (x, y, text, given) => svg("text", { x, y, "text-anchor": "middle", ...given }, text);
 
 const line = (x1, y1, x2, y2, given) => svg("line", { x1, y1, x2, y2, ...given });

@@ -215,6 +215,7 @@ class Timeline {
   // The other run, one shape for each stage: a real one thin below the same bars, the baseline
   // run as a band under the row.
   drawGhosts() {
+    this.ended = null;
     if (!this.other) return this.layer.ghosts.replaceChildren();
     const { bars, rows: theirs } = this.other;
     const rows = theirs.map(([stage]) => this.scene.rows.findIndex((row) => row[0] === stage));
@@ -231,12 +232,15 @@ class Timeline {
       shapes[bars.row[bar]] += `M${left},${top}h${wide}v${high}h${-wide}z`;
     }
     const end = this.x(this.other.end), left = end > this.width / 2;
-    const words = `${this.isPinned ? "baseline" : "real"} run: ${time(this.other.end)}`;
+    const whole = `${this.isPinned ? "baseline" : "real"} run: ${time(this.other.end)}`;
+    const words = this.width < BRIEF ? time(this.other.end) : whole; // a line below says the rest
     const beside = { "text-anchor": left ? "end" : "start" };
+    const at = end + (left ? -4 : 4), wide = LETTER * words.length;
+    this.ended = { node: label(at, TOP - 8, words, beside), from: left ? at - wide : at, wide };
     return this.layer.ghosts.replaceChildren(
       ...shapes.map((d, row) => svg("path", { d, fill: theirs[row][2] })),
       line(end, TOP - 4, end, this.floor),
-      label(end + (left ? -4 : 4), TOP - 8, words, beside),
+      this.ended.node,
     );
   }
 
@@ -277,9 +281,14 @@ class Timeline {
     const [, line, text] = this.head.children;
     this.head.setAttribute("transform", `translate(${x.toFixed(1)},${TOP})`);
     line.setAttribute("y2", this.floor - TOP);
-    const right = x > this.width - 80;
-    attributes(text, { x: right ? -10 : 10, "text-anchor": right ? "end" : "start" });
     text.textContent = time(this.time);
+    // On the side where no text of the other run is; if both have some, that one gives way.
+    const { node, from, wide } = this.ended ?? { from: 0, wide: 0 };
+    const own = 12 + 8 * text.textContent.length; // it is bold
+    const isOver = (begin) => begin < from + wide && begin + own > from;
+    const right = x > this.width - 80 || (isOver(x) && !isOver(x - own) && x - own > 0);
+    if (node) attributes(node, { visibility: isOver(right ? x - own : x) ? "hidden" : "visible" });
+    attributes(text, { x: right ? -10 : 10, "text-anchor": right ? "end" : "start" });
     const [now, end] = [this.time, this.end].map((at) => Math.round(at / 1000));
     const said = { "aria-valuenow": now, "aria-valuetext": time(this.time) };
     attributes(this.svg, { "aria-valuemin": 0, "aria-valuemax": end, ...said });
