@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from alone import ANSWERED, show, show_cells
 from browser import Browser, Visit, serious_violations
-from classes import Class, class_beside
+from classes import CHOICE, Class, class_beside, record
 from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
 from servers import HOST
@@ -28,6 +28,11 @@ ONCE = {"num_epochs": 1}
 TASK = 5  # the number of the challenge, which comes last
 expect.set_options(timeout=60_000)
 SCREENS = (1920, 1080), (1024, 768)
+SCROLLS = """() => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return scrollWidth > innerWidth || scrollHeight > innerHeight;
+}"""
+LONG = "a sentence of a length that a vote of the lessons has, with a reason in its second half"
 
 
 def one_file(read: int = 15) -> Any:
@@ -252,8 +257,7 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
             for scheme in "light", "dark":
                 board.emulate_media(color_scheme=scheme)
                 board.screenshot(path=tmp_path / f"{number}-{width}-{scheme}.png")
-                wide = "() => document.documentElement.scrollWidth - innerWidth"
-                assert board.evaluate(wide) <= 0
+                assert not board.evaluate(SCROLLS)
         assert not serious_violations(board, "body")
     press("Let everybody go on")
     board.locator("#choose").select_option(str(TASK))
@@ -261,6 +265,41 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
         lesson.page.locator("[data-name=read]").press("ArrowLeft")
     expect(board.locator("#counts")).to_have_text("3 of 3 answered")
     expect(board.locator("#rounds ellipse")).to_have_count(3)
+
+
+def test_five_long_sentences_with_their_reasons_are_seen_whole_on_a_small_projector(
+    browser: Browser, tmp_path: Path
+) -> None:
+    choices = [f"{letter}: {LONG}" for letter in "ABCDE"]
+    wrong = [[number, f"{LONG}. {LONG}."] for number in range(4)]
+    question = {**CHOICE, "right": 4, "choices": choices, "wrong": wrong, "most": 4}
+    whole: Any = browser.context.browser
+    context = whole.new_context(viewport={"width": 1024, "height": 768})
+    with class_beside(tmp_path, [question]) as one:
+
+        def answers(round: int) -> None:
+            one.room.act("open", round)
+            for said in range(5):
+                given = record(question, said, right=said == 4)
+                given["tries"][0] |= {"words": choices[said], "right": said == 4}
+                assert one.room.take(given, round, f"learner {said}", "") == {"late": False}
+
+        for act in (
+            lambda: one.room.act("lead", True),
+            lambda: answers(1),
+            lambda: answers(2),
+            lambda: one.room.act("show", None),
+        ):
+            one.loop.call_soon_threadsafe(act)
+        board = context.new_page()
+        board.goto(f"{one.address}board/?key={one.room.key}")
+        board.locator("#choose").select_option("0")
+        board.get_by_role("button", name="Uncover the answers").click()
+        expect(board.locator("#rounds small")).to_have_count(10)
+        assert not board.evaluate(SCROLLS)
+        board.set_viewport_size({"width": 1024, "height": 2000})
+        expect(board.locator("body")).to_have_css("font-size", "18px")  # as large as may be
+    context.close()
 
 
 @pytest.mark.parametrize(("learners", "numbers"), [(1, [0, 1])])

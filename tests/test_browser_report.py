@@ -9,10 +9,11 @@ from typing import Any
 import jsonschema
 import mistune
 import pytest
-from browser import Visit, open_next, run_all, serious_violations
+from browser import RUN, Visit, open_next, run_all, serious_violations
 from lesson import NOTEBOOKS
 from nbformat.v4 import new_code_cell, new_notebook
-from servers import Server
+from servers import LAB, SOCKETS, VOILA, Program, Server, serve
+from test_browser_hub import SETTINGS
 from test_browser_questions import BEGIN, DRAW, PLACE, place
 
 from tools.answers import SCHEMA, collected, table
@@ -220,3 +221,43 @@ def test_a_report_fits_a_narrow_page(page: Any, scheme: str) -> None:
     shown.scroll_into_view_if_needed()
     assert shown.evaluate("(one) => one.scrollWidth <= one.clientWidth")
     assert not serious_violations(page)
+
+
+HUB = LAB._replace(
+    options=(*LAB.options, f"--config={SETTINGS}", "--ServerApp.base_url=/user/anna/"),
+    started="/user/anna/api/status",
+    page="/user/anna/lab/tree/{}?reset",
+)
+
+
+def show(page: Any, address: str, program: Program) -> None:
+    """Open a notebook, whose cells Voilà runs."""
+    page.goto(address, timeout=1000 * RUN)
+    if program is HUB:
+        page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
+        run_all(page)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", [VOILA, HUB], ids=["Voilà", "Hub"])
+def test_elsewhere_a_report_has_what_was_answered_there_also_after_a_reload(
+    program: Program, visit: Visit, tmp_path: Path
+) -> None:
+    page = visit.page
+    with serve(program, SOCKETS) as server:
+        address = server.write("report", BEGIN + VOTE)
+        show(page, address, program)
+        vote = page.locator(".lk-predict")
+        vote.get_by_label("certain", exact=True).check(timeout=1000 * RUN)
+        vote.get_by_label("A: yes").check()
+        vote.get_by_role("button", name="Commit to this answer").click()
+        vote.get_by_text("It is not.").wait_for()
+        page.evaluate(OTHERS.replace("record ${key}", "record /user/ben${key}"))
+        show(page, address, program)
+        page.get_by_role("button", name="my report").click(timeout=1000 * RUN)
+        with page.expect_download() as coming:
+            page.get_by_role("button", name="for the teacher, as JSON").click()
+        coming.value.save_as(tmp_path / "report.json")
+    ((asked, (record,)),) = collected([tmp_path / "report.json"])[0].items()
+    assert asked == ("report", "<b>Is</b> it *so*?")
+    assert record["tries"][0]["words"] == "A: yes"

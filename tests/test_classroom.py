@@ -8,11 +8,14 @@ import gc
 import gzip
 import io
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Coroutine
 from datetime import date
 from pathlib import Path
 from socket import create_server
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from classes import CHOICE, NUMBER, PLACING, TASK, Class, Page, class_in, record
@@ -22,6 +25,8 @@ from tornado.httpserver import HTTPServer
 
 from tools.classroom import __main__ as command
 from tools.classroom import room, server
+from tools.classroom.store import Store
+from tools.targets import ROOT
 
 Test = Callable[[Class], Coroutine[Any, Any, None]]
 
@@ -121,6 +126,52 @@ def test_a_server_that_slept_goes_on_and_hears_what_was_said_meanwhile(
         assert (told["here"], len(told["answers"])) == (1, 1)
 
     led(tmp_path, test)
+
+
+SERVE = """
+import asyncio, sys
+from pathlib import Path
+sys.path.insert(0, "tests")
+from classes import class_in
+
+async def serve():
+    async with class_in(Path(sys.argv[1])) as one:
+        print(one.address, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(serve())
+"""
+SLEEPS = 6  # s
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows stops no process")
+def test_a_computer_that_sleeps_while_all_answer_loses_no_answer(tmp_path: Path) -> None:
+    async def answer(address: str, server: subprocess.Popen[str]) -> None:
+        one = Class(cast(Any, None), address, asyncio.get_running_loop())
+        pages = [await one.learner(f"learner-{who}") for who in range(50)]
+        for who, page in enumerate(pages):
+            if who == 25:
+                server.send_signal(signal.SIGSTOP)
+            page.give(record(said=100 + who))
+        await asyncio.sleep(SLEEPS)
+        server.send_signal(signal.SIGCONT)
+        for page in pages:
+            assert await page.hear() == {"late": False}
+            page.socket.close()
+
+    command = [sys.executable, "-c", SERVE, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
+        try:
+            assert server.stdout
+            asyncio.run(answer(server.stdout.readline().strip(), server))
+        finally:
+            server.send_signal(signal.SIGCONT)
+            server.kill()
+    heard = Store(tmp_path / "class" / "answers.sqlite")
+    said = [one["said"] for one in heard.answers(NUMBER)]
+    heard.base.close()
+    assert sorted(said) == [100 + who for who in range(50)]
 
 
 def test_the_table_of_all_answers_has_no_token_and_nothing_that_a_spreadsheet_computes(

@@ -19,6 +19,7 @@ function svg(tag, about = {}, ...inside) {
   made.append(...inside);
   return made;
 }
+const brief = (name) => (name.length > 24 ? `${name.slice(0, 22)}…` : name);
 const people = (count) => (count === 1 ? "1 learner" : `${count} learners`);
 const keyOf = ({ lesson, kind, question }) => JSON.stringify([lesson, kind, question]);
 
@@ -74,10 +75,11 @@ function distribution(groups, isShown) {
 }
 
 // A drawing with its axes. Its *marks* have the units of a *width* and a *height*.
-function drawing(kind, [width, height], marks, left, below) {
+function drawing(kind, [width, height], marks, left, below, knob = "") {
   const about = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
   const axis = (names) => html("div", {}, ...names.map((name) => html("span", {}, name)));
-  return html("figure", { className: kind }, axis(left), svg("svg", about, ...marks), axis(below));
+  const inside = [axis(left), svg("svg", about, ...marks), axis(below)];
+  return html("figure", { className: kind }, ...inside, html("figcaption", {}, knob));
 }
 
 const DRAWN = {
@@ -108,8 +110,7 @@ const DRAWN = {
     marks.push(...all.map((said) => line(said, "drawn")));
     if (isShown) marks.push(line(right, "truth"));
     const height = (share) => `${Number(((1 - share) * steps * step).toPrecision(2))} ${unit}`;
-    const below = [`${knob} = ${values[0]}`, ...values.slice(1)];
-    return drawing("curve", [end, steps], marks, QUARTERS.map(height), below);
+    return drawing("curve", [end, steps], marks, QUARTERS.map(height), values, knob);
   },
 };
 
@@ -133,8 +134,9 @@ function drawRound(question, round, isShown) {
   const said = triesOf(question, round).map((one) => one.said);
   const picture = DRAWN[question.kind]?.(question, said, isShown) ?? "";
   const title = round ? html("h2", {}, `Round ${round}: ${people(said.length)}`) : "";
-  const answers = distribution(groupsOf(question, round), isShown);
-  return html("section", {}, title, picture, ...answers);
+  const groups = groupsOf(question, round);
+  const className = groups.some(({ name }) => name.length > 12) ? "" : "short";
+  return html("section", { className }, title, picture, ...distribution(groups, isShown));
 }
 
 // ---- what is said of it ----
@@ -146,14 +148,14 @@ function worthHearing(question, round) {
   if (!group) return "";
   const { name, sure: [, fairly, certain] } = group;
   const who = certain ? `${people(certain)}, certain` : `${people(fairly)}, fairly sure`;
-  return `Worth hearing first: ${who} of “${name}”`;
+  return `Worth hearing first: ${who} of “${brief(name)}”`;
 }
 
 function moves(question) {
   const before = new Map(triesOf(question, 1).map(({ learner, name }) => [learner, name]));
   const both = triesOf(question, 2).filter(({ learner }) => before.has(learner));
   const moved = both.filter(({ learner, name }) => before.get(learner) !== name);
-  const wayOf = ({ learner, name }) => `from “${before.get(learner)}” to “${name}”`;
+  const wayOf = ({ learner, name }) => `from “${brief(before.get(learner))}” to “${brief(name)}”`;
   const ways = Map.groupBy(moved, wayOf);
   const most = [...ways].sort(([, one], [, other]) => other.length - one.length).slice(0, 4);
   const all = `${moved.length} of ${both.length} have moved`;
@@ -180,6 +182,11 @@ function draw() {
   byId("asked").textContent = question.question;
   byId("rounds").replaceChildren(...rounds.map((one) => drawRound(question, one, isShown)));
   byId("said").replaceChildren(...lines.filter(Boolean).map((line) => html("p", {}, line)));
+  // As large as it can be and still be seen whole.
+  for (let size = 100; size > 60; size -= 4) {
+    document.body.style.fontSize = `${size}%`;
+    if (document.body.scrollHeight <= innerHeight) break;
+  }
 }
 
 const ask = (act, value) => look({ method: "POST", body: JSON.stringify({ do: act, value }) });
@@ -220,4 +227,5 @@ byId("choose").onchange = ({ target: { value } }) => {
   if (isWayIn) draw();
   else ask("choose", Number(value));
 };
+window.onresize = () => told && draw();
 setInterval(look, 400); // ms
