@@ -179,7 +179,7 @@ def loader() -> None:
 PREFETCHED = ArtificialDataset(3).prefetch(1)
 
 
-@pytest.mark.parametrize(("run", "most"), [(prefetch, (9, 60)), (loader, (13, 109))])
+@pytest.mark.parametrize(("run", "most"), [(prefetch, (9, 59)), (loader, (13, 108))])
 def test_whoever_follows_one_run_meets_few_files_and_functions(
     run: Callable[[], Any], most: tuple[int, int]
 ) -> None:
@@ -219,8 +219,8 @@ def batches(number: int, size: int, record: bool) -> None:
 @pytest.mark.parametrize(
     ("run", "most"),
     [
-        (lambda number: four_stages(number, record=False), 33.1),
-        (lambda number: four_stages(number, record=True), 42.1),
+        (lambda number: four_stages(number, record=False), 30.1),
+        (lambda number: four_stages(number, record=True), 39.1),
         (lambda number: batches(number, 1, record=False), 34.3),
         (lambda number: batches(number, 8, record=False), 118.3),
         (lambda number: batches(number, 8, record=True), 168.3),

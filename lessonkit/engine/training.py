@@ -300,9 +300,9 @@ def _described(value: Any, room: int = MOST_PARTS) -> Any:
 
     Lists and tuples in it share the *room* for parts.
     """
-    if isinstance(value, (int, float, bool, type(None))) or (
-        isinstance(value, str) and len(value) < 100
-    ):
+    if isinstance(value, (int, float)) or value is None:
+        return value
+    if isinstance(value, str) and len(value) < 100:
         return value
     if isinstance(value, (list, tuple)) and len(value) <= room:
         parts = [_described(part, room // len(value)) for part in value]

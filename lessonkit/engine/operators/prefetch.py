@@ -1,7 +1,6 @@
 """`prefetch`: elements made ready in the background, before anybody asks for them."""
 
 from collections import deque
-from typing import Any
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
@@ -27,12 +26,11 @@ class Prefetch(Stream):
 
     stage = "Prefetch"
     label = "prefetch({})"
-    ended = False
 
     def prepare(self) -> None:
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
         name = self.run.name(self.label.format(self.size), self.scope.position, AHEAD)
-        self.ready: deque[Element] = deque()
+        self.ready: deque[Element] = deque()  # and END after the last, to stay
         self.open_buffer(name, self.size)
         self.filled = Gate(self.run, name)
         self.freed = Gate(self.run, name)
@@ -41,17 +39,19 @@ class Prefetch(Stream):
         if not self.helpers:  # nothing is produced before the first request
             self.hire(self.fill(), self.run.name(self.stage, self.scope.position, FILL))
         if not self.ready:
-            await self.run.until(self.filled, self.has_news, "buffer empty")
-            if not self.ready:
-                return END
-        element = self.ready.popleft()
+            await self.run.until(self.filled, self.ready.__len__, "buffer empty")
+        element = self.ready[0]
+        if element is END:
+            return END
+        self.ready.popleft()
         self.leave(element)
         if self.freed.waiting:
             self.freed.changed()
         return settle(element)
 
     async def fill(self) -> None:
-        while not self.ended:
+        element: Element | None = None
+        while element is not END:
             # A slot must be free before the next element is even begun.
             if len(self.ready) >= self.size:
                 await self.run.until(self.freed, self.has_room, "buffer full")
@@ -59,21 +59,16 @@ class Prefetch(Stream):
                 element = await self.input.next()
             except Exception as error:
                 element = Failure(error)
-            if element is END:
-                self.ended = True
-            else:
-                self.ready.append(element)
+            self.ready.append(element)
+            if element is not END:
                 self.enter(element)
             if self.filled.waiting:
                 self.filled.changed()
-
-    def has_news(self) -> Any:
-        return self.ready or self.ended
 
     def has_room(self) -> bool:
         return len(self.ready) < self.size
 
     def close(self) -> None:
-        self.leave(*self.ready)
-        self.ready.clear()
+        while self.ready and (element := self.ready.popleft()) is not END:
+            self.leave(element)
         super().close()

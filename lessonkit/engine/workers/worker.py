@@ -226,13 +226,13 @@ class Worker(BatchMaker):
 
     async def launch(self) -> int:
         """Spend the part of its start that holds up the loop; return how long the rest takes."""
-        who = self.loader.epoch, self.number
-        first, second = (
-            check.nanoseconds("start", cost(*who) if callable(cost) else cost)
-            for cost in self.loader.start
-        )
-        await self.run.spend(first, self.loader.start_stage)
-        return second
+        loader = self.loader
+        times = []
+        for cost in loader.start:
+            seconds = cost(loader.epoch, self.number) if callable(cost) else cost
+            times.append(check.nanoseconds("start", seconds))
+        await self.run.spend(times[0], loader.start_stage)
+        return times[1]
 
     def give(self, request: Request | None) -> None:
         """Put a request into its queue; after None it ends."""
