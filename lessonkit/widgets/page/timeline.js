@@ -284,7 +284,7 @@ class Timeline {
     text.textContent = time(this.time);
     // On the side where no text of the other run is; if both have some, that one gives way.
     const { node, from, wide } = this.ended ?? { from: 0, wide: 0 };
-    const own = 12 + 8 * text.textContent.length; // it is bold
+    const own = 18 + 8 * text.textContent.length; // it is bold
     const isOver = (begin) => begin < from + wide && begin + own > from;
     const right = x > this.width - 80 || (isOver(x) && !isOver(x - own) && x - own > 0);
     if (node) attributes(node, { visibility: isOver(right ? x - own : x) ? "hidden" : "visible" });
