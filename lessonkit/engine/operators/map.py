@@ -105,7 +105,7 @@ class ParallelMap(SequentialMap):
         return not self.reading and not self.ended and len(self.window) < self.most
 
     async def work(self) -> None:
-        """Make one worker's calls, one after another."""
+        """Make the calls of one helper, one after another."""
         while True:
             await self.run.until(self.room, self.can_begin, "buffer full")
             call = self.begun
