@@ -55,7 +55,7 @@ def seen() -> Any:
         patch.setitem(sys.modules, "tensorflow", TF)
         # The time is not looked at
         patch.setattr(time, "sleep", lambda seconds: sleep(seconds / 20))
-        patch.setattr(lessonkit.engine.iteration, "Machine", lambda: Machine(CORES))
+        patch.setattr(lessonkit.engine.iteration, "FOUR_CORES", Machine(CORES))
         return guide.run()
 
 
