@@ -175,9 +175,11 @@ def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:
             )
 
 
-def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """Add a file, with the same date always."""
-    packed.writestr(zipfile.ZipInfo(name, DATE), content, zipfile.ZIP_DEFLATED, 9)
+def add(
+    packed: zipfile.ZipFile, name: str, content: bytes, how: int = zipfile.ZIP_STORED
+) -> None:
+    """Add a file, with the same date always; as it is, for `squeeze` packs all together in the end."""
+    packed.writestr(zipfile.ZipInfo(name, DATE), content, how, 9)
 
 
 def squeeze(path: Path) -> None:
@@ -237,7 +239,7 @@ def compile_with_node(folder: Path, cache: Path) -> None:
                 named.append(
                     path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
                 )
-                add(more, path, kept.pop(path))
+                add(more, path, kept.pop(path), zipfile.ZIP_DEFLATED)
             if archive == PACKAGES:
                 kept[LEFT_OUT] = "\n".join(named).encode()
             with zipfile.ZipFile(folder / archive, "w") as packed:
