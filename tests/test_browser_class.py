@@ -252,6 +252,9 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
         )
         expect(board.locator("#said")).to_contain_text("1 of 3 have moved")
         expect(board.locator("#rounds")).to_contain_text("✓")
+        if number != 2:  # whose bars stand where no mistake puts them
+            ((_, mistake),) = known()[number]["wrong"]
+            expect(board.locator("#rounds small").get_by_text(mistake)).to_have_count(2)
         for width, height in SCREENS:
             board.set_viewport_size({"width": width, "height": height})
             for scheme in "light", "dark":

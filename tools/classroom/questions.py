@@ -33,12 +33,12 @@ def asked(widget: Any) -> dict[str, Any]:
     if not isinstance(widget, Question):
         return {}
     kind = next((kind for part, kind in KINDS.items() if state.get(part)), "number")
-    told: dict[str, Any] = {part: getattr(widget, part, None) for part in TOLD}
-    # Nobody can place a bar where a mistaken run has none.
-    told["wrong"] = [one for one in widget.wrong if isfinite(one[0]).all()]
-    told |= state | (state.get("place") or state.get("draw") or {})
+    told: dict[str, Any] = state | (state.get("place") or state.get("draw") or {})
     most = {"number": 1e12, "choice": len(told.get("choices", ())) - 1}
-    return told | {"kind": kind, "most": most.get(kind, told.get("steps"))}
+    told |= {"kind": kind, "most": most.get(kind, told.get("steps"))}
+    # Nobody can place a bar where a mistaken run has none.
+    wrong = [one for one in widget.wrong if isfinite(one[0]).all()]
+    return told | {part: getattr(widget, part, None) for part in TOLD} | {"wrong": wrong}
 
 
 def main(to: Path) -> None:

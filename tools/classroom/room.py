@@ -102,9 +102,15 @@ class Room:
 
     def for_boards(self) -> Json:
         """Return what a board shows."""
-        here = len({one.learner for one in self.learners})
-        known = {"state": self.state, "answers": self.store.answers(self.state["asked"])}
-        return {"here": here, "warnings": sorted(self.warnings)[:20], **known}
+        asked = self.state["asked"]
+        return {
+            "state": self.state,
+            "number": self.asked.index(asked),
+            "shown": asked in self.state["shown"],
+            "answers": self.store.answers(asked),
+            "here": len({one.learner for one in self.learners}),
+            "warnings": sorted(self.warnings)[:20],
+        }
 
 
 def fits(question: Json, record: Json) -> bool:

@@ -8,20 +8,15 @@ const { questions, address, code } = await (await fetch("questions.json")).json(
 let told = null, last = "", isWayIn = true;
 
 const byId = (name) => document.getElementById(name);
-function html(tag, about = {}, ...inside) {
-  const made = Object.assign(document.createElement(tag), about);
-  made.append(...inside);
-  return made;
-}
-function svg(tag, about = {}, ...inside) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+const maker = (space) => (tag, about = {}, ...inside) => {
+  const made = document.createElementNS(`http://www.w3.org/${space}`, tag);
   for (const [name, value] of Object.entries(about)) made.setAttribute(name, value);
   made.append(...inside);
   return made;
-}
+};
+const html = maker("1999/xhtml"), svg = maker("2000/svg");
 const brief = (name) => (name.length > 24 ? `${name.slice(0, 22)}…` : name);
 const people = (count) => (count === 1 ? "1 learner" : `${count} learners`);
-const keyOf = ({ lesson, kind, question }) => JSON.stringify([lesson, kind, question]);
 
 // ---- what was answered ----
 
@@ -66,11 +61,11 @@ function distribution(groups, isShown) {
   const most = Math.max(...groups.map(({ count }) => count));
   return groups.map(({ name, right, mistake, sure, count }) => {
     const shares = [...sure, most - count]; // and the rest of the line
-    const parts = shares.map((many) => html("i", { style: `flex-grow: ${many}` }));
-    const [mark, className] = !isShown ? ["", ""] : right ? ["✓ ", "right"] : ["✗ ", "wrong"];
-    const heading = html("b", { className }, `${mark}${name}: ${count}`);
+    const parts = shares.map((many) => Object.assign(html("i"), { style: `flex-grow: ${many}` }));
+    const [mark, how] = !isShown ? ["", ""] : right ? ["✓ ", "right"] : ["✗ ", "wrong"];
+    const heading = html("b", { class: how }, `${mark}${name}: ${count}`);
     const why = isShown ? html("small", {}, mistake) : "";
-    return html("div", { className: "answer" }, heading, html("div", {}, ...parts), why);
+    return html("div", { class: "answer" }, heading, html("div", {}, ...parts), why);
   });
 }
 
@@ -79,7 +74,7 @@ function drawing(kind, [width, height], marks, left, below, knob = "") {
   const about = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
   const axis = (names) => html("div", {}, ...names.map((name) => html("span", {}, name)));
   const inside = [axis(left), svg("svg", about, ...marks), axis(below)];
-  return html("figure", { className: kind }, ...inside, html("figcaption", {}, knob));
+  return html("figure", { class: kind }, ...inside, html("figcaption", {}, knob));
 }
 
 const DRAWN = {
@@ -135,8 +130,8 @@ function drawRound(question, round, isShown) {
   const picture = DRAWN[question.kind]?.(question, said, isShown) ?? "";
   const title = round ? html("h2", {}, `Round ${round}: ${people(said.length)}`) : "";
   const groups = groupsOf(question, round);
-  const className = groups.some(({ name }) => name.length > 12) ? "" : "short";
-  return html("section", { className }, title, picture, ...distribution(groups, isShown));
+  const length = groups.some(({ name }) => name.length > 12) ? "long" : "short";
+  return html("section", { class: length }, title, picture, ...distribution(groups, isShown));
 }
 
 // ---- what is said of it ----
@@ -163,10 +158,8 @@ function moves(question) {
 }
 
 function draw() {
-  const { state: { asked, leading, round: now, open, covered, shown }, here } = told;
-  const number = questions.findIndex((one) => keyOf(one) === keyOf(asked));
-  const isShown = !leading || shown.some((one) => keyOf(one) === keyOf(asked));
-  const question = questions[number], round = leading ? now : 0;
+  const { state: { leading, round: now, open, covered }, here, number } = told;
+  const question = questions[number], round = leading ? now : 0, isShown = !leading || told.shown;
   const isBare = covered || Boolean(question.goals);
   const count = told.answers.filter((one) => one.round === round).length;
   const counted = `${count} of ${here} answered${open ? `; round ${round} is open` : ""}`;
@@ -193,8 +186,8 @@ const ask = (act, value) => look({ method: "POST", body: JSON.stringify({ do: ac
 
 // The buttons that make sense now, in the order of a lesson.
 function tools({ leading, round, open, covered }, isShown) {
-  const button = (textContent, ...asks) =>
-    html("button", { textContent, onclick: () => ask(...asks) });
+  const button = (text, ...asks) =>
+    Object.assign(html("button", {}, text), { onclick: () => ask(...asks) });
   const lead = button(leading ? "Let everybody go on" : "Lead the class", "lead", !leading);
   if (!leading || isWayIn) return [lead];
   const next = round === 1 ? 2 : 1;
