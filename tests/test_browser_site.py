@@ -109,6 +109,11 @@ FILL = """() => {
         } catch { /* the next one is smaller */ }
     }
 }"""
+AS_TABLE = """(pre) => {
+    const lines = pre.textContent.trimEnd().split("\\n").length;
+    const line = parseFloat(getComputedStyle(pre).lineHeight);
+    return [pre.offsetHeight, line, lines, pre.scrollWidth > pre.clientWidth, pre.tabIndex];
+}"""
 IS_IN = """(scheme) => {
     const ground = getComputedStyle(document.body).getPropertyValue("--jp-layout-color1").trim();
     return scheme === (["white", "#fff"].includes(ground) ? "light" : "dark");
@@ -611,6 +616,13 @@ def test_a_phone_gets_a_page_to_read(site: Site, learner: Visit, lesson: str) ->
     boxes = "[...document.querySelectorAll('.lk, .jp-WindowedPanel-outer')]"
     wide = f"() => {boxes}.map((one) => one.scrollWidth - one.clientWidth)"
     assert max(page.evaluate(wide)) <= 0
+    # The columns of a printed table stay below each other, and keys can scroll it
+    tables = page.locator("pre.lessons-table")
+    assert tables.count()
+    for table in tables.all():
+        height, line, lines, scrolls, index = table.evaluate(AS_TABLE)
+        assert height < (lines + 1) * line
+        assert not scrolls or index == 0
 
 
 @pytest.mark.long

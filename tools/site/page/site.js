@@ -361,6 +361,19 @@ function nameCells() {
   const set = (selector, name) => named(document.querySelectorAll(selector), "aria-label", name);
   set(".jp-Cell .cm-content", "Source of this cell");
   set(".jp-collapseHeadingButton", "Fold this section, or unfold it");
+  keepTables();
+}
+
+// On a narrow screen the lines of a printed table would break, and its columns be lost; a sentence
+// has longer lines, and they may break.
+const TABLE = 90; // characters of a line, at most
+function keepTables() {
+  for (const pre of document.querySelectorAll(".jp-OutputArea-output pre")) {
+    const lines = pre.textContent.trimEnd().split("\n");
+    const isTable = lines.length > 1 && lines.every(({ length }) => length <= TABLE);
+    pre.classList.toggle("lessons-table", isTable);
+    if (isTable && pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
+  }
 }
 
 // After all that is asked for before.
