@@ -2,17 +2,18 @@
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 import pytest
-from alone import Alone
+from alone import Alone, show
 from browser import Visit, open_next, run_all
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from servers import Server
 from test_browser_questions import BEGIN, DRAW, FOLDED, PLACE, bar, place, text
 
 from lessonkit import ArtificialDataset
-from lessonkit.widgets import explore
+from lessonkit.widgets import challenge, explore, goals
 from lessonkit.widgets.explorer import Explore
 
 MORE = """
@@ -211,3 +212,22 @@ def test_a_widget_whose_kernel_is_gone_says_so_and_takes_no_hand(page: Any) -> N
     assert slider.get_attribute("aria-valuetext") == before
     run_all(page)
     page.wait_for_function("() => !document.querySelector('.lk-live[inert]')")
+
+
+def test_the_code_that_a_lesson_gives_is_no_try_at_its_challenge(visit: Visit) -> None:
+    """It runs by itself on the site, before anybody has done anything."""
+
+    def with_slots(slots: int) -> Any:
+        return ArtificialDataset(4, read=0.02).prefetch(slots), {
+            "num_epochs": 1,
+            "train": 0.02,
+        }
+
+    task = challenge("Be quick.", goals=[goals.total(at_most=0.05)])
+    Alone(visit, task)
+    for slots, mark in (0, "○"), (1, "✗"), (0, "○"):
+        show(visit, 0, task.check(partial(with_slots, slots)))
+        outcome = visit.page.locator(".lk-card-of:not(.lk-task)").last
+        marks = [said.strip()[0] for said in outcome.locator("li").all_inner_texts()]
+        assert mark in marks
+        assert ("Not yet." in outcome.inner_text()) == (mark == "✗")

@@ -619,8 +619,8 @@ def test_a_phone_gets_a_page_to_read(site: Site, learner: Visit, lesson: str) ->
     # The columns of a printed table stay below each other, and keys can scroll it
     tables = page.locator("pre.lessons-table")
     assert tables.count()
-    for table in tables.all():
-        height, line, lines, scrolls, index = table.evaluate(AS_TABLE)
+    for printed in tables.all():
+        height, line, lines, scrolls, index = printed.evaluate(AS_TABLE)
         assert height < (lines + 1) * line
         assert not scrolls or index == 0
 

@@ -217,7 +217,8 @@ def challenge(walk: Walk) -> None:
     assert not any(shown.get_by_text(other).count() for other in others)
     if isinstance(solved.task, Challenge):
         cell = next(cell for cell, _ in walk.lesson.widgets(Outcome))
-        walk.shown(cell).locator(".lk-verdict", has_text="Not yet.").wait_for()
+        walk.shown(cell).locator(".lk-goals li", has_text="○").first.wait_for()
+        assert not walk.shown(cell).locator(".lk-verdict").inner_text()
         return
     shown.locator(".lk-goals li", has_text="○").first.wait_for()
     names = dict(walk.lesson.names)

@@ -50,12 +50,19 @@ class Outcome {
     const { question, verdict, scene } = JSON.parse(model.get("state"));
     const task = new Task({ text: "", goals: [], hints: [] });
     const record = new Record(model, "challenge", question);
-    const right = verdict.passed || Boolean(record.read()?.right);
-    record.write({ said: null, right, reached: verdict.goals });
+    const before = record.read(), right = verdict.passed || Boolean(before?.right);
     const isAsked = ({ dataset }) => dataset.task === question;
     const asked = [...document.querySelectorAll(".lk-task")].filter(isAsked);
-    if (right) for (const { dataset } of asked) dataset.solved = "";
-    task.judge(verdict);
+    // How the goals stand with the code of the lesson, which runs first, is nobody's try. The page
+    // knows it too, for a browser may keep nothing.
+    const { goals: reached } = verdict, first = JSON.parse(asked[0]?.dataset.given ?? "null");
+    const given = before?.given ?? first ?? reached;
+    record.write({ said: null, right, reached, given });
+    for (const { dataset } of asked) {
+      dataset.given = JSON.stringify(given);
+      if (right) dataset.solved = "";
+    }
+    task.judge(verdict, JSON.stringify(reached) !== JSON.stringify(given));
     el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;
     new View(model).showIn(el, scene);
