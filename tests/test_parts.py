@@ -18,6 +18,13 @@ def test_every_file_of_tests_belongs_to_one_part() -> None:
     assert {word for word in others if word.endswith(".py")} == {*pages} - {*named}
 
 
+def test_the_parts_that_open_pages_go_first() -> None:
+    for name, part in tests.PARTS.items():
+        opens = {word for word in part if word.endswith(".py")} & {*tests.with_pages()}
+        assert (name in tests.FIRST) == bool(opens)
+        assert (tests.command(name) == part) == (name in tests.FIRST or not tests.NICE)
+
+
 def test_what_opens_pages_is_found_by_what_it_imports() -> None:
     """Or it would run in no part: the rest leaves out whatever has a page."""
     opens = re.compile(r"^ *(async )?def \w+\([^)]*\b(visit|browser|desk)\b[,:]", re.M)
