@@ -41,7 +41,7 @@ targets.run("served", sys.argv[2])
 IN_ALL_TESTS = """
 import sys
 from tools import tests
-tests.PARTS = ((sys.executable, "-m", "served", sys.argv[2]),)
+tests.PARTS = {"served": (sys.executable, "-m", "served", sys.argv[2])}
 tests.main([])
 """
 
