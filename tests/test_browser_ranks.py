@@ -96,6 +96,29 @@ def test_a_strip_is_drawn_again_in_the_colours_of_the_page(visit: Visit) -> None
     assert page.evaluate(SQUARE)[0] != light
 
 
+# Of the columns in the first row that wait for others: how many there are, and how many end halfway.
+LOW = """() => {
+    const canvas = document.querySelector(".lk-strip canvas"), pen = canvas.getContext("2d");
+    const { width, data } = pen.getImageData(0, 0, canvas.width, 20);
+    const at = (x, y) => [...data.slice(4 * (y * width + x), 4 * (y * width + x) + 4)];
+    const [, , others] = document.querySelectorAll(".lk-strip .lk-keys i");
+    const [red, green, blue] = getComputedStyle(others).backgroundColor.match(/\\d+/g).map(Number);
+    const wait = (x) => String(at(x, 18)) === String([red, green, blue, 255]);
+    const found = Array.from({ length: width }, (_, x) => x).filter(wait);
+    return [found.length, found.filter((x) => at(x, 2)[3] === 0).length];
+}"""
+
+
+def test_ranks_that_wait_for_others_are_lower_than_those_that_work(visit: Visit) -> None:
+    def slower(rank: int) -> Dataset:
+        return Dataset.range(4).map(cost=0.005 + 0.020 * rank)
+
+    Alone(visit, show(slower, ranks=2, num_epochs=1, train=0.005))
+    waits, low = visit.page.evaluate(LOW)
+    assert waits > 100
+    assert low == pytest.approx(waits, abs=16)  # at an edge a pixel has two colours
+
+
 def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None:
     page = visit.page
     lesson_of(

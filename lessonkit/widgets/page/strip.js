@@ -47,7 +47,11 @@ class Strip {
       pen.fillStyle = colours[index][1];
       times.forEach((of, rank) => ends.forEach((_, step) => {
         const [from, to] = part(of, step);
-        if (to > from) pen.fillRect(x(from), rank * row, Math.max(0.5, x(to) - x(from)), row - gap);
+        if (to <= from) return;
+        // Lower than work, where a row has room: not by its colour alone.
+        const above = index === 2 && row >= 6 ? Math.round(row / 2) : 0;
+        const wide = Math.max(0.5, x(to) - x(from));
+        pen.fillRect(x(from), rank * row + above, wide, row - gap - above);
       }));
     });
     pen.fillStyle = ink;
