@@ -35,7 +35,7 @@ BEGUN = """() => {
     const tries = [{ said: 200, words: "200 ms", sure: "certain", right: false, when }];
     const record = { schema: 1, lesson: "00_start_here", kind: "number", question: "How <b>long</b>?",
         said: 200, sure: "certain", tries, right: false, when };
-    const key = "lessonkit record /00_start_here.ipynb number: How <b>long</b>?";
+    const key = "lessonkit record //00_start_here.ipynb number: How <b>long</b>?";
     localStorage.setItem(key, JSON.stringify(record));
 }"""
 

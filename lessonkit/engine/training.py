@@ -388,8 +388,10 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         check.integer("resume: after", state.after, least=0)
     if train is None and (queue or step is None):
         train = USUAL
-    for name in ("cancel", "clock", "keep", "progress", "ranks"):
-        del options[name]  # which a trace does not keep
+    # A trace keeps all but the first five. The last two come after *step* again, because a
+    # challenge names the first option that differs, and a step of one's own also changes train.
+    for name in ("cancel", "clock", "keep", "progress", "ranks", "train", "load"):
+        del options[name]
     loop_over = partial(
         Loop,
         options=options | {"train": train, "load": load, "resume": resume},
