@@ -182,6 +182,8 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
         "400 ms, 40 ms more",
         "80 ms, 320 ms less",
     } <= set(shown)
+    mixed = texts(plot_waterfall([("slow", 13.35), ("quick", 5.48)]))
+    assert "5.48 s, 7.87 s less" in mixed  # one unit in a picture
     for steps in ([], [("nothing", 0.0)]):
         with pytest.raises(ValueError, match="there is no step, or a step takes no time"):
             plot_waterfall(steps)

@@ -1,5 +1,6 @@
 """What was measured is not called again on the virtual clock: counted, whatever it costs."""
 
+import pickle
 import random
 import threading
 from collections import Counter
@@ -110,6 +111,26 @@ def test_nobody_can_change_what_is_remembered() -> None:
         ] == [2, 2, 2]
 
 
+@pytest.mark.parametrize("result", [[3, 1, 2], [[3], [1], [2]]])
+def test_a_step_may_change_its_batch_and_a_function_what_it_returned(result: Any) -> None:
+    def tokens(number: int) -> Any:
+        made.append([*result])
+        return made[-1]
+
+    def step(batch: Any) -> None:
+        seen.append([*batch])
+        batch.clear()
+
+    made: list[Any] = []
+    seen: list[Any] = []
+    measured = measure(Dataset.range(3).map(tokens)).dataset
+    for one in made:
+        one.clear()
+    for _ in range(2):
+        benchmark(measured, 1, step=step)
+    assert seen == 6 * [result]
+
+
 def test_what_is_made_at_random_differs_from_epoch_to_epoch() -> None:
     drawn, calls = counted(lambda number: random.random())
     found = model(Dataset.range(6).map(drawn, random=True), calls)
@@ -157,11 +178,8 @@ def test_no_more_is_kept_than_there_is_room_for(
         bytes([n]) * 300 for n in range(3)
     }
     assert not calls
-    assert (
-        sum(len(one) for kept in memory.kept.values() for one in kept.values())
-        + memory.room
-        == 1000
-    )
+    kept = [copy() for copies in memory.kept.values() for copy in copies.values()]
+    assert sum(len(pickle.dumps(one)) for one in kept) + memory.room == 1000
 
 
 def test_on_the_real_clock_nothing_is_remembered() -> None:

@@ -145,16 +145,23 @@ class Remembered:
 
     def __init__(self, room: int = 2**30) -> None:
         self.room = room  # that is left
-        self.kept: dict[Any, dict[Any, bytes]] = defaultdict(dict)
+        # What makes a copy of a result
+        self.kept: dict[Any, dict[Any, Callable[[], Any]]] = defaultdict(dict)
         self.saying: set[Any] = set()  # routes of functions that say their cost
         self.random = Random(0)
 
     def keep(self, route: Any, number: Any, value: Any) -> None:
         """Keep the *value* that the function at *route* returned for the element with *number*."""
         kept = pickled(value)
-        if kept and len(kept) <= self.room and number not in self.kept[route]:
-            self.room -= len(kept)
-            self.kept[route][number] = kept
+        size = len(kept)
+        copy: Callable[[], Any] = partial(pickle.loads, kept)
+        # A list of tokens may be long, and to copy it takes a tenth of the time of loading it. A
+        # number takes at most 40 bytes with its reference.
+        if type(value) is list and {bool, float, int}.issuperset(map(type, value)):
+            size, copy = 40 * len(value), value.copy().copy
+        if kept and size <= self.room and number not in self.kept[route]:
+            self.room -= size
+            self.kept[route][number] = copy
 
     def call(self, route: Any, random: bool, fn: Function, *args: Any) -> Any:
         """Stand in for *fn* on the virtual clock: return its result for this element.
@@ -167,7 +174,8 @@ class Remembered:
             return fn(*args)
         number = self.random.getrandbits(32) if random else number_in_hand()
         other = as_int(number) % len(kept)
-        return pickle.loads(kept.get(number) or [*kept.values()][other])
+        copy = kept.get(number) or [*kept.values()][other]
+        return copy()
 
 
 def pickled(value: Any) -> bytes:

@@ -114,16 +114,21 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     if not steps or min(seconds for _, seconds in steps) <= 0:
         raise ValueError("plot_waterfall: there is no step, or a step takes no time")
     first, last = steps[0][1], steps[-1][1]
-    words = f"from {milliseconds(first)} to {milliseconds(last)}"
+    is_long = milliseconds(max(seconds for _, seconds in steps)).endswith(" s")
+
+    def in_words(seconds: float) -> str:  # all in the unit of the longest, to compare them
+        return f"{number(seconds, 2)} s" if is_long else milliseconds(seconds)
+
+    words = f"from {in_words(first)} to {in_words(last)}"
     words += f", {number(first / last)} times as fast"
 
     rows: list[Data] = []
     before = first
     for name, now in steps:
-        told = milliseconds(now)
+        told = in_words(now)
         if now != before:
             less = "less" if now < before else "more"
-            told += f", {milliseconds(abs(now - before))} {less}"
+            told += f", {in_words(abs(now - before))} {less}"
         short, long = sorted((before, now))
         bar = {"kind": "bar", "points": [(0, 1), (short, 1)], "say": f"{name}: {told}"}
         change = {"kind": "bar", "points": [(short, 1), (long, 1)], "text": told}
