@@ -1,7 +1,10 @@
 """What `measure` fits, on made-up calls; and what it leaves alone, on real ones."""
 
+import os
+import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
@@ -74,6 +77,31 @@ def test_time_in_which_something_else_had_the_core_is_not_the_functions_own(
     [cost] = costs(measure(Dataset.range(3).map(nap)).dataset)
     own = [cost(number) for number in range(3)] if callable(cost) else [cost]
     assert max(own) < 0.001  # of the 2 ms of each call: its own are what it computes
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells it")
+def test_each_thread_and_process_reads_for_itself_how_long_it_wanted_a_core() -> None:
+    def asked() -> str:
+        assert measure_module.without_core() >= 0
+        [(thread, file)] = measure_module.SCHEDULES.items()
+        return os.readlink(f"/proc/self/fd/{file}").removesuffix(
+            f"/task/{thread}/schedstat"
+        )
+
+    mine = asked()
+    assert mine == f"/proc/{os.getpid()}"
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(asked).result() == mine
+    reader, writer = os.pipe()
+    if not (child := os.fork()):
+        try:
+            os.write(writer, asked().encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 100).decode() == f"/proc/{child}"
+    os.close(reader)
+    os.close(writer)
 
 
 def test_the_kind_is_told_by_time_on_a_core_and_by_who_else_gets_the_lock() -> None:

@@ -190,7 +190,7 @@ class Collated:
         fetched, core, (began, core_then, count) = perf_counter(), not_waiting(), BEGUN
         batch = self.inner(samples)
         done = perf_counter()
-        BEGUN[:] = done, not_waiting(), 0
+        BEGUN[:] = done, core, 0
         wait = max(0.0, fetched - began - (core - core_then))
         return batch, WatchedBatch(os.getpid(), count, began, done, wait)
 

@@ -3,6 +3,7 @@
 It also keeps their results, so that a model calls none of them again.
 """
 
+import os
 import pickle
 import threading
 import time
@@ -13,7 +14,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial, update_wrapper, wraps
 from itertools import islice
-from pathlib import Path
 from random import Random
 from statistics import fmean, median, pstdev
 from time import perf_counter, sleep
@@ -41,8 +41,9 @@ NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
 }
 # S; calls that take less are not worth a cost, as they are not worth a bar in a trace
 SLIGHT = 20e-6
-# Of a thread, in nanoseconds: on a core, waiting for one
-SCHEDULED = Path("/proc/thread-self/schedstat")
+# The open file of the last thread that asked; it has nanoseconds, on a core and waiting for one.
+# To open it for each batch would take longer than to make a small batch
+SCHEDULES: dict[int, int] = {}
 # With one thread, in a browser, there is none
 thread_time = getattr(time, "thread_time", perf_counter)
 
@@ -291,8 +292,15 @@ def without_core() -> float:
 
     Only Linux tells that; elsewhere it is 0.
     """
+    thread = threading.get_native_id()
     with suppress(OSError):
-        return int(SCHEDULED.read_text().split()[1]) / 1e9
+        if (
+            thread not in SCHEDULES
+        ):  # or in a process that was forked, with the file of another
+            while SCHEDULES:
+                os.close(SCHEDULES.popitem()[1])
+            SCHEDULES[thread] = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+        return int(os.pread(SCHEDULES[thread], 64, 0).split()[1]) / 1e9
     return 0.0
 
 
