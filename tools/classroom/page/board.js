@@ -162,7 +162,8 @@ function draw() {
   const question = questions[number], round = leading ? now : 0, isShown = !leading || told.shown;
   const isBare = covered || Boolean(question.goals);
   const count = told.answers.filter((one) => one.round === round).length;
-  const counted = `${count} of ${here} answered${open ? `; round ${round} is open` : ""}`;
+  const all = Math.max(here, count); // somebody may have gone since
+  const counted = `${count} of ${all} answered${open ? `; round ${round} is open` : ""}`;
   const rounds = covered ? [] : round === 2 ? [1, 2] : [round];
   const lines = isBare
     ? []
