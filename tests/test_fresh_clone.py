@@ -26,7 +26,7 @@ BRIEF = {
     "notebooks": "notebooks/00_start_here.ipynb",
     "test-torch": "--collect-only",
 }
-SERVERS = ("lab", "demo")
+SERVERS = {"lab": "--no-browser", "demo": "--no-browser", "class": f"--address={HOST}"}
 NO_TORCH = "PyTorch cannot be installed"
 # A target that needs less comes first, or it would find what another has installed.
 BY_NEED = sorted(targets.TARGETS, key=lambda name: len(targets.TARGETS[name].extras))
@@ -66,7 +66,7 @@ def test_a_target_brings_what_it_needs(clone: Path, name: str, tmp_path: Path) -
 def serve(clone: Path, name: str, log: Path) -> None:
     """Start a target that serves, wait until it listens, and end it as Ctrl+C does."""
     port, deadline = free_port(), monotonic() + MOST
-    command = ["make", name, f"ARGS=--no-browser --port={port}"]
+    command = ["make", name, f"ARGS={SERVERS[name]} --port={port}"]
     pipes: Any = {"stderr": subprocess.STDOUT, "start_new_session": True}
     with (
         log.open("w") as told,
