@@ -284,11 +284,11 @@ class Run(ABC):
         cost: Price = 0,
         kind: str = "wait",
     ) -> Any:
-        """Call a learner's *function* with the value of *element*, of a tuple with its parts.
+        """Call a learner's *function* with the value of *element*; a tuple's parts are arguments.
 
-        Returns its value, or raises its error, when its time has passed: its own on the real
-        clock, on both clocks the work that it says, under the stage that it names or else
-        under *stage*, and then *cost* of *kind*. A StopIteration comes out as RuntimeError.
+        Returns its value, or raises its error, when its time has passed. On both clocks that is
+        the work that it says, and then *cost* of *kind*; on the real clock its own time is added.
+        Work without a stage belongs to *stage*. A StopIteration comes out as RuntimeError.
         """
         log = WorkLog(self.current.process, element)
         if callable(cost):  # before the function, which may change the element

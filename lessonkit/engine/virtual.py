@@ -14,8 +14,8 @@ from .run import Price, Run, StuckError, Task, Waits
 from .storage import SharedCores
 from .trace import Name, Recorder
 
-# In the place of a time, for what a task waits: that all ranks have made a step, or its
-# rank's turn.
+# A task that yields one of these, and no time, waits until all ranks have made a step, or until
+# the ranks that are behind its own have gone on.
 ALL_RANKS, OTHERS_FIRST = -1, -2
 
 
@@ -33,7 +33,8 @@ class Virtual(Run):
     ) -> None:
         super().__init__(machine, states, recorder)
         self.time = 0
-        # With other ranks that share something; without others it is None
+        # None if no other rank shares anything with this one; else whether this one has begun to
+        # keep in step with them
         self.in_step: bool | None = None
         # Can go on now, in the order in which they were woken
         self.ready: deque[Task] = deque()
@@ -123,7 +124,7 @@ class Virtual(Run):
         due = began + cost
         if self.in_step or self.ready or (self.sleeping and self.sleeping[0][0] <= due):
             yield due
-        else:  # nothing else is due before, and no other rank may be
+        else:  # nothing else is due before, here or in another rank
             self.time = due
         if self.recorder is not None:
             self.record_span(stage, kind, began, due, element)

@@ -5,7 +5,7 @@ on from `Question` in `question.py`, or from `Marks` in `marks.py` if the answer
 axis for each of several marks, as the bars of `Placing` and the curve of `Drawing`. It says
 what the page has to know (*spec*), judges an answer (`judge`) and tells what the page shows
 with the run (`revealed`). The page's side is a class of its own, too, beside `page/placing.js`,
-and is chosen in `page/predict.js`.
+and is chosen in `page/predict.js`, in `kindOf` and in `answering`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
