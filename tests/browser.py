@@ -114,7 +114,12 @@ class Visit:
         """Take down every request and every error from now on."""
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("pageerror", self.note_error)
+
+    def note_error(self, error: Any) -> None:
+        """Note an error of a script, but for what JupyterLab says when a kernel ends while it asks it."""
+        if "Canceled future for" not in str(error):
+            self.errors.append(str(error))
 
     def elsewhere(self) -> list[str]:
         """What was asked of any server but our own."""
