@@ -118,7 +118,7 @@ class Visit:
 
     def note_error(self, error: Any) -> None:
         """Note an error of a script, but for what JupyterLab says when a kernel ends while it asks it."""
-        if "Canceled future for" not in str(error):
+        if "Canceled future for create_subshell_request" not in str(error):
             self.errors.append(str(error))
 
     def elsewhere(self) -> list[str]:

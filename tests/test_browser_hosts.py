@@ -298,7 +298,7 @@ def test_nothing_listens_after_a_view_has_ended(browser: Browser, name: str) -> 
             written(shown, "ask me again").wait_for()
         for slider in page.locator("[data-name]").all():
             slider.press("ArrowRight")
-        # At once, for pictures that play take much time from whoever clicks on the next
+        # All in one call, because pictures that play slow down each click that follows
         assert page.evaluate(CLICK, "Play") >= len(asked)
         assert {"ResizeObserver", f"model {min(asked)}"} <= set(page.evaluate(LEFT))
         page.evaluate("() => Object.values(host.views).forEach((end) => end())")
