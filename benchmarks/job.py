@@ -5,7 +5,7 @@ There are six jobs: the three of lesson 11, and with PyTorch three more. Each is
 change of `recommend` is really run, and compared with the best setting that was tried by hand. At the
 end come `advise` on a measured pipeline of real data, and our own pipelines on threads.
 
-python -m benchmarks.job --rounds 3                     # all of it, a quarter of an hour at most
+python -m benchmarks.job --rounds 3                     # all of it, about 25 minutes
 python -m benchmarks.job --rounds 3 --store notebooks   # also writes what lesson 11 shows
 python -m benchmarks.job --only text
 """

@@ -14,8 +14,8 @@ from .run import Price, Run, StuckError, Task, Waits
 from .storage import SharedCores
 from .trace import Name, Recorder
 
-# A task that yields one of these, and no time, waits until all ranks have made a step, or until
-# the ranks that are behind its own have gone on.
+# A task yields one of these instead of a time if it waits until all ranks have made a step, or
+# until no other rank has anything left to do at an earlier time.
 ALL_RANKS, OTHERS_FIRST = -1, -2
 
 

@@ -52,8 +52,8 @@ class Formula:
     def spec(self, controls: dict[str, Control]) -> Json:
         """Return what the page has to know.
 
-        It is what stands on the left, the words and names by turns, the numbers that stay, and
-        the steps of the costs.
+        It has the text on the left, a list in which other text and names alternate, the numbers
+        that stay, and the steps of the costs.
         """
         words = re.split(r"\b([^\W\d]\w*)", self.text.replace("*", "·"))
         fixed = {

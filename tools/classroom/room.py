@@ -11,11 +11,10 @@ from jsonschema import Draft202012Validator
 from tools import answers
 from tools.classroom.store import ASKED, Json, Store
 
-# One address may be a class behind a proxy. What comes faster waits; nothing of it is lost.
-PACE, AT_ONCE = (
-    50_000,
-    5,
-)  # bytes per second from an address; seconds' worth before it waits
+# One address may be a class behind a proxy. The server reads what an address sends faster later,
+# and loses none of it.
+PACE = 50_000  # bytes per second from an address
+AT_ONCE = 5  # seconds' worth of them are read without a wait
 CONNECTIONS, PER_ADDRESS = 1000, 300  # of learners
 BEGIN = {"leading": False, "round": 0, "open": False, "covered": True, "shown": []}
 RULES = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))["$defs"]

@@ -159,10 +159,8 @@ def application(
     It serves the *site*, or sends learners on to where they find the *lessons*. The board shows
     the address, and its *code* as a picture.
     """
-    base, page = (
-        urlsplit(address).path,
-        {"path": str(HERE), "default_filename": "board.html"},
-    )
+    base = urlsplit(address).path
+    page = {"path": str(HERE), "default_filename": "board.html"}
     files = {"path": str(site), "default_filename": "index.html"}
     away = {"url": lessons, "permanent": False}
     routes: list[Any] = [

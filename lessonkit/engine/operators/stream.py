@@ -155,7 +155,7 @@ class Stream(ABC):
 
 
 async def attempt(stream: Stream) -> Element:
-    """Return the next element of *stream*, or the error that stands in its place."""
+    """Return the next element of *stream*; if an error was raised, a Failure that holds it."""
     try:
         return await stream.next()
     except Exception as error:

@@ -28,9 +28,8 @@ class Marks(Question):
     apart by their order alone.
     """
 
-    sides: Sequence[
-        str
-    ]  # what the right mark does if this one is too far on, and if not far enough
+    # What the right mark does if this one is too far on, and if it is not far enough
+    sides: Sequence[str]
     within: str  # where a mark is that is right
     names: list[str]
     last: list[int]  # the last step at which a mark may be
