@@ -122,7 +122,7 @@ class Job:
     def grown(self, setting: dict[str, Any], part: str) -> float:
         """Return the factor by which a *part* takes longer for batches of the *setting*'s size."""
         times = setting.get("batch_size", self.batch_size) / self.batch_size
-        of_two: float = self.numbers.growth.get(part, 2.0)
+        of_two: float = self.numbers.growth.get(part, 1.0)
         grown: float = 1 + (of_two - 1) * (times - 1)
         return max(0.0, grown)
 
@@ -142,7 +142,8 @@ class Job:
         setting, known = self.setting(**changes), self.numbers
         step, device = known.threads[setting["threads"]], known.device
         factor = between(step.unexplained, setting["num_workers"])
-        make, longer = (factor * self.grown(setting, part) for part in ("make", "step"))
+        parts = ("make", "step", "take")
+        make, longer, take = (factor * self.grown(setting, part) for part in parts)
         fetch, workers = waiting_and_working(0, known.alone * make), dict[str, Any]()
         if setting["num_workers"]:
             fetch = waiting_and_working(known.waits * make, known.works * make)
@@ -150,7 +151,7 @@ class Job:
             workers["in_order"] = known.in_order
             workers["start"] = tuple(known.start)
             workers["handling"] = Handling(
-                first=known.first, take=known.take * factor, stop=STOP, stop_each=STOP_EACH
+                first=known.first, take=known.take * take, stop=STOP, stop_each=STOP_EACH
             )
         batches = Dataset.range(min(self.count(setting), most)).map(
             fetch, stage="Fetch", nbytes=known.nbytes

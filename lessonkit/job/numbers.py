@@ -47,8 +47,8 @@ class JobNumbers:
     The *start* of a worker takes time in the loop, and from there until it works. *noise* is the
     share by which the same run differed from itself. *totals* are the samples of an epoch
     of an iterable (a *stream*), by the number of workers. *nbytes* is the size of a batch.
-    *growth* has the factors by which making a batch of twice the size, and a step on it, take
-    longer; it is empty if the loader does not say how large its batches are.
+    *growth* has the factors by which making a batch of twice the size, a step on it, and the loop's
+    own time for it take longer; it is empty if the loader does not say how large its batches are.
     """
 
     cores: int
@@ -129,10 +129,10 @@ def runs_beside_workers(
     usual = torch.get_num_threads() if torch else 1
     steps = {usual: step_numbers(subject, alone)}
     beside: dict[int, list[Watch]] = defaultdict(list)
-    numbers = [usual]
+    numbers, seconds = [usual], 0.6 * RUN
     # A step on a device computes there, whatever threads it may have here
     if torch and steps[usual].computes and not subject.synchronise:
-        numbers = sorted({1, usual})
+        numbers, seconds = sorted({1, usual}), 0.45 * RUN
     began = perf_counter()
     for rounds in count(1):
         for threads in numbers:
@@ -142,7 +142,7 @@ def runs_beside_workers(
                 steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
             for workers in counts:
                 try:
-                    run = subject.go(workers, 0.6 * RUN, step=True)
+                    run = subject.go(workers, seconds, step=True)
                 except RuntimeError:
                     if workers <= cores:
                         raise
@@ -171,11 +171,12 @@ def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
 
 
 def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
-    """Return how many times as long a batch of twice the size takes to *make*, and its *step*.
+    """Return the factors by which a batch of twice the size takes longer, by its parts.
 
-    The step is compared with the run *alone*, and making with the run with *one* worker. Nothing
-    is returned if there are no such batches, or if the step or the loader refuses them: they may
-    not fit into memory.
+    The step is compared with the run *alone*, and the rest with the run with *one* worker. A factor
+    is 1 to 2: what seems more is a computer that became slower meanwhile. Nothing is returned if
+    there are no such batches, or if the step or the loader refuses them: they may not fit into
+    memory.
     """
     if not subject.loader.batch_size:
         return {}
@@ -186,11 +187,15 @@ def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
         return {}
     if not (larger.batches and stepped.batches):
         return {}
-    make, step = longer("make", larger, one, 2), longer("step", stepped, alone, 2)
+    factors = {
+        "make": longer("make", larger, one, 2),
+        "step": longer("step", stepped, alone, 2),
+        "take": on_its_way(larger) / max(1e-9, on_its_way(one)),
+    }
     if subject.device and subject.synchronise:
         again = on_device(subject.step, subject.batch, subject.synchronise)
-        step = again.train / subject.device.train if again else 1.0
-    return {"make": max(1.0, make), "step": max(1.0, step)}
+        factors["step"] = again.train / subject.device.train if again else 1.0
+    return {part: min(2.0, max(1.0, factor)) for part, factor in factors.items()}
 
 
 def totals(subject: Subject, seen: list[Watch], cores: int) -> dict[int, int]:
@@ -240,14 +245,18 @@ def start(runs: list[Watch]) -> tuple[float, float]:
     return each, max(0.0, median(ready))
 
 
+def on_its_way(run: Watch) -> float:
+    """Return how long a batch is on its way to the loop, by batches for which the loop waited."""
+    waited = [batch.got - batch.done for batch in run.batches if batch.done > batch.asked]
+    return median(waited[2:] or [0.0])
+
+
 def take(one: Watch, beside: list[Watch]) -> float:
     """Return the loop's own time for a batch, by those that were ready before it asked for them.
 
-    The run with *one* worker shows how long a batch is on its way, by batches for which the
-    loop waited.
+    Where there are too few, it is what a batch of the run with *one* worker is on its way.
     """
-    waited = [batch.got - batch.done for batch in one.batches if batch.done > batch.asked]
-    way = median(waited[2:] or [0.0])
+    way = on_its_way(one)
     ready = [
         batch.load
         for run in (one, *beside)

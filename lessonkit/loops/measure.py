@@ -294,9 +294,7 @@ def without_core() -> float:
     """
     thread = threading.get_native_id()
     with suppress(OSError):
-        if (
-            thread not in SCHEDULES
-        ):  # or in a process that was forked, with the file of another
+        if thread not in SCHEDULES:  # a process that was forked has the file of its parent
             while SCHEDULES:
                 os.close(SCHEDULES.popitem()[1])
             SCHEDULES[thread] = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
