@@ -15,6 +15,7 @@ from test_browser_questions import BEGIN, DRAW, FOLDED, PLACE, bar, place, text
 from lessonkit import ArtificialDataset
 from lessonkit.widgets import challenge, explore, goals
 from lessonkit.widgets.explorer import Explore
+from lessonkit.words import number
 
 MORE = """
 from lessonkit.widgets import challenge, explore, goals
@@ -26,7 +27,8 @@ FORMULA = "0.03 + samples * (read / 1000 + 0.01)"
 """
 NUMBER = 'predict("How long?", (naive, once), wrong=[(0.2, "That is two epochs.")], why="It adds up.")'
 VIEW = "explore(one_file, formula=FORMULA, samples=(1, 9), read=(5, 25, 5))"
-TASK = 'challenge("Be quick.", goals=[goals.total(at_most=0.08)], pipeline=one_file, read=(5, 25, 5))'
+TASK = """challenge("Be quick.", goals=[goals.total(at_most=0.08)], hints=["Read.", "Less."],
+    pipeline=one_file, read=(5, 25, 5))"""
 CELLS = [
     new_code_cell(BEGIN + MORE),
     new_code_cell(NUMBER, metadata={"tags": ["predict"]}),
@@ -99,6 +101,19 @@ def assert_shows(view: Any, **values: Any) -> None:
         )
 
 
+def baseline_speed(baseline: int, samples: int) -> str:
+    """What a view says of so many samples beside a baseline run of so many."""
+    times = number(
+        engine(samples=baseline)["perSample"] / engine(samples=samples)["perSample"]
+    )
+    return f"{times}×"
+
+
+def looks(view: Any) -> list[str]:
+    """What the timeline of a view shows, as its buttons say."""
+    return list(view.locator("[aria-pressed=true]").all_inner_texts())
+
+
 def asked(page: Any, place_of: int) -> Any:
     return page.locator(".lk-predict").nth(place_of)
 
@@ -115,9 +130,14 @@ def work(page: Any) -> None:
     asked(page, 1).get_by_label("fairly sure").check()
     asked(page, 2).get_by_role("slider").first.press("ArrowDown")
     view, task = (page.locator(f".lk:has({one})") for one in (".lk-formula", ".lk-goals"))
-    for samples in (4, 5):
-        view.locator("[data-name=samples]").press("ArrowRight")
-        assert_shows(view, samples=samples, read=15)
+    view.locator("[data-name=samples]").press("ArrowRight")
+    assert_shows(view, samples=4, read=15)
+    view.get_by_role("button", name="Keep this run as the baseline run").click()
+    view.locator("[data-name=samples]").press("ArrowRight")
+    view.get_by_text(baseline_speed(4, 5), exact=True).wait_for()
+    for shown in "memory", "waits":
+        view.get_by_role("button", name=f"Show the {shown}").click()
+    task.get_by_role("button", name="Show the next hint").click()
     for _ in range(2):
         task.locator("[data-name=read]").press("ArrowLeft")
     task.get_by_text("Passed: every goal is met.").wait_for()
@@ -182,13 +202,19 @@ def test_after_restart_and_run_all_everything_is_there_and_every_number_is_true(
     assert curve.nth(0).get_attribute("aria-valuetext") != "not drawn yet"
     assert curve.nth(1).get_attribute("aria-valuetext") == "not drawn yet"
     view, task = (page.locator(f".lk:has({one})") for one in (".lk-formula", ".lk-goals"))
-    assert_shows(view, samples=5, read=15)
+    view.get_by_text(baseline_speed(4, 5), exact=True).wait_for()
+    assert view.locator("[data-name=samples]").get_attribute("aria-valuetext") == "5"
+    assert looks(view) == ["memory"]
     task.get_by_text("Passed: every goal is met.").wait_for()
+    assert task.locator(".lk-help p").all_inner_texts() == ["Read."]
     assert_shows(task, read=5)
 
+    view.get_by_role("button", name="Back to the start").click()
+    assert_shows(view, samples=3, read=15)
+    assert looks(view) == ["memory"]
     view.locator("[data-name=samples]").press("ArrowRight")
     view.locator("[data-name=read]").press("ArrowRight")
-    assert_shows(view, samples=6, read=20)
+    assert_shows(view, samples=4, read=20)
     task.locator("[data-name=read]").press("ArrowRight")
     assert_shows(task, read=10)
     after = {one["question"]: one for one in page.evaluate(RECORDS)}

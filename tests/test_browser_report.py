@@ -36,12 +36,18 @@ NUMBER = (
     'predict("How long?", (naive, once), wrong=[(0.2, "Two epochs.")], why="It adds up.")'
 )
 TASK = 'challenge("Be quick.", goals=[goals.total(at_most=0.08)], pipeline=one_file, read=(5, 25, 5))'
-CODED = """task = challenge("Write it.", goals=[goals.total(at_most=0.08)])
+# The code that runs first is that of the lesson, and no attempt
+CODED = """task = challenge("Write it.", goals=[goals.total(at_most=0.08)], hints=["Prefetch."])
+display(task)
 task.check(lambda: (naive, once))"""
+TRIED = "task.check(lambda: (naive, once | {'train': 0.02}))"
+LOOKED_AT = """challenge("Look at it.", goals=[goals.total(at_most=0.08)]).check(
+    lambda: (naive, once))"""
 VOTE = """predict("<b>Is</b> it *so*?", choices=["A: yes", "B: no"], answer=lambda: "B: no",
     wrong=[("A: yes", "It is not.")], why="So it is.")"""
 SHOWN = [
     BEGIN + LOADS, NUMBER, PLACE, DRAW, "explore(one_file, samples=(1, 9))", TASK, CODED,
+    TRIED, LOOKED_AT,
     "heat_map(two_maps, decode=(1, 2), augment=(1, 2))",
     "mystery(7)", VOTE,
 ]  # fmt: skip
@@ -50,6 +56,7 @@ KINDS_OF_ALL = [
     "placing",
     "curve",
     "view",
+    "challenge",
     "challenge",
     "challenge",
     "heat map",
@@ -92,14 +99,14 @@ Made now.
 
 ## report
 
-- Write it.\\
-  ✗ not passed yet. The last attempt: ✗ total: 105 ms (at most 80 ms), over by 25 ms
-
 - How long?\\
   at first ✗ 200 ms, certain; in the end ✓ 105 ms, certain
 
 - Be quick.\\
   ✓ passed. The last attempt: ✓ total: 75 ms (at most 80 ms)
+
+- Write it.\\
+  ✗ not passed yet, with 1 hint. The last attempt: ✗ total: 135 ms (at most 80 ms), over by 55 ms
 
 - Mystery loaders of number 7\\
   0 of 1 right, after 1 measurement
@@ -112,13 +119,13 @@ TOTALS = f"""\
 00_first: Why 00_first?
   ✗ 1 [x](y)                           1 {BAR} (1 certain)
   0 of 1 right in the end
-report: Write it.
-  0 of 1 passed
 report: How long?
   ✗ 200 ms                             1 {BAR} (1 certain)
   1 of 1 right in the end
 report: Be quick.
   1 of 1 passed
+report: Write it.
+  0 of 1 passed
 report: <b>Is</b> it *so*?
   ✗ A: yes                             1 {BAR} (1 a guess)
   1 of 1 right in the end"""
@@ -151,6 +158,7 @@ def work(page: Any) -> None:
     for _ in range(2):
         page.locator("[data-name=read]").press("ArrowLeft")
     page.get_by_text("Passed: every goal is met.").wait_for()
+    page.get_by_role("button", name="Show the next hint").click()
     page.locator(".lk-map button").first.click()
     page.locator(".lk-map button.lk-here").wait_for()
     loader = page.get_by_role("group", name="Loader 1 of number 7")

@@ -1,19 +1,29 @@
 // `challenge`: what is asked for, how it stands, and what helps.
 
 class Task {
-  constructor({ text, goals, hints }) {
+  // *ask* is called when the learner has asked for one more hint.
+  constructor({ text, goals, hints }, ask = () => {}) {
     this.goals = html("ul", { class: "lk-goals" }, ...goals.map((goal) => openGoal(goal)));
     this.said = spoken("lk-verdict");
-    const shown = html("div");
-    const left = [...hints];
-    const hint = button(`hint (${left.length})`, "Show the next hint", () => {
-      shown.append(html("p", {}, left.shift()));
-      named(hint, "Show the next hint", `hint (${left.length})`);
-      hint.disabled = !left.length;
+    this.hints = hints;
+    this.shown = html("div");
+    this.more = button("hint", "Show the next hint", () => {
+      this.help(this.hinted + 1);
+      ask();
     });
-    const help = div("lk-help", ...(hints.length ? [hint, shown] : []));
+    this.help(0);
+    const help = div("lk-help", ...(hints.length ? [this.more, this.shown] : []));
     const asked = question("Challenge ", text);
     this.node = div("lk-card-of lk-task", asked, this.goals, this.said, help);
+  }
+
+  // Shows so many hints; the button says how many are left.
+  help(hinted) {
+    this.hinted = hinted;
+    this.shown.replaceChildren(...this.hints.slice(0, hinted).map((hint) => html("p", {}, hint)));
+    const left = Math.max(0, this.hints.length - hinted);
+    named(this.more, "Show the next hint", `hint (${left})`);
+    this.more.disabled = !left;
   }
 
   solved = () => (this.node.dataset.solved = "");
@@ -38,9 +48,15 @@ const openGoal = (goal) => html("li", {}, "○ ", goal);
 
 class Challenge {
   constructor(model, el) {
-    const { task } = JSON.parse(model.get("state")), made = new Task(task);
+    const { task } = JSON.parse(model.get("state"));
+    const record = new Record(model, "challenge", task.text);
+    const { right, hints = 0 } = record.read() ?? {};
+    const made = new Task(task, () => {
+      record.write({ said: null, right: false, ...record.read(), hints: made.hinted });
+    });
     made.node.dataset.task = task.text;
-    if (new Record(model, "challenge", task.text).read()?.right) made.solved();
+    made.help(hints);
+    if (right) made.solved();
     el.append(made.node);
   }
 }
@@ -57,7 +73,7 @@ class Outcome {
     // knows it too, for a browser may keep nothing.
     const { goals: reached } = verdict, first = JSON.parse(asked[0]?.dataset.given ?? "null");
     const given = before?.given ?? first ?? reached;
-    record.write({ said: null, right, reached, given });
+    record.write({ said: null, right, reached, given, hints: before?.hints });
     for (const { dataset } of asked) {
       dataset.given = JSON.stringify(given);
       if (right) dataset.solved = "";

@@ -15,10 +15,8 @@ class Controls {
   }
 
   set(values) {
-    for (const { name } of this.specs) {
-      this.values[name] = values[name];
-      this.fields[name](values[name]);
-    }
+    this.values = { ...values }; // whoever has the old ones keeps them
+    for (const { name } of this.specs) this.fields[name](values[name]);
   }
 
   turn(name, value, rest) {

@@ -15,6 +15,7 @@ class Explore {
     const reach = (name) => this.pictures.expect(this.near(name));
     this.controls = new Controls(controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;
+    this.recalled = []; // values that are to come back: first those of a baseline, if there was one
     this.running = 0;
     this.pictures = new Pictures(model, this);
     this.error = html("div", { class: "lk-error", role: "alert" });
@@ -27,7 +28,7 @@ class Explore {
       button("reset", "Back to the start", () => this.reset()),
       ...(state.alone ? [] : [code, this.runButton]), // alone there is no kernel to ask
     );
-    if (task) this.task = new Task(task);
+    if (task) this.task = new Task(task, () => this.keep());
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
     const above = [this.task?.node, this.controls.node, this.error, this.formula?.node];
     el.append(...above.filter(Boolean), ...this.view.nodes, this.panel);
@@ -50,31 +51,50 @@ class Explore {
     const begins = controls.map((one) => `${one.label} ${settingOf(one, one.value)}`).join(", ");
     this.record = new Record(model, task ? "challenge" : "view", task?.text ?? begins);
     this.recall(this.record.read());
+    this.view.looked = () => this.keep();
   }
 
   // The controls go to where they were together with the picture of that, and not before it.
   recall(record) {
     if (!record) return;
-    this.isBegun = true;
-    this.passed = record.right;
-    if (this.passed) this.task?.solved();
-    const step = (one) => stepOf(one, record.said[one.name]) ?? one.value;
-    const values = Object.fromEntries(this.controls.specs.map((one) => [one.name, step(one)]));
-    if (this.pictures.keyOf(values) === this.pictures.keyOf(this.start)) return;
-    this.recalled = values;
-    this.pictures.want(values, true);
+    const { right, hints = 0, looks, baseline } = record;
+    const values = this.valuesOf(record.said), { keyOf } = this.pictures;
+    this.isBegun = keyOf(values) !== keyOf(this.start);
+    this.passed = right;
+    if (right) this.task?.solved();
+    this.task?.help(hints);
+    this.view.look(looks);
+    if (baseline) this.recalled.push(this.valuesOf(baseline));
+    if (baseline || this.isBegun) this.recalled.push(values);
+    this.wantRecalled();
+  }
+
+  wantRecalled() {
+    const [values] = this.recalled;
+    if (values) this.pictures.want(values, true);
   }
 
   keep() {
-    const { specs, values } = this.controls;
+    const { reached, given, task, passed } = this, { looks } = this.view;
+    const said = this.settings(this.controls.values);
+    const judged = task && { right: Boolean(passed), reached, given, hints: task.hinted };
+    const baseline = this.baseline && this.settings(this.baseline);
+    this.record?.write({ said, ...judged, looks, baseline });
+  }
+
+  // As a record has them: a text for each control, so that a lesson may give it more of them.
+  settings(values) {
     const setting = (one) => [one.name, settingOf(one, values[one.name])];
-    const said = Object.fromEntries(specs.map(setting));
-    const judged = this.task && { right: Boolean(this.passed), reached: this.reached };
-    this.record?.write({ said, ...judged });
+    return Object.fromEntries(this.controls.specs.map(setting));
+  }
+
+  valuesOf(settings) {
+    const step = (one) => stepOf(one, settings[one.name]) ?? one.value;
+    return Object.fromEntries(this.controls.specs.map((one) => [one.name, step(one)]));
   }
 
   turn(name, rest) {
-    this.recalled = null;
+    this.recalled = [];
     this.isBegun = true;
     if (rest) this.keep();
     this.view.real = null;
@@ -95,13 +115,19 @@ class Explore {
 
   show(scene) {
     this.refuse("");
-    if (this.recalled) this.controls.set(this.recalled);
-    this.recalled = null;
+    const recalled = this.recalled.shift();
+    if (this.recalled.length) { // this one was the baseline
+      this.baseline = recalled;
+      this.view.pinned = scene;
+      return this.wantRecalled();
+    }
+    if (recalled) this.controls.set(recalled);
     if (this.task) this.judge(scene.verdict);
-    this.view.draw(this.formula?.show(scene) ?? scene);
+    return this.view.draw(this.formula?.show(scene) ?? scene);
   }
 
   judge(verdict) {
+    this.given ??= verdict.goals; // nobody has moved a control yet
     this.task.judge(verdict, Boolean(this.reached ?? this.isBegun));
     const isNew = this.reached && JSON.stringify(verdict.goals) !== JSON.stringify(this.reached);
     this.reached = verdict.goals;
@@ -130,12 +156,15 @@ class Explore {
   }
 
   pin() {
+    this.baseline = this.controls.values;
     this.view.pinned = this.view.scene;
     this.view.real = null;
     this.view.draw(this.view.scene);
+    this.keep();
   }
 
   reset() {
+    Object.assign(this, { recalled: [], baseline: undefined });
     this.view.pinned = JSON.parse(this.model.get("state")).pinned;
     this.view.real = null;
     this.panel.replaceChildren();

@@ -6,9 +6,14 @@ const ANSWERED = ["number", "choice", "placing", "curve"];
 const counted = (many, what) => `${many} ${what}${many === 1 ? "" : "s"}`;
 
 function reportOf(folder, name = "") {
-  const records = allRecords(folder).map((one) => (one.waits ? withoutVerdict(one) : one));
+  const worked = allRecords(folder).filter(isWork);
+  const records = worked.map((one) => (one.waits ? withoutVerdict(one) : one));
   return { schema: SCHEMA, name, when: new Date().toISOString(), records };
 }
+
+// How the goals of a challenge stood before anything was done is nobody's attempt.
+const isTried = ({ reached, given }) => JSON.stringify(reached) !== JSON.stringify(given);
+const isWork = (one) => one.kind !== "challenge" || one.right || one.hints || isTried(one);
 
 // While a class waits, nobody reads in a report whether an answer is right.
 function withoutVerdict({ right, ...record }) {
@@ -27,9 +32,13 @@ function toldQuestion({ tries, shown, waits }) {
   return texts.join("; ");
 }
 
-function toldChallenge({ right, reached = [] }) {
+function toldChallenge(record) {
+  const { right, reached, hints = 0 } = record;
+  const outcome = right ? "✓ passed" : "✗ not passed yet";
+  const helped = hints ? `${outcome}, with ${counted(hints, "hint")}` : outcome;
+  if (!isTried(record)) return helped;
   const goals = reached.map(([met, said]) => `${MARK[met]} ${said}`).join("; ");
-  return `${right ? "✓ passed" : "✗ not passed yet"}${goals && `. The last attempt: ${goals}`}`;
+  return `${helped}. The last attempt: ${goals}`;
 }
 
 function toldMystery({ said }) {

@@ -10,6 +10,7 @@ class View {
   constructor(life) {
     // `first`: the run at the start of the controls, with which a learner compares all others.
     Object.assign(this, { scene: null, first: null, pinned: null, real: null });
+    this.looked = () => 0; // called when a learner has chosen what the timeline shows
     this.figures = div("lk-figures");
     this.main = "accelerator busy"; // what a learner looks for is the large figure
     this.said = spoken("lk-said");
@@ -24,8 +25,8 @@ class View {
     const first = button("|◀", "To the start", () => this.timeline.seek(0));
     const back = button("◀|", "One step back", () => this.timeline.step(-1));
     const on = button("|▶", "One step on", () => this.timeline.step(1));
-    const switches = Object.keys(this.timeline.show).map((name) => this.toggle(name));
-    this.tools = div("lk-tools", this.playButton, first, back, on, this.slower, ...switches);
+    this.switches = Object.keys(this.timeline.show).map((name) => this.toggle(name));
+    this.tools = div("lk-tools", this.playButton, first, back, on, this.slower, ...this.switches);
     this.words = div("lk-words"); // the picture, for screen readers
     this.frame = life.watched(this.timeline.svg, (width) => {
       if (!this.scene || width === this.timeline.width) return;
@@ -47,11 +48,24 @@ class View {
   toggle(name) {
     const text = name === "path" ? "critical path" : name, { show } = this.timeline;
     const node = button(text, `Show the ${text}`, () => {
-      show[name] = !show[name];
-      node.setAttribute("aria-pressed", show[name]);
+      this.look({ [name]: !show[name] });
       this.timeline.draw();
+      this.looked();
     });
     return attributes(node, { "aria-pressed": String(show[name]) });
+  }
+
+  // What the timeline shows, by names.
+  get looks() {
+    return { ...this.timeline.show };
+  }
+
+  look(looks) {
+    const { show } = this.timeline;
+    Object.assign(show, looks);
+    Object.keys(show).forEach((name, index) => {
+      this.switches[index].setAttribute("aria-pressed", show[name]);
+    });
   }
 
   showIn(parent, scene, pinned = null) {

@@ -51,9 +51,16 @@ async function cells() {
   return panel().content.widgets;
 }
 
+// The keys go on from it, too.
+function show(cell, offset) {
+  const { content } = panel();
+  content.activeCellIndex = content.widgets.indexOf(cell);
+  hold(cell, offset);
+}
+
 async function goToPlace({ id, offset }) {
   const cell = (await cells()).find(({ model }) => model.id === id);
-  if (cell) hold(cell, offset);
+  if (cell) show(cell, offset);
 }
 
 // A section is named by its heading, as JupyterLab does; most of them are folded. It comes to the
@@ -63,12 +70,10 @@ export async function goToSection(wanted, offset = 0) {
     const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
     return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
   };
-  const { content } = (await cells()) && panel();
-  const cell = content.widgets.find(isWanted);
+  const cell = (await cells()).find(isWanted);
   if (!cell) return;
   cell.headingCollapsed = false;
-  content.activeCellIndex = content.widgets.indexOf(cell);
-  hold(cell, offset);
+  show(cell, offset);
 }
 
 // As somebody wanted who followed a link, or as it was left.
