@@ -15,7 +15,7 @@ class Explore {
     const reach = (name) => this.pictures.expect(this.near(name));
     this.controls = new Controls(controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;
-    this.recalled = []; // values that are to come back: first those of a baseline, if there was one
+    this.seen = this.start; // the values of the picture; the controls may have others already
     this.running = 0;
     this.pictures = new Pictures(model, this);
     this.error = html("div", { class: "lk-error", role: "alert" });
@@ -38,7 +38,7 @@ class Explore {
     if (state.error) this.refuse(state.error);
     if (state.scene) {
       this.pictures.kept.set(this.pictures.keyOf(this.start), state.scene);
-      this.show(state.scene);
+      this.show(state.scene, this.start);
     }
     const note = ({ text }) => this.panel.replaceChildren(html("p", {}, text));
     this.tell = asking(model, (text) => this.say(text), {
@@ -54,30 +54,40 @@ class Explore {
     this.view.looked = () => this.keep();
   }
 
-  // The controls go to where they were together with the picture of that, and not before it.
+  // Until its picture is there, the one of the start is not to be taken for it.
   recall(record) {
     if (!record) return;
-    const { right, hints = 0, looks, baseline } = record;
-    const values = this.valuesOf(record.said), { keyOf } = this.pictures;
+    const { right, reached, hints = 0, looks, baseline } = record, { keyOf } = this.pictures;
+    const values = this.valuesOf(record.said ?? {}); // code that solved this challenge says nothing
     this.isBegun = keyOf(values) !== keyOf(this.start);
     this.passed = right;
     if (right) this.task?.solved();
     this.task?.help(hints);
     this.view.look(looks);
-    if (baseline) this.recalled.push(this.valuesOf(baseline));
-    if (baseline || this.isBegun) this.recalled.push(values);
-    this.wantRecalled();
+    if (this.isBegun) this.reached = reached ?? this.reached;
+    this.controls.set(values);
+    if (baseline) this.baseline = this.valuesOf(baseline);
+    this.comes = this.baseline;
+    if (this.isBegun) this.stale(true);
+    if (this.isBegun || baseline) this.pictures.want(this.comes ?? values, true);
   }
 
-  wantRecalled() {
-    const [values] = this.recalled;
-    if (values) this.pictures.want(values, true);
+  // The picture of a baseline comes back before that of the controls. Returns whether it is the one
+  // with these *values*.
+  isBaseline(values) {
+    const { comes, pictures: { keyOf } } = this;
+    if (!comes || keyOf(comes) !== keyOf(values)) return false;
+    this.comes = undefined;
+    return true;
   }
 
   keep() {
     const { reached, given, task, passed } = this, { looks } = this.view;
+    const before = this.record?.read(); // another page may have come further
+    const right = Boolean(passed || before?.right);
+    const hints = Math.max(task?.hinted ?? 0, before?.hints ?? 0);
     const said = this.settings(this.controls.values);
-    const judged = task && { right: Boolean(passed), reached, given, hints: task.hinted };
+    const judged = task && { right, reached, given, hints };
     const baseline = this.baseline && this.settings(this.baseline);
     this.record?.write({ said, ...judged, looks, baseline });
   }
@@ -94,7 +104,6 @@ class Explore {
   }
 
   turn(name, rest) {
-    this.recalled = [];
     this.isBegun = true;
     if (rest) this.keep();
     this.view.real = null;
@@ -113,22 +122,20 @@ class Explore {
     this.pictures.want(this.controls.values, true);
   }
 
-  show(scene) {
-    this.refuse("");
-    const recalled = this.recalled.shift();
-    if (this.recalled.length) { // this one was the baseline
-      this.baseline = recalled;
+  show(scene, values) {
+    if (this.isBaseline(values)) {
       this.view.pinned = scene;
-      return this.wantRecalled();
+      return this.pictures.want(this.controls.values, true);
     }
-    if (recalled) this.controls.set(recalled);
+    this.refuse("");
+    this.seen = values;
     if (this.task) this.judge(scene.verdict);
     return this.view.draw(this.formula?.show(scene) ?? scene);
   }
 
   judge(verdict) {
     this.given ??= verdict.goals; // nobody has moved a control yet
-    this.task.judge(verdict, Boolean(this.reached ?? this.isBegun));
+    this.task.judge(verdict, Boolean(this.isBegun));
     const isNew = this.reached && JSON.stringify(verdict.goals) !== JSON.stringify(this.reached);
     this.reached = verdict.goals;
     this.passed ||= verdict.passed;
@@ -136,9 +143,10 @@ class Explore {
   }
 
   // The last good picture stays, and is not to be taken for that of the new values.
-  refuse(text) {
+  refuse(text, values) {
+    if (values && this.isBaseline(values)) return this.pictures.want(this.controls.values, true);
     this.error.textContent = text;
-    this.stale(text !== "");
+    return this.stale(text !== "");
   }
 
   late = () => this.stale(true);
@@ -156,7 +164,9 @@ class Explore {
   }
 
   pin() {
-    this.baseline = this.controls.values;
+    if (!this.view.scene) return; // nothing has run yet
+    this.baseline = this.seen;
+    this.comes = undefined;
     this.view.pinned = this.view.scene;
     this.view.real = null;
     this.view.draw(this.view.scene);
@@ -164,7 +174,7 @@ class Explore {
   }
 
   reset() {
-    Object.assign(this, { recalled: [], baseline: undefined });
+    Object.assign(this, { baseline: undefined, comes: undefined });
     this.view.pinned = JSON.parse(this.model.get("state")).pinned;
     this.view.real = null;
     this.panel.replaceChildren();
@@ -194,6 +204,7 @@ class Explore {
     this.pictures.paused = this.controls.node.inert = isRunning;
     for (const { node } of this.formula?.edges ?? []) node.inert = isRunning;
     this.stopping &&= isRunning;
+    if (!isRunning && this.pictures.wanted) this.pictures.ask(); // it had to wait
     const [text, title] = isRunning ? ["cancel", "Cancel the real run"] : ["run for real", RUN];
     named(this.runButton, title, text);
   }

@@ -31,8 +31,9 @@ class HeatMap {
     this.save = keeping(model, (steps) => steps.forEach((step) => this.light(step)));
     this.record = new Record(model, "heat map", `${across.label}, ${down.label}`);
     const { said = [] } = (!model.get("kept") && this.record.read()) || {};
-    this.before = said.length; // which are lit again one by one
-    for (const square of said) ask({ do: "light", square });
+    const there = said.filter(([x, y]) => this.squares[x]?.[y]); // the map may have been larger
+    this.before = there.length; // which are lit again one by one
+    for (const square of there) ask({ do: "light", square });
   }
 
   key(event) {

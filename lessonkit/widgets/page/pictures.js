@@ -12,7 +12,7 @@ const STILL_FOR = 300; // ms without a new picture, before any is fetched ahead:
 
 class Pictures {
   // *view* has `show` for a picture, `late` for one that takes its time, and `refuse` for what went
-  // wrong.
+  // wrong; the first and the last are told for which values.
   constructor(model, view) {
     Object.assign(this, { model, view, took: 0, last: 0 });
     this.rank = 0; // whose timeline is wanted, where there are several
@@ -41,7 +41,7 @@ class Pictures {
     if (coming) coming.ahead = false;
     else if (known) {
       this.keep(this.newest, known);
-      this.draw(this.newest, known);
+      this.draw(this.newest, values, known);
       this.rested();
     } else if (rest || this.took < SLOW) this.ask();
     else this.timer.start(() => this.ask(), REST);
@@ -60,7 +60,7 @@ class Pictures {
     const values = this.wanted ?? near.find((one) => !this.kept.has(this.keyOf(one)));
     if (!values) return;
     this.wanted = null;
-    this.asked.set(++this.next, { key: this.keyOf(values), ahead });
+    this.asked.set(++this.next, { key: this.keyOf(values), values, ahead });
     send(this.model, { do: "show", id: this.next, values, ...(this.rank && { rank: this.rank }) });
     this.wait();
   }
@@ -83,15 +83,15 @@ class Pictures {
     if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
   }
 
-  draw(key, picture) {
+  draw(key, values, picture) {
     this.drawn = key;
-    this.view.show(picture);
+    this.view.show(picture, values);
   }
 
   hear(message, buffers) {
     const asked = this.asked.get(message.id);
     if (message.about !== "picture" || !asked) return;
-    const { key, ahead } = asked;
+    const { key, values, ahead } = asked;
     this.asked.delete(message.id);
     this.patience.stop();
     this.late.stop();
@@ -105,8 +105,8 @@ class Pictures {
     // Drawn also while newer values wait, for a hand that moves is to see something; but never
     // after them.
     if (!ahead && this.drawn !== this.newest) {
-      if (answer.error) this.view.refuse(answer.error);
-      else this.draw(key, answer);
+      if (answer.error) this.view.refuse(answer.error, values);
+      else this.draw(key, values, answer);
     }
     if (this.wanted) this.ask();
     // A kernel that is mostly free answers a hand immediately.

@@ -36,7 +36,7 @@ function toldChallenge(record) {
   const { right, reached, hints = 0 } = record;
   const outcome = right ? "✓ passed" : "✗ not passed yet";
   const helped = hints ? `${outcome}, with ${counted(hints, "hint")}` : outcome;
-  if (!isTried(record)) return helped;
+  if (!isTried(record) || !reached?.length) return helped; // what raised an error reached no goal
   const goals = reached.map(([met, said]) => `${MARK[met]} ${said}`).join("; ");
   return `${helped}. The last attempt: ${goals}`;
 }

@@ -60,10 +60,11 @@ class View {
     return { ...this.timeline.show };
   }
 
+  // A record of another version may have other names.
   look(looks) {
     const { show } = this.timeline;
-    Object.assign(show, looks);
     Object.keys(show).forEach((name, index) => {
+      show[name] = Boolean(looks?.[name] ?? show[name]);
       this.switches[index].setAttribute("aria-pressed", show[name]);
     });
   }

@@ -18,7 +18,10 @@ function send() {
   const { asked, leading, round } = state;
   for (const [key, record] of records) {
     const { words, when } = record.tries?.at(-1) ?? {}; // words, once the kernel has judged it
-    const news = words ? when : JSON.stringify(record.reached);
+    const { reached, given, right } = record, goals = JSON.stringify(reached);
+    // How a challenge stood at first is nobody's answer, and code that raised has reached no goal.
+    const isTried = reached?.length && (right || goals !== JSON.stringify(given));
+    const news = words ? when : isTried && goals;
     if (!news || socket.sent[key] === news) continue;
     socket.sent[key] = news;
     const of = leading && key === keyOf(asked) ? round : 0;

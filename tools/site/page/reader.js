@@ -43,24 +43,24 @@ function hold(cell, offset = 0) {
   put();
 }
 
-// Once nothing is drawn any more that could move it.
-export const letGo = () => release();
-
 async function cells() {
   while (!panel()?.content?.widgets?.length || !outer()) await soon(50);
   return panel().content.widgets;
 }
 
-// The keys go on from it, too.
-function show(cell, offset) {
-  const { content } = panel();
-  content.activeCellIndex = content.widgets.indexOf(cell);
-  hold(cell, offset);
+let left = null; // the cell that comes back
+
+// Once nothing is drawn any more that could move it. Then the keys go on from there too, unless
+// somebody has chosen a cell meanwhile; before, a question would take that for a cell that was run.
+export function letGo() {
+  const { content } = panel(), place = content.widgets.indexOf(left);
+  release();
+  if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
 async function goToPlace({ id, offset }) {
   const cell = (await cells()).find(({ model }) => model.id === id);
-  if (cell) show(cell, offset);
+  if (cell) hold((left = cell), offset);
 }
 
 // A section is named by its heading, as JupyterLab does; most of them are folded. It comes to the
@@ -70,10 +70,11 @@ export async function goToSection(wanted, offset = 0) {
     const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
     return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
   };
-  const cell = (await cells()).find(isWanted);
+  const cell = (await cells()).find(isWanted), { content } = panel();
   if (!cell) return;
   cell.headingCollapsed = false;
-  show(cell, offset);
+  content.activeCellIndex = content.widgets.indexOf(cell);
+  hold(cell, offset);
 }
 
 // As somebody wanted who followed a link, or as it was left.
