@@ -80,7 +80,9 @@ class Expression:
         if type(value) is tuple:
             parts = [self.argument("", part) for part in value]
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-        if isinstance(value, (per_sample, straggler, Read, Handling)):
+        if isinstance(value, Read):
+            return f"{value.storage!r}.read({self.argument('nbytes', value.nbytes)})"
+        if isinstance(value, (per_sample, straggler, Handling)):
             return repr(value)  # the call that makes it
         return self.function(name, value) if callable(value) else self.value(name, value)
 
@@ -236,9 +238,9 @@ def identifier(wanted: str, otherwise: str) -> str:
     return wanted if is_allowed else otherwise
 
 
-def laid_out(name: str, chain: list[str], width: int = 88) -> str:
-    """Return the assignment of a *chain* to *name*: a line for each call if it is over *width*."""
+def laid_out(name: str, chain: list[str]) -> str:
+    """Return the assignment of a *chain* to *name*: a line for each call if it is too long."""
     whole = f"{name} = {''.join(chain)}"
-    if len(whole) <= width or len(chain) == 1:
+    if len(whole) <= 88 or len(chain) == 1:
         return whole
     return "\n    ".join([f"{name} = (", *chain]) + "\n)"

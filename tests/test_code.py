@@ -277,3 +277,16 @@ def test_a_storage_and_its_cost_stand_in_our_program() -> None:
     files = Dataset.range(3).map(cost=Storage(2.0, streams=1).read(4)).prefetch(1)
     assert benchmark(built(files), 1, 0).duration == benchmark(files, 1, 0).duration
     assert missing(files.code()) == []
+
+
+def size_of_file(number: int) -> int:
+    """The bytes of a file."""
+    return 4 + number
+
+
+def test_a_function_of_sizes_is_named() -> None:
+    files = Dataset.range(3).map(cost=Storage(2.0).read(size_of_file))
+    assert "cap=None).read(size_of_file)" in files.code()
+    compile(
+        Dataset.range(3).map(cost=Storage(2.0).read(lambda _: 4)).code(), "code", "exec"
+    )

@@ -75,6 +75,14 @@ def test_what_is_no_control_is_refused(given: Any) -> None:
         control("a", given)
 
 
+def test_a_slider_has_at_most_a_thousand_steps_and_at_least_one() -> None:
+    assert len(slider(0, 1, 0.001).values) == 1001
+    assert slider(0.005, 0.015, 0.010).values == (0.005, 0.015)
+    for least, most, step in (0, 1.001, 0.001), (0, 1, 5), (0, 1, -1):
+        with pytest.raises(ValueError, match="at most 1000 steps"):
+            slider(least, most, step)
+
+
 @pytest.mark.parametrize("given", [(0.0, inf), (0.0, 1.0, nan), (0, 1e-12, 1e-13)])
 def test_a_slider_needs_ends_and_steps_that_can_be_told_apart(given: Any) -> None:
     with pytest.raises(ValueError, match="slider: must go up in at most 1000 steps"):

@@ -272,6 +272,12 @@ WRONG = [
 ]
 
 
+@pytest.mark.parametrize("text", ["1 / (read - 1)", "round_up(1, 2)"])
+def test_a_formula_without_a_value_at_the_start_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="formula="):
+        Formula(text, in_turn, {"read": 1})
+
+
 @pytest.mark.parametrize("text", WRONG)
 def test_anything_but_arithmetic_on_the_arguments_is_refused_at_once(text: str) -> None:
     with pytest.raises(ValueError, match="formula"):

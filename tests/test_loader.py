@@ -78,6 +78,7 @@ def test_the_error_of_a_start_comes_once_also_after_an_epoch_without_its_worker(
     assert next(passes[1]) == [0]
     with pytest.raises(OSError, match="no disk"):
         next(passes[1])
+    passes[1].close()  # or the next one would have workers of its own
     assert list(passes[2]) == [[0], [1], [2]]
 
 
@@ -209,6 +210,15 @@ def test_two_loops_at_once_over_workers_that_stay_have_workers_each() -> None:
     loader = DataLoader(SAMPLES, 4, num_workers=2, persistent_workers=True)
     pairs = benchmark(Dataset.zip(loader, loader), 2).epochs[1].elements
     assert pairs == [(batch, batch) for batch in benchmark(loader, 1).epochs[0].elements]
+    one = iter(loader)
+    first = next(one)
+    assert [first, *one] == [*loader]
+    one = iter(loader)
+    first, other = (
+        next(one),
+        [*loader],
+    )  # from the first to the last, between two of the other's
+    assert [first, *one] == other
 
 
 @pytest.mark.parametrize("name", ["collate", "transfer"])

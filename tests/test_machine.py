@@ -1,6 +1,7 @@
 """What a pipeline that leaves numbers open gets from the machine it runs on."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,12 @@ def test_an_untuned_map_makes_as_many_calls_as_there_are_cores(cores: int) -> No
     ]
     untuned, explicit = (benchmark(dataset, machine=Machine(cores)) for dataset in maps)
     assert untuned.duration == explicit.duration
+
+
+@pytest.mark.parametrize("cores", [0, -1, "two"])
+def test_a_step_holds_some_cores(cores: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="step_cores="):
+        Machine(4, cores)
 
 
 def test_an_untuned_prefetch_has_one_place() -> None:

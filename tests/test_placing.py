@@ -233,3 +233,5 @@ def test_a_question_that_can_not_be_asked_says_so() -> None:
         question(ArtificialDataset(read=0.01001))
     with pytest.raises(ValueError, match="there must be one pipeline"):
         predict("?", NAIVE, AHEAD, place=STAGES)
+    with pytest.raises(ValueError, match="there must be one pipeline"):
+        predict("?", choices=["a"], answer=lambda: "a", place=STAGES)

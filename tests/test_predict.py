@@ -43,6 +43,17 @@ def test_a_known_misconception_gets_its_own_sentence_and_not_the_run() -> None:
     }
 
 
+def test_what_is_refused_changes_nothing() -> None:
+    said = Said(question())
+    said.ask({"do": "commit", "said": 105, "sure": 0})
+    assert (
+        said.ask({"do": "commit", "said": 150, "sure": 99, "anew": True})[0]["about"]
+        == "error"
+    )
+    about, _ = said.ask({"do": "commit", "said": 210, "sure": 2})
+    assert [text for text, *_ in about["tries"]] == ["105 ms", "210 ms"]
+
+
 def test_any_other_answer_is_told_the_direction() -> None:
     said = Said(question())
     assert (

@@ -75,7 +75,7 @@ def test_a_map_that_is_called_cache_keeps_nothing() -> None:
 def test_each_span_and_event_knows_its_operator_and_role() -> None:
     dataset = ArtificialDataset(2).map(cost=0.001, num_parallel_calls=1).cache().prefetch(1)
     trace = benchmark(dataset, 1, load=0.001)
-    assert {(span.stage, span.operator, span.role) for span in trace.work} == {
+    assert {(span.stage, span.stage.operator, span.role) for span in trace.work} == {
         ("Open", 0, "open"),
         ("Read", 0, "read"),
         ("Map", 1, "call"),
@@ -83,7 +83,7 @@ def test_each_span_and_event_knows_its_operator_and_role() -> None:
         ("Train", -1, "train"),
     }
     assert {
-        (span.stage, span.operator, span.role) for span in trace.spans if span.is_wait
+        (span.stage, span.stage.operator, span.role) for span in trace.spans if span.is_wait
     } == {
         ("Train", -1, "train"),
         ("Prefetch", 3, "fill"),
@@ -106,7 +106,9 @@ def test_what_a_function_makes_belongs_to_the_operator_that_calls_it() -> None:
 
     trace = benchmark(Dataset.range(2).interleave(file, 2).prefetch(1), 1)
     inside = {
-        (span.stage, span.operator) for span in trace.work if span.stage.position.inside
+        (span.stage, span.stage.operator)
+        for span in trace.work
+        if span.stage.position.inside
     }
     assert inside == {("Open", 1), ("Read", 1), ("Map", 1)}
     assert [buffer for *_, buffer in plumbing(trace)] == [-1, -1, 0, -1]

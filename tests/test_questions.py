@@ -220,3 +220,9 @@ def test_what_runs_many_times_runs_on_the_virtual_clock(
 def test_a_prefetch_without_places_is_given_one() -> None:
     changes = {advice.change for advice in advise(ArtificialDataset(6).prefetch(0))}
     assert "prefetch(1) in place of prefetch(0)" in changes
+
+
+def test_a_prefetch_is_not_advised_in_place_of_itself() -> None:
+    for size in AUTOTUNE, 1:
+        changes = {advice.change for advice in advise(ArtificialDataset(20).prefetch(size))}
+        assert "prefetch(1) in place of prefetch(1)" not in changes

@@ -194,6 +194,7 @@ def test_where_little_can_be_saved_it_says_stop_and_nothing_else(
     assert str(found).startswith("Step-bound: the loader keeps up with the step. Stop here")
     assert len(str(found).splitlines()) == 2
     assert found.changes == [] == found.rows()
+    assert found.picture
 
 
 def test_runs_that_differ_by_more_than_the_effect_tell_nothing(

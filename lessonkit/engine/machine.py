@@ -26,8 +26,10 @@ class Machine:
     step_cores: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        # Of NumPy's, Python's
+        # A number of NumPy's becomes Python's
         object.__setattr__(self, "cores", check.integer("cores", self.cores, least=1))
+        if self.step_cores is not None:
+            check.amount("step_cores", self.step_cores, "cores", "more than 0")
 
 
 FOUR_CORES = Machine()  # where no other is named
@@ -104,7 +106,9 @@ class WorkerInfo(NamedTuple):
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Return in which worker of a `DataLoader` a function runs; None in the main process.
+    """Return in which worker of a `DataLoader` a function runs.
+
+    It is None in the main process, and in a function that only tells something, such as a cost.
 
     >>> from lessonkit import Dataset, DataLoader
     >>> def mine(number):

@@ -1,7 +1,6 @@
 """The words that operators are written with, on either clock.
 
-`Run` has three parts: what any operator may use; what only processes use, that is a loader with its
-workers (`engine/workers/`); and what the two clocks do differently.
+`Run` has two parts: what any operator may use, and what the two clocks do differently.
 
 Operators are coroutines. They wait for a condition (`Run.until`), spend time
 (`Run.spend`), call a learner's function (`Run.apply`) and start helpers
@@ -398,10 +397,6 @@ class Run(ABC):
         """Note that the helper *task* has ended."""
         task.done = True
         self.tasks.discard(task)
-
-    # ---- for processes: a loader and its workers ----
-    # They use `record_span` and `call_without_lock` as well, `process` of a task, and
-    # `leftovers`.
 
     # ---- what the two clocks do differently ----
 

@@ -6,7 +6,6 @@ look at the others.
 
 from __future__ import annotations
 
-import math
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -205,7 +204,7 @@ class Storage:
     @property
     def most(self) -> float:
         """The bytes per second that one stream can have."""
-        return min(self.bandwidth, self.cap or math.inf)
+        return min(self.bandwidth, self.cap or inf)
 
 
 @dataclass(frozen=True)
@@ -246,7 +245,7 @@ class StorageStreams(Fluid):
     def __init__(self, run: Any, storage: Storage) -> None:
         super().__init__(run)
         self.storage = storage
-        self.streams = Resource(run, self.place, storage.streams or math.inf, self.reason)
+        self.streams = Resource(run, self.place, storage.streams or inf, self.reason)
 
     def rate(self) -> float:
         storage = self.storage

@@ -103,12 +103,10 @@ class Threads(Run):
         self.lock = threading.Lock()
         self.origin = time.perf_counter_ns()
         self.stop = stop or threading.Event()
-        self.sleeping: list[
-            tuple[int, int, ThreadTask]
-        ] = []  # a heap of helpers without a thread
-        self.slept = (
-            0  # sleeps so far: among equal times, the first to fall asleep wakes first
-        )
+        # A heap of helpers without a thread
+        self.sleeping: list[tuple[int, int, ThreadTask]] = []
+        # Sleeps so far: among equal times, the first to fall asleep wakes first
+        self.slept = 0
         self.stood_still = 0  # the end of the last time in which these helpers stood still
         self.pid = current.pid
 
@@ -211,7 +209,7 @@ class Threads(Run):
     def call(
         self, function: Callable[..., Any], stage: Name, element: Element, log: WorkLog
     ) -> Any:
-        """Run *function* and take the time that it took."""
+        """Run *function*; the task is due later by the time that this took."""
         task = self.current
         task.call_stage = stage
         task.element = element
@@ -225,7 +223,7 @@ class Threads(Run):
             took = task.call_took
             if took > LATE:  # too long to be behind still
                 self.stood_still = began + took
-                task.due = task.due + task.lag
+                task.due += task.lag
                 task.lag = 0
             task.due += took
             if took >= VISIBLE and not (task.call_worked or log):

@@ -177,10 +177,9 @@ class Span(NamedTuple):
     """A stretch of time in which one task worked or waited.
 
     *start* and *end* are in seconds; the clock's own whole nanoseconds are *start_ns* and *end_ns*.
-    *operator* is the step of the description that it belongs to, as `walk` counts them, -1 for the
-    training loop; *role* is open, read, call, fill, load or train. *cause* is the index of the span
-    that decided when this one could start, or -1. The *place* of a wait is
-    the buffer or the resource that it waited for.
+    *role* is open, read, call, fill, load or train. *cause* is the index of the span that decided
+    when this one could start, or -1. The *place* of a wait is the buffer or the resource that it
+    waited for.
     """
 
     stage: Name
@@ -202,10 +201,6 @@ class Span(NamedTuple):
     @property
     def end(self) -> float:
         return self.end_ns / NS
-
-    @property
-    def operator(self) -> int:
-        return self.stage.operator
 
     @property
     def role(self) -> str:
@@ -277,7 +272,7 @@ class Trace:
 
     @cached_property
     def spans(self) -> list[Span]:
-        """Every span, in the order in which they ended.
+        """Every span, in the order in which it was recorded.
 
         Raises ValueError if one has a later span as its cause: a chain of causes might have no end.
         """
@@ -325,7 +320,7 @@ class Trace:
 
     @property
     def per_sample(self) -> float:
-        """Seconds for each sample, in all."""
+        """The seconds per sample, in all; ValueError without samples."""
         if not self.samples:
             raise ValueError(
                 "no element reached the training loop: there is no time per sample"
@@ -345,7 +340,7 @@ class Trace:
 
     @property
     def rate(self) -> str:
-        """How many samples or steps it took what time, in words."""
+        """How many samples or steps there were, and how long they took, in words."""
         count, unit = self.counts
         words = f"{counted(count, unit)} in {milliseconds(self.duration)}"
         each = f", {milliseconds(self.duration / count)} per {unit[:-1]}" if count else ""

@@ -173,9 +173,8 @@ class Loop:
                 "resume: this state is of another pipeline, or of one that was changed since, "
                 "or of a machine with more or fewer cores"
             )
-        self.skip = (
-            resume.after if resume else 0
-        )  # elements that are made again, and let go
+        # Elements that are made again, and let go
+        self.skip = resume.after if resume else 0
         shared = (
             machine,
             NodeStates(fixed_seed=True),
@@ -344,7 +343,7 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
 
     dataset: the pipeline; with *ranks* a function that makes the pipeline of a rank, by its number.
     num_epochs: how often the loop goes through the pipeline.
-    train: the cost of a step; 10 ms if neither it nor *step* is given.
+    train: the cost of a step; 10 ms if it is not given and no *step* takes its place.
     load: the cost of copying an element to the accelerator before the step.
     clock: "virtual", on which a run takes no time and is the same each time, or "real".
     machine: the machine on which the pipeline runs.
@@ -367,8 +366,8 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
         for all when the slowest has trained; an all-reduce is part of *train*. This is a model,
         on the virtual clock alone, without *queue* and *resume*; the result is `Ranks`.
 
-    Raises TypeError or ValueError if an argument cannot be, if the pipeline never ends, or if
-    *resume* is a state of another pipeline.
+    Raises TypeError or ValueError for an argument that is not allowed, ValueError if the pipeline
+    never ends or *resume* is a state of another one, and StuckError if nothing can go on.
 
     >>> from lessonkit import ArtificialDataset
     >>> benchmark(ArtificialDataset())

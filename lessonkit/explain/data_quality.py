@@ -20,14 +20,10 @@ def data_quality(trace: Trace) -> tuple[str, ...]:
     [(), ('epochs blur',)]
     """
     root, who = trace.dataset.node, trace.identities
-    samples = [
-        [
-            (who[one].instance, who[one].sample)
-            for key in epoch.keys
-            for one in trace.members(key)
-        ]
-        for epoch in trace.epochs
-    ]
+    samples = []
+    for epoch in trace.epochs:
+        members = chain.from_iterable(map(trace.members, epoch.keys))
+        samples.append([(who[one].instance, who[one].sample) for one in members])
     by_epoch = [passes(epoch) for epoch in samples]
     frozen, each_pass = what_is_frozen(root), [*chain.from_iterable(by_epoch)]
     objections = {

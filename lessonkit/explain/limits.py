@@ -180,10 +180,8 @@ class Needs:
             yield "source" if 2 * read >= way else "slowest sample", way + training[key]
         for storage, times in self.storage_reads.items():
             # Each as if alone: the first byte, and then its bytes
-            first, share = (
-                round(storage.first_byte * NS),
-                storage.most / storage.bandwidth,
-            )
+            first = round(storage.first_byte * NS)
+            share = storage.most / storage.bandwidth
             streamed = round(share * sum(time - first for time in times))
             yield "storage", first + streamed + least
         for (name, _, most), jobs in self.jobs.items():

@@ -130,10 +130,9 @@ def of_buffers(node: Node) -> Iterator[Change]:
     """Put a prefetch or a cache after *node*; make a prefetch that is there deeper."""
     if node.method == "prefetch":
         now = abs(node.arguments["buffer_size"])  # AUTOTUNE is -1 and begins with 1
-        sizes = [times * (now or 1) for times in DEEPER]
-        yield from more(
-            node, "buffer_size", sizes, "prefetch({})" + f" in place of prefetch({now})"
-        )
+        sizes = [times * now for times in DEEPER[1:]] if now else DEEPER
+        words = f"prefetch({{}}) in place of prefetch({now})"
+        yield from more(node, "buffer_size", sizes, words)
         return
     yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
     if node.method != "cache":

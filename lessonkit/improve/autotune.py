@@ -174,10 +174,8 @@ class Search:
         if setting not in self.tried:
             self.tried[setting] = self.run(setting)
         took = self.tried[setting]
-        excess, time = (
-            max(0, took.memory - self.memory),
-            max(took.per_sample, self.enough),
-        )
+        excess = max(0, took.memory - self.memory)
+        time = max(took.per_sample, self.enough)
         return excess, time, took.calls, took.memory, sum(setting)
 
     def why(self, one: Setting, other: Setting) -> str:

@@ -378,7 +378,7 @@ def load_job(path: str | Path | IO[Any]) -> Job:
 
 def of_our_classes(told: dict[str, Any]) -> Any:
     """Return the object that has just the fields *told*, else *told*, with numbers as keys."""
-    for kind in (Handling, OnDevice, StepNumbers, JobNumbers, Job):
+    for kind in (OnDevice, StepNumbers, JobNumbers, Job):
         if told.keys() == {field.name for field in fields(kind)}:
             return kind(**told)
     return {int(key) if key.isdigit() else key: value for key, value in told.items()}

@@ -229,9 +229,8 @@ def longer(part: str, run: Watch, usual: Watch, size: int) -> float:
     Its batches are *size* times as large.
     """
     same = usual.batches[: size * len(run.batches)]
-    return mean_of(part, run.batches[: len(same) // size or 1]) / max(
-        1e-9, mean_of(part, same)
-    )
+    batches = run.batches[: len(same) // size or 1]
+    return mean_of(part, batches) / max(1e-9, mean_of(part, same))
 
 
 def start(runs: list[Watch]) -> tuple[float, float]:

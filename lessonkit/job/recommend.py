@@ -213,14 +213,14 @@ class Recommendation:
         return f"{words}."
 
     def asked(self) -> list[TableRow]:
-        """Return at most ten forecasts that a user would ask for, the best first.
+        """Return at most ten forecasts that a user would ask for: the job as it is, then the best.
 
         They are the job as it is, with other numbers of workers, with the changes, at its best,
         and with a longer queue, which is often tried and saves nothing.
         """
         asked: list[Settings] = [{"num_workers": workers} for workers in (1, 2, 4, 8)]
         asked += [change.settings for change in self.changes]
-        asked += [{}, self.table[1].settings, {"prefetch_factor": 4}]
+        asked += [*(row.settings for row in self.table[:2]), {"prefetch_factor": 4}]
         return [row for row in self.table if row.settings in asked][:10]
 
     def rows(self) -> Sequence[tuple[str, ...]]:

@@ -29,16 +29,10 @@ ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
 SIZE, SMALL = 9.5, 8.5  # points: of titles and names, and of all other text
 
 Look = dict[str, Any]  # keywords of matplotlib
-PALE: Look = {
-    "facecolor": "#f3f5f7",
-    "edgecolor": "#a4acb6",
-    "linewidth": 0.6,
-}  # of waits
-CARD: Look = {
-    "facecolor": PAPER,
-    "edgecolor": "none",
-    "pad": 1,
-}  # of text that hides lines
+# Of waits
+PALE: Look = {"facecolor": "#f3f5f7", "edgecolor": "#a4acb6", "linewidth": 0.6}
+# Of text that hides lines
+CARD: Look = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
 
 
 class Panel(NamedTuple):

@@ -157,9 +157,9 @@ class Timeline:
             write_text(axes, start, 0.09, text, size=8, color=QUIET)
 
 
-def cut(stage: str, most: int = 24) -> str:
-    """Cut off a name of more letters than *most*, which would leave no room for the bars."""
-    return stage if len(stage) <= most else f"{stage[: most - 1]}…"
+def cut(stage: str) -> str:
+    """Cut off a long name, which would leave no room for the bars."""
+    return stage if len(stage) <= 24 else f"{stage[:23]}…"
 
 
 # ---- several ranks ----

@@ -67,7 +67,7 @@ def challenge(
 
     With a *pipeline* function, and *controls* for its arguments as in `explore`, each step
     of a control is judged right away. Without one, the result has a method `check`,
-    which judges the learner's own pipeline function. Raise TypeError or ValueError as
+    which judges the learner's own pipeline function. Raises TypeError or ValueError as
     `explore` does.
     """
     task = ChallengeTask(text, tuple(goals), tuple(hints))

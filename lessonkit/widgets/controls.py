@@ -79,16 +79,23 @@ def slider(
 
     *unit* is written after its values, in the singular after a 1. *label* stands before it;
     without one, the name of the argument. It starts in the middle if the argument has no
-    default. Raise ValueError if it has no steps, or more than 1,000.
+    default. Raises ValueError if it has no steps, or more than 1,000.
     """
     are_numbers = all(map(is_number, (least, most, step)))
-    if not are_numbers or not 0 < most - least < 1000 * step or not round(step, 9):
+    # A thousandth of a step more or less is due to floats
+    if (
+        not are_numbers
+        or not 0.999 * step <= most - least <= 1000.001 * step
+        or not round(step, 9)
+    ):
         wrong = shortened(f"{least} to {most} in steps of {step}")
         raise ValueError(f"slider: must go up in at most 1000 steps, not from {wrong}")
-    steps = int((most - least) / step + 1e-9)
+    steps = int((most - least) / step + 0.001)
     values = [round(least + number * step, 9) for number in range(steps + 1)]
     texts = [worded(value, unit) for value in values]
-    return Control("range", tuple(values), tuple(texts), steps // 2, label=label)
+    return Control(
+        "range", tuple(values), tuple(texts), (len(values) - 1) // 2, label=label
+    )
 
 
 def seconds(least: float, most: float, step: float, *, label: str = "") -> Control:
@@ -103,7 +110,7 @@ def cards(**steps: Callable[..., Any]) -> Control:
     """Put functions on cards whose order the learner changes.
 
     The pipeline function gets a list of them. *steps* has them by the names on their cards.
-    Raise ValueError for fewer than two.
+    Raises ValueError for fewer than two.
     """
     if len(steps) < 2:
         raise ValueError("cards: there must be two or more, to have an order")
@@ -113,7 +120,7 @@ def cards(**steps: Callable[..., Any]) -> Control:
 def controls_of(pipeline: Callable[..., Any], wanted: Values) -> dict[str, Control]:
     """Make the controls *wanted* of a function, which start at the defaults of its arguments.
 
-    Raise TypeError if the function has no such argument, ValueError if its default is none
+    Raises TypeError if the function has no such argument, ValueError if its default is none
     of the values.
     """
     parameters = inspect.signature(pipeline).parameters
@@ -142,7 +149,7 @@ def started(fresh: Control, default: Any) -> Control:
 def control(name: str, given: Any) -> Control:
     """Make the control of the argument *name* that is *given*, or that an abbreviation stands for.
 
-    Raise TypeError if it is none.
+    Raises TypeError if it is none.
 
     >>> control("calls", (1, 4)).texts
     ('1', '2', '3', '4')

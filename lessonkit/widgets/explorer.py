@@ -48,7 +48,7 @@ class Explore(Page):
     (least, most), (least, most, step), a list, a dictionary of texts and values, True or
     False; or it is a `slider`, `seconds` or `cards`. It starts at the argument's default.
 
-    Raise TypeError for what is none of these, ValueError for a control without values, for
+    Raises TypeError for what is none of these, ValueError for a control without values, for
     a default that is none of them, or for a formula that has no value. An error in
     *pipeline* is shown instead of a run.
     """
@@ -104,7 +104,7 @@ class Explore(Page):
         one that raises, or takes more than 2 s, the file says so, as this view does. An address
         such as `workers.html#workers=4` opens it there. Print how large it is.
 
-        Raise ValueError for cards, and for more than 500 settings.
+        Raises ValueError for cards, and for more than 500 settings.
         """
         path = Path(path)
         path.write_text(by_itself(self, path.suffix, title, caption), "utf-8")
@@ -245,7 +245,7 @@ def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
     """Show the run of the `Dataset` *dataset*, and below it that of another one if it is *pinned*.
 
     *options* are keywords of `benchmark`. With *ranks* among them, *dataset* is a function
-    that makes the pipeline of a rank. Raise TypeError if it is neither.
+    that makes the pipeline of a rank. Raises TypeError if it is neither.
     """
     if not isinstance(dataset, Dataset) and "ranks" not in options:
         raise TypeError(

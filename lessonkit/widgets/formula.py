@@ -47,7 +47,10 @@ class Formula:
         self.text = ast.unparse(self.body)
         parameters = inspect.signature(pipeline).parameters.values()
         self.fixed = {one.name: one.default for one in parameters if is_number(one.default)}
-        self.value(start)
+        try:
+            self.value(start)
+        except (ArithmeticError, TypeError) as error:
+            raise ValueError(f"formula={text!r}: {error}") from None
 
     def spec(self, controls: dict[str, Control]) -> Json:
         """Return what the page has to know.

@@ -50,7 +50,7 @@ class Goal:
 
     *name* says what is measured. *measure* is a function of the `Attempt` that gives the
     number, and *text* one that writes it. Where no number says what is wrong, *measure* may
-    do so in words; *zero* says the goal where it allows none. Raise ValueError if there is
+    do so in words; *zero* says the goal where it allows none. Raises ValueError if there is
     no target, or if there are two.
     """
 
@@ -216,7 +216,7 @@ def same_job(other: Dataset, **options: Any) -> Goal:
     """Ask for the job that the pipeline *other* does, run with these *options* of `benchmark`.
 
     The options must be equal, the elements of an epoch the same in any order, and each
-    stage must do no less work for them. Raise TimeoutError or ValueError if a run of
+    stage must do no less work for them. Raises TimeoutError or ValueError if a run of
     *other* is too much to look at.
     """
     # Now, and not at the first attempt: names that its functions use may be changed until then.

@@ -111,7 +111,7 @@ def in_time(
 ) -> Returned:
     """Return what *function* returns; stop it after *seconds*, or MOST_SECONDS, or if *cancelled*.
 
-    Raise TimeoutError then, whose sentence begins with *what*, and ValueError if it wants
+    Raises TimeoutError then, whose sentence begins with *what*, and ValueError if it wants
     to end Python. Where no thread can start, as in a browser, nothing is stopped. A kernel runs
     cells on its main thread; it may answer the page's questions on others. This is no context
     manager, for an interrupt could come between its own code and the body.
@@ -167,7 +167,7 @@ class PipelineRun(NamedTuple):
     def simulate(self, rank: int = 0) -> Trace:
         """Run it on the virtual clock; of several ranks return the trace of *rank*, or the last.
 
-        Raise TimeoutError, or ValueError if the run has more than 200,000 spans.
+        Raises TimeoutError, or ValueError if the run has more than 200,000 spans.
         """
         options = dict(self.options)
         count = options.get("ranks", 1)
@@ -188,7 +188,7 @@ def pipeline_run(returned: Any) -> PipelineRun:
     """Take what a pipeline function *returned*, a `Dataset` or one and options.
 
     With *ranks* among the options, it is a function that makes the pipeline of a rank, by its
-    number. Raise TypeError if it is something else.
+    number. Raises TypeError if it is something else.
     """
     is_pair = isinstance(returned, tuple) and len(returned) == 2
     dataset, options = returned if is_pair else (returned, {})

@@ -128,7 +128,7 @@ class ParallelInterleave(Interleave):
     def prepare(self) -> None:
         super().prepare()
         calls = self.num_parallel_calls
-        if calls in (None, AUTOTUNE):
+        if calls == AUTOTUNE:
             calls = self.run.machine.cores
         self.readers = min(calls, self.cycle)
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file

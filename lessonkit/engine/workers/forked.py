@@ -20,7 +20,7 @@ from lessonkit.engine.trace import Recorder, rows
 
 from .worker import BatchMaker, Indices, Worker, caught
 
-OPEN, STOP = "open", "stop"  # what a process is asked for beside the indices of a batch
+REOPEN, STOP = "open", "stop"  # what a process is asked for beside the indices of a batch
 CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
 
 
@@ -98,7 +98,7 @@ class ForkedWorker(Worker):
         """Leave that to the process."""
 
     def open(self) -> None:
-        self.ask(OPEN)
+        self.ask(REOPEN)
 
     def ask(self, what: Any) -> Any:
         """Ask the process for *what*, without the run's lock."""

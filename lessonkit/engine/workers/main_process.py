@@ -172,7 +172,7 @@ class LoaderWithWorkers(Loader):
         if self.kept and self.kept.elements is None:
             await self.fill_cache()
         # Two loops at the same time: this one has workers of its own
-        if self.state.workers and self.state.is_at_work:
+        if self.state.is_at_work:
             self.state = LoaderState()
         state = self.state
         new = Worker

@@ -68,9 +68,8 @@ class BatchMaker:
     """
 
     stream: Any = None  # the pipeline, once it is open
-    asked: Indices = (
-        None  # if samples can be asked for: the number of the next, or of several
-    )
+    # If samples can be asked for: the number of the next, or of several
+    asked: Indices = None
     exhausted = False  # an iterable has no more samples
     failed: Exception | None = None  # what `prepare` raised, until the next batch
 
@@ -156,7 +155,8 @@ class BatchMaker:
         else:
             stream = self.stream
             is_one = self.one_call or loader.batch_size is None
-            for self.asked in [indices] if is_one else indices:
+            for asked in [indices] if is_one else indices:
+                self.asked = asked  # for the stream
                 parts.append(await stream.next())
         return await self.collated(parts)
 

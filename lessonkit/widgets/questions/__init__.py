@@ -49,15 +49,15 @@ def predict(
     an argument, and the learner draws what *answer* gives for each value; without it, the time
     per sample. In *wrong* are curves, or functions of the traces that give one.
 
-    Raise ValueError if there is no pipeline and this is no vote; if there is more than one to
+    Raises ValueError if there is no pipeline and this is no vote; if there is not one to
     place or draw; if an answer is none of the *choices*; or if there are no such stages, values
-    or steps. Raise TypeError if something is no pipeline.
+    or steps. Raises TypeError if something is no pipeline.
     """
     if not (pipelines or (choices and answer)):
         raise ValueError(
             "predict: there must be a pipeline to run, or choices and an answer"
         )
-    if (place or draw) and len(pipelines) > 1:
+    if (place or draw) and len(pipelines) != 1:
         raise ValueError(
             "predict: there must be one pipeline, to place its bars or to draw its curve"
         )

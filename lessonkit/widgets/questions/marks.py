@@ -107,7 +107,7 @@ class Placing(Marks):
     """A question whose answer is when each bar of the *stages* begins in the run *trace*.
 
     *wrong* has pairs: the run that a misconception would be, and the sentence that explains
-    it. Raise ValueError if the run has no such stage, or if its axis would have too many steps.
+    it. Raises ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
     sides = "begins before", "begins after"
@@ -210,7 +210,7 @@ class Drawing(Marks):
     """A question whose answer is a number for the run with each of the *values* of *knob*.
 
     *traces* are these runs, *right* is the curve, and *wrong* has curves. The first value is
-    given. Raise ValueError if a curve has no number for a value.
+    given. Raises ValueError if a curve has no number for a value.
     """
 
     sides = "gives less than", "gives more than"

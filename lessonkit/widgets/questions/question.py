@@ -53,9 +53,10 @@ class Question(Page):
     def commit(self, said: Any, sure: Any, anew: bool = False) -> None:
         """Judge an answer, the first one if the learner begins *anew*, and tell the page."""
         right, shown, answer = self.judge(said)
+        made = [shown, SURE.value(sure), right]
         if anew:
             self.tries.clear()
-        self.tries.append([shown, SURE.value(sure), right])
+        self.tries.append(made)
         self.tell("verdict", answer, right=right, tries=self.tries)
 
     def judge(self, said: Any) -> Judgement:
