@@ -99,7 +99,7 @@ def test_memory_is_a_limit_and_the_reason_says_so() -> None:
     slow = ArtificialDataset(40, read=read, nbytes=1000).prefetch(AUTOTUNE)
     assert (found(slow), found(slow, memory=2500)) == ([4], [2])
     assert autotune(slow, memory=2500).reason.endswith(
-        "what is faster does not fit into 2.5 kB"
+        "faster settings do not fit into 2.5 kB"
     )
 
 

@@ -215,5 +215,5 @@ class Search:
                 reasons.append(f"{name} has its largest number")
         tight = [one for one in self.tried.values() if one.memory > self.memory]
         if any(one.seconds < took.seconds / self.as_fast for one in tight):
-            reasons.append(f"what is faster does not fit into {size(self.memory)}")
+            reasons.append(f"faster settings do not fit into {size(self.memory)}")
         return "; ".join(reasons)
