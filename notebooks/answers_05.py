@@ -145,8 +145,8 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        "The samples of a batch share one call, and training leaves 0.9 ms per sample for it. A "
-        "call of 2 ms needs 2.2 samples, and a call of 20 ms needs 22.2. So 3 and 23 are enough."
+        "The samples of a batch share one call, and training leaves 0.9 ms per sample for it. "
+        "A call of 2 ms needs 2.2 samples, one of 20 ms needs 22.2: 3 and 23 are enough."
     )
     choices = sorted([right, *dict(wrong)])
     return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

@@ -170,7 +170,7 @@ PAGES: dict[str, list[Claim]] = {
         ("limit of 6.5", lambda: [ms(mapped(FILE)) / ms(Dataset.range(3))])
     ],
     "docs/teaching/05.md": [
-        ("So 3 and 23 are enough", lambda: [keeps_up(2), keeps_up(20)]),
+        ("3 and 23 are enough", lambda: [keeps_up(2), keeps_up(20)]),
         (
             "230 and 390 ms",
             lambda: [ms(FILE.map(**HEAVY)), ms(FILE.batch(3).map(**HEAVY), train=EACH)],
