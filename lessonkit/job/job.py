@@ -144,7 +144,7 @@ class Job:
         factor = between(step.unexplained, setting["num_workers"])
         parts = ("make", "step", "take")
         make, longer, take = (factor * self.grown(setting, part) for part in parts)
-        fetch, workers = waiting_and_working(0, known.alone * make), dict[str, Any]()
+        fetch, workers = waiting_and_working(0, step.alone * make), dict[str, Any]()
         if setting["num_workers"]:
             fetch = waiting_and_working(known.waits * make, known.works * make)
             workers = {name: setting[name] for name in OF_WORKERS}

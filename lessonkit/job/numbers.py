@@ -23,12 +23,14 @@ READY_FOR = 0.002
 class StepNumbers:
     """The *seconds* of a step with one number of threads, and how many *cores* it holds.
 
+    Without workers, the loop takes *alone* for each batch: to collate one may use threads as well.
     By the number of workers beside the step, *unexplained* has the factor by which real runs
     took longer than the model, and *missed* the share by which they still differ from it.
     """
 
     seconds: float
     cores: float
+    alone: float
     unexplained: dict[int, float] = field(default_factory=lambda: {0: 1.0})
     missed: dict[int, float] = field(default_factory=lambda: {0: 0.0})
 
@@ -42,8 +44,8 @@ class StepNumbers:
 class JobNumbers:
     """What the model of a loader needs to know of a job, in seconds unless it says otherwise.
 
-    Without workers, the loop takes *alone* for each batch. A worker *waits* and *works* for
-    each batch, for its *first* one longer, and the loop needs *take* for a batch that is ready.
+    A worker *waits* and *works* for each batch, for its *first* one longer, and the loop needs
+    *take* for a batch that is ready.
     The *start* of a worker takes time in the loop, and from there until it works. *noise* is the
     share by which the same run differed from itself. *totals* are the samples of an epoch
     of an iterable (a *stream*), by the number of workers. *nbytes* is the size of a batch.
@@ -52,7 +54,6 @@ class JobNumbers:
     """
 
     cores: int
-    alone: float
     waits: float
     works: float
     first: float
@@ -93,7 +94,6 @@ def measure_numbers(
     first = median(batch.make for run in alike for batch in run.firsts())
     numbers = JobNumbers(
         cores=cores,
-        alone=mean_of("load", alone.batches),
         waits=waits,
         works=max(0.0, make - waits),
         first=max(0.0, first - make),
@@ -159,15 +159,15 @@ def runs_beside_workers(
 
 def step_numbers(subject: Subject, alone: Watch) -> StepNumbers:
     """Return the numbers of a step, from a run without workers."""
+    load = mean_of("load", alone.batches)
     if subject.device:  # waiting for room in the queue is not step time
-        return StepNumbers(subject.device.launch, 0.0)
+        return StepNumbers(subject.device.launch, 0.0, load)
     batches = alone.batches[1:] or alone.batches
     core = sum(batch.step_core for batch in batches)
     cores = core / max(1e-9, sum(batch.step for batch in batches))
     # A step on a device launches from one thread; others only wait busily for what comes
-    return StepNumbers(
-        mean_of("step", batches), min(1.0, cores) if subject.synchronise else cores
-    )
+    cores = min(1.0, cores) if subject.synchronise else cores
+    return StepNumbers(mean_of("step", batches), cores, load)
 
 
 def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
