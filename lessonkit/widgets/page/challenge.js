@@ -78,7 +78,7 @@ class Outcome {
       dataset.given = JSON.stringify(given);
       if (right) dataset.solved = "";
     }
-    task.judge(verdict, JSON.stringify(reached) !== JSON.stringify(given));
+    task.judge(verdict, isTried({ reached, given }));
     el.append(div("lk-card-of", task.said, task.goals));
     if (!scene) return;
     new View(model).showIn(el, scene);

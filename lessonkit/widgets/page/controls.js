@@ -15,7 +15,7 @@ class Controls {
   }
 
   set(values) {
-    this.values = { ...values }; // whoever has the old ones keeps them
+    this.values = { ...values }; // the start and a baseline keep the old ones
     for (const { name } of this.specs) this.fields[name](values[name]);
   }
 

@@ -73,8 +73,8 @@ class Explore {
   }
 
   // The picture of a baseline comes back before that of the controls. Returns whether it is the one
-  // with these *values*.
-  isBaseline(values) {
+  // with these *values*, which is then no longer awaited.
+  takeBaseline(values) {
     const { comes, pictures: { keyOf } } = this;
     if (!comes || keyOf(comes) !== keyOf(values)) return false;
     this.comes = undefined;
@@ -123,7 +123,7 @@ class Explore {
   }
 
   show(scene, values) {
-    if (this.isBaseline(values)) {
+    if (this.takeBaseline(values)) {
       this.view.pinned = scene;
       return this.pictures.want(this.controls.values, true);
     }
@@ -144,7 +144,7 @@ class Explore {
 
   // The last good picture stays, and is not to be taken for that of the new values.
   refuse(text, values) {
-    if (values && this.isBaseline(values)) return this.pictures.want(this.controls.values, true);
+    if (values && this.takeBaseline(values)) return this.pictures.want(this.controls.values, true);
     this.error.textContent = text;
     return this.stale(text !== "");
   }

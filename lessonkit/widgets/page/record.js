@@ -36,6 +36,9 @@ function allRecords(folder) {
   }
 }
 
+// How the goals of a challenge stood before anything was done is nobody's attempt.
+const isTried = ({ reached, given }) => JSON.stringify(reached) !== JSON.stringify(given);
+
 class Record {
   constructor(model, kind, question) {
     const { path = decodeURI(location.pathname) } = model.widget_manager?.context ?? {};

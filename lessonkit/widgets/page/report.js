@@ -11,8 +11,6 @@ function reportOf(folder, name = "") {
   return { schema: SCHEMA, name, when: new Date().toISOString(), records };
 }
 
-// How the goals of a challenge stood before anything was done is nobody's attempt.
-const isTried = ({ reached, given }) => JSON.stringify(reached) !== JSON.stringify(given);
 const isWork = (one) => one.kind !== "challenge" || one.right || one.hints || isTried(one);
 
 // While a class waits, nobody reads in a report whether an answer is right.
