@@ -66,6 +66,7 @@ PLACE = """() => {
     const first = widgets.find(({ node }) => node.getBoundingClientRect().bottom > top);
     return [first.model.id, Math.round(first.node.getBoundingClientRect().top - top)];
 }"""
+ACTIVE = "jupyterapp.shell.currentWidget.content.activeCell.model.id"
 SCROLL = """(share) => {
     const outer = document.querySelector(".jp-WindowedPanel-outer");
     dispatchEvent(new WheelEvent("wheel"));
@@ -189,6 +190,7 @@ def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
     site.open(page, name)
     assert page.locator(".lk-live[inert]").count() == 0
     assert page.evaluate(PLACE) == [place[0], pytest.approx(place[1], abs=2)]
+    assert page.evaluate(ACTIVE) == place[0]  # where the keys go on
     for cell in questions:
         after = seen(page, cell)
         assert after["left"] == before[cell]["left"]

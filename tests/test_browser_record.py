@@ -9,7 +9,7 @@ import pytest
 from alone import Alone, show
 from browser import Visit, open_next, run_all
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from servers import Server
+from servers import HOST, Server
 from test_browser_questions import BEGIN, DRAW, FOLDED, PLACE, bar, place, text
 
 from lessonkit import ArtificialDataset
@@ -59,6 +59,14 @@ FOREIGN = """() => {
         if (record) localStorage.setItem(name, JSON.stringify({ ...record, ...other }));
     }
 }"""
+# A page of an address of its own, which can keep records; and what another page writes meanwhile
+BLANK = f"http://{HOST}:9/lesson.ipynb"
+FARTHER = """() => {
+    const [name] = Object.keys(localStorage).filter((name) => name.includes("challenge"));
+    const record = JSON.parse(localStorage.getItem(name));
+    localStorage.setItem(name, JSON.stringify({ ...record, right: true, hints: 2 }));
+}"""
+TOLD = "() => Object.values(localStorage).map(JSON.parse).find(({ kind }) => kind === 'challenge')"
 RECORDS = """() => Object.entries(localStorage).filter(([name]) => name.includes("record.ipynb"))
     .map(([, text]) => JSON.parse(text))"""
 
@@ -74,13 +82,14 @@ def page(desk: Visit, lab: Server) -> Any:
     return desk.page
 
 
+def one_file(samples: int = 3, read: int = 15) -> Any:
+    """The pipeline of the notebook, in this process."""
+    options = {"num_epochs": 1, "train": 0.01}
+    return ArtificialDataset(samples, open=0.03, read=read / 1e3), options
+
+
 def one_view() -> Explore:
     """The view of the notebook, in this process."""
-
-    def one_file(samples: int = 3, read: int = 15) -> Any:
-        options = {"num_epochs": 1, "train": 0.01}
-        return ArtificialDataset(samples, open=0.03, read=read / 1e3), options
-
     formula = "0.03 + samples * (read / 1000 + 0.01)"
     shown: Explore = explore(one_file, formula=formula, samples=(1, 9), read=(5, 25, 5))
     return shown
@@ -280,3 +289,19 @@ def test_the_code_that_a_lesson_gives_is_no_try_at_its_challenge(visit: Visit) -
         marks = [said.strip()[0] for said in outcome.locator("li").all_inner_texts()]
         assert mark in marks
         assert ("Not yet." in outcome.inner_text()) == (mark == "✗")
+
+
+def test_what_another_page_has_passed_meanwhile_stays_passed(visit: Visit) -> None:
+    visit.page.route(BLANK, lambda route: route.fulfill(content_type="text/html", body=" "))
+    visit.page.goto(BLANK)
+    task = Alone(visit, eval(TASK))
+    slider = visit.page.locator("[data-name=read]")
+    slider.press("ArrowRight")
+    task.answer()
+    assert not visit.page.evaluate(TOLD)["right"]
+    visit.page.evaluate(FARTHER)
+    slider.press("ArrowLeft")
+    task.answer()
+    kept = visit.page.evaluate(TOLD)
+    assert (kept["said"], kept["right"], kept["hints"]) == ({"read": "15"}, True, 2)
+    assert kept["reached"][0][0] is False  # what stands there now does not meet the goal
