@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from browser import Visit
+from servers import HOST
 
 from lessonkit.widgets.widget import Page
 
@@ -43,6 +44,18 @@ def show(visit: Visit, place: int, widget: Page) -> None:
     """Draw a *widget* in the cell at this *place*, or in a page without cells."""
     drawn = [place, widget._esm, widget._css, widget.role, widget.state]
     visit.page.evaluate(SHOW, drawn)
+
+
+# A page that can keep records needs an address of its own
+ADDRESS = f"http://{HOST}:9/lesson.ipynb"
+
+
+def give_address(visit: Visit) -> None:
+    """Give a page an address, where nothing is but itself."""
+    visit.page.route(
+        ADDRESS, lambda route: route.fulfill(content_type="text/html", body=" ")
+    )
+    visit.page.goto(ADDRESS)
 
 
 class Alone:

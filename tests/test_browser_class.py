@@ -329,7 +329,9 @@ def test_a_page_that_is_loaded_again_waits_on_and_what_the_class_has_not_heard_i
     board.get_by_role("button", name="Let everybody go on").click()
     expect(first.verdict(0)).to_contain_text("✓")
     expect(first.verdict(1)).to_contain_text("✗")
-    board.locator("#choose").select_option(str(TASK))  # of which nothing but a hint was seen
+    board.locator("#choose").select_option(
+        str(TASK)
+    )  # of which nothing but a hint was seen
     expect(board.locator("#counts")).to_have_text("0 of 1 answered")
 
 

@@ -2,11 +2,11 @@
 
 import nbformat
 import pytest
-from alone import Alone, show_cells
+from alone import DRAWN, Alone, give_address, show_cells
 from browser import NARROW, WIDE, Visit, serious_violations
 
 from lessonkit import Dataset
-from lessonkit.widgets import show
+from lessonkit.widgets import explore, show
 
 STEPS = 20
 STAGES = """() => [...document.querySelectorAll("rect.lk-bar")]
@@ -74,6 +74,30 @@ def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
     alone.answer()
     assert choice.input_value() == "3"
     assert page.evaluate(STAGES) == 0
+
+
+def test_the_timeline_of_a_rank_is_open_again_after_a_reload(visit: Visit) -> None:
+    def ranks(slots: int = 1) -> object:
+        return lambda rank: pipeline(rank).prefetch(slots), {"num_epochs": 1, "ranks": 4}
+
+    give_address(visit)
+    alone = Alone(visit, explore(ranks, slots=(1, 4)))
+    timeline = visit.page.locator("rect.lk-bar").first
+    assert not timeline.is_visible()
+    visit.page.get_by_text("timeline of one rank").click()
+    visit.page.get_by_label("timeline of").select_option("2")
+    alone.answer()
+    alone.load_again()
+    timeline.wait_for()
+    alone.answer()
+    assert visit.page.get_by_label("timeline of").input_value() == "2"
+    assert visit.page.evaluate(STAGES)
+    visit.page.get_by_text("timeline of one rank").click()
+    timeline.wait_for(state="hidden")
+    visit.page.evaluate(DRAWN)
+    alone.load_again()
+    alone.answer()
+    assert not timeline.is_visible()
 
 
 SQUARE = """() => {

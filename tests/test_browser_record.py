@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 import pytest
-from alone import Alone, show
+from alone import Alone, give_address, show
 from browser import Visit, open_next, run_all
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from servers import HOST, Server
+from servers import Server
 from test_browser_questions import BEGIN, DRAW, FOLDED, PLACE, bar, place, text
 
 from lessonkit import ArtificialDataset
@@ -59,8 +59,7 @@ FOREIGN = """() => {
         if (record) localStorage.setItem(name, JSON.stringify({ ...record, ...other }));
     }
 }"""
-# A page of an address of its own, which can keep records; and what another page writes meanwhile
-BLANK = f"http://{HOST}:9/lesson.ipynb"
+# What another page writes meanwhile
 FARTHER = """() => {
     const [name] = Object.keys(localStorage).filter((name) => name.includes("challenge"));
     const record = JSON.parse(localStorage.getItem(name));
@@ -292,8 +291,7 @@ def test_the_code_that_a_lesson_gives_is_no_try_at_its_challenge(visit: Visit) -
 
 
 def test_what_another_page_has_passed_meanwhile_stays_passed(visit: Visit) -> None:
-    visit.page.route(BLANK, lambda route: route.fulfill(content_type="text/html", body=" "))
-    visit.page.goto(BLANK)
+    give_address(visit)
     task = Alone(visit, eval(TASK))
     slider = visit.page.locator("[data-name=read]")
     slider.press("ArrowRight")

@@ -267,7 +267,8 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
         assert change.line in page
     assert "<script" not in page
     for change in found.changes:  # one number for one saving, wherever it stands
-        told = f"{100 * change.saves:+z.1f} %"
+        told = percent(change.saves)
+        assert f": saves {told} (" in str(change)
         assert (module.as_arguments(change.settings), told) in [
             (row[0], row[-1]) for row in found.rows()
         ]

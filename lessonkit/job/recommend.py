@@ -229,7 +229,7 @@ class Recommendation:
             return []
         rows = [("setting", "first epoch", "later epoch", "within", "saves")]
         for row in self.asked():
-            saves = f"{100 * self.saved(row):+z.1f} %" if row.settings else ""
+            saves = percent(self.saved(row)) if row.settings else ""
             words = as_arguments(row.settings)
             times = f"{row.first:.3f} s", f"{row.later:.3f} s", percent(row.within)
             rows.append((words, *times, saves))

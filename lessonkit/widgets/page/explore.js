@@ -57,7 +57,9 @@ class Explore {
   // Until its picture is there, the one of the start is not to be taken for it.
   recall(record) {
     if (!record) return;
-    const { right, reached, hints = 0, looks, baseline } = record, { keyOf } = this.pictures;
+    const { right, reached, hints = 0, looks, baseline, rank } = record, { keyOf } = this.pictures;
+    this.view.unfold(rank !== undefined);
+    this.pictures.rank = rank ?? 0;
     const values = this.valuesOf(record.said ?? {}); // code that solved this challenge says nothing
     this.isBegun = keyOf(values) !== keyOf(this.start);
     this.passed = right;
@@ -69,7 +71,7 @@ class Explore {
     if (baseline) this.baseline = this.valuesOf(baseline);
     this.comes = this.baseline;
     if (this.isBegun) this.stale(true);
-    if (this.isBegun || baseline) this.pictures.want(this.comes ?? values, true);
+    if (this.isBegun || baseline || rank) this.pictures.want(this.comes ?? values, true);
   }
 
   // The picture of a baseline comes back before that of the controls. Returns whether it is the one
@@ -89,7 +91,8 @@ class Explore {
     const said = this.settings(this.controls.values);
     const judged = task && { right, reached, given, hints };
     const baseline = this.baseline && this.settings(this.baseline);
-    this.record?.write({ said, ...judged, looks, baseline });
+    const rank = this.view.isOpen ? this.pictures.rank : undefined;
+    this.record?.write({ said, ...judged, looks, baseline, rank });
   }
 
   // As a record has them: a text for each control, so that a lesson may give it more of them.
@@ -116,10 +119,11 @@ class Explore {
   }
 
   choose(rank) {
-    this.view.fold.open = true;
+    this.view.unfold(true);
     this.pictures.rank = rank;
     this.view.real = null;
     this.pictures.want(this.controls.values, true);
+    this.keep();
   }
 
   show(scene, values) {

@@ -10,7 +10,8 @@ class View {
   constructor(life) {
     // `first`: the run at the start of the controls, with which a learner compares all others.
     Object.assign(this, { scene: null, first: null, pinned: null, real: null });
-    this.looked = () => 0; // called when a learner has chosen what the timeline shows
+    this.looked = () => 0; // called when a learner has chosen what is shown
+    this.isOpen = false; // of several ranks, whether the timeline of one is shown
     this.figures = div("lk-figures");
     this.main = "accelerator busy"; // what a learner looks for is the large figure
     this.said = spoken("lk-said");
@@ -35,7 +36,7 @@ class View {
     });
     this.keys = div("lk-keys");
     this.strip = new Strip();
-    const ontoggle = () => this.scene?.strip && this.drawNow();
+    const ontoggle = () => this.scene?.strip && this.toggled();
     this.summary = html("summary", {}, "timeline of one rank");
     const timeline = [this.strip.picker, this.plumbing.node, this.frame, this.keys];
     this.fold = attributes(html("details", {}, this.summary, ...timeline), { ontoggle });
@@ -102,10 +103,21 @@ class View {
   }
 
   // A strip shows all ranks; the timeline of one of them is there for who asks.
+  unfold(isOpen) {
+    this.isOpen = this.fold.open = isOpen;
+  }
+
+  toggled() {
+    this.drawNow();
+    if (this.isOpen === this.fold.open) return; // no hand has done that
+    this.isOpen = this.fold.open;
+    this.looked();
+  }
+
   foldUnder(isStrip) {
     if (this.summary.hidden === !isStrip) return;
     this.summary.hidden = !isStrip;
-    this.fold.open = !isStrip;
+    this.fold.open = !isStrip || this.isOpen;
   }
 
   drawStrip() {
