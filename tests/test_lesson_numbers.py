@@ -240,11 +240,11 @@ PAGES: dict[str, list[Claim]] = {
             ],
         ),
         (
-            "Four workers save 20.28 s",
+            "Four workers save 20.3 s",
             lambda: [(told := tutorial("TOOLS"))[0] - told[1]],
         ),
         (
-            "and 1.13 s when they come fourth",
+            "and 1.1 s when they come fourth",
             lambda: [(other := tutorial("OTHER"))[3] - other[4]],
         ),
     ],
