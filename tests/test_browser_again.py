@@ -7,7 +7,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from browser import Browser, Visit
+from browser import HEIGHT, WIDE, Browser, Visit
 from lesson import main_path
 from playwright.sync_api import expect
 from school import KNOB, LESSONS, MOST, PATIENT, ROOT, RUN, Site
@@ -18,6 +18,7 @@ from lessonkit.words import number
 from tools.site import pages
 from tools.site.python import BIG, PACKED
 
+PHONE, ON_PHONE = 390, (2, 5, 9)  # pixels; the lessons that are also loaded again there
 # What a widget in the cell with this id shows; the controls by the number of their value.
 SEEN = """(id) => {
     const { widgets } = jupyterapp.shell.currentWidget.content;
@@ -157,13 +158,21 @@ def assert_true(page: Any, cell: str, view: Explore) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [*(pytest.param(one, marks=pytest.mark.long) for one in LESSONS[1:]), LESSONS[0]],
+    ("name", "width"),
+    [
+        *(pytest.param(one, WIDE, marks=pytest.mark.long) for one in LESSONS[1:]),
+        *(
+            pytest.param(LESSONS[place], PHONE, marks=pytest.mark.long)
+            for place in ON_PHONE
+        ),
+        (LESSONS[0], WIDE),
+    ],
 )
 def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
-    site: Site, learner: Visit, name: str
+    site: Site, learner: Visit, name: str, width: int
 ) -> None:
     page = learner.page
+    page.set_viewport_size({"width": width, "height": HEIGHT})
     if not page.url.endswith(f"{name}.ipynb"):
         site.open(page, name)
     found = main_path(name)

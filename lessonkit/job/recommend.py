@@ -230,9 +230,8 @@ class Recommendation:
         rows = [("setting", "first epoch", "later epoch", "within", "saves")]
         for row in self.asked():
             saves = percent(self.saved(row)) if row.settings else ""
-            words = as_arguments(row.settings)
             times = f"{row.first:.3f} s", f"{row.later:.3f} s", percent(row.within)
-            rows.append((words, *times, saves))
+            rows.append((as_arguments(row.settings), *times, saves))
         return rows
 
     def numbers(self) -> dict[str, Any]:
