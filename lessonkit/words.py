@@ -11,13 +11,17 @@ Only in the columns of a table have all numbers three digits, so that the points
 import re
 
 
-def milliseconds(seconds: float, digits: int | None = None) -> str:
-    """Write a time: in seconds if it is long and no *digits* are given, else in milliseconds.
+def milliseconds(
+    seconds: float, digits: int | None = None, long: bool | None = None
+) -> str:
+    """Write a time: in seconds if it is *long*, else in milliseconds.
+
+    If that is not said, 10 s are long, unless *digits* are given.
 
     >>> milliseconds(0.0175), milliseconds(1.135), milliseconds(13.35), milliseconds(0.00218)
     ('17.5 ms', '1,135 ms', '13.35 s', '2.18 ms')
     """
-    if seconds >= 10 and digits is None:
+    if seconds >= 10 and digits is None if long is None else long:
         return f"{number(seconds, 2)} s"
     return f"{number(seconds * 1e3, digits)} ms"
 

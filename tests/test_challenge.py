@@ -176,6 +176,17 @@ def test_what_was_measured_and_by_how_much_are_written_as_in_the_figures() -> No
         assert said[2] == milliseconds(measured - 0.0102)
 
 
+def test_a_total_is_written_in_the_unit_of_its_target() -> None:
+    tried = attempt(ArtificialDataset(300, open=0, read=0.03), num_epochs=1)
+    assert judged(goals.total(at_most=2.95), tried) == (
+        "total: 12 s (at most 2.95 s), over by 9.05 s"
+    )
+    assert judged(goals.total(at_most=0.8), tried) == (
+        "total: 12,000 ms (at most 800 ms), over by 11,200 ms"
+    )
+    assert goals.total(at_most=4.3).asked() == "total: at most 4.3 s"
+
+
 def test_a_goal_that_allows_none_is_a_sentence() -> None:
     assert judged(goals.calls(at_most=0), attempt(Dataset.range(3))) == "no parallel calls"
     assert goals.calls(at_most=1).asked() == "calls at the same time: at most 1"

@@ -121,10 +121,9 @@ class Job:
 
     def grown(self, setting: dict[str, Any], part: str) -> float:
         """Return the factor by which a *part* takes longer for batches of the *setting*'s size."""
-        times = setting.get("batch_size", self.batch_size) / self.batch_size
-        of_two: float = self.numbers.growth.get(part, 1.0)
-        grown: float = 1 + (of_two - 1) * (times - 1)
-        return max(0.0, grown)
+        times: float = setting.get("batch_size", self.batch_size) / self.batch_size
+        of_two = self.numbers.growth.get(part, 1.0)
+        return max(0.0, 1 + (of_two - 1) * (times - 1))
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""

@@ -114,11 +114,8 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     if not steps or min(seconds for _, seconds in steps) <= 0:
         raise ValueError("plot_waterfall: there is no step, or a step takes no time")
     first, last = steps[0][1], steps[-1][1]
-    is_long = milliseconds(max(seconds for _, seconds in steps)).endswith(" s")
-
-    def in_words(seconds: float) -> str:  # all in the unit of the longest, to compare them
-        return f"{number(seconds, 2)} s" if is_long else milliseconds(seconds)
-
+    is_long = max(seconds for _, seconds in steps) >= 10
+    in_words = partial(milliseconds, long=is_long)  # all in one unit, to compare them
     words = f"from {in_words(first)} to {in_words(last)}"
     words += f", {number(first / last)} times as fast"
 

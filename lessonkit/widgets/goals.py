@@ -15,7 +15,7 @@ from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.plumbing import memory
-from lessonkit.words import milliseconds, number, percent, size
+from lessonkit.words import milliseconds, percent, size
 
 from .page_data import Json
 from .sandbox import PipelineRun, shortened
@@ -136,10 +136,7 @@ def per_sample(*, at_most: float) -> Goal:
 
 def total(*, at_most: float) -> Goal:
     """Ask for *at_most* this number of seconds in all."""
-
-    def text(seconds: float) -> str:  # in the unit of the target
-        return milliseconds(seconds) if at_most < 1 else f"{number(seconds, 2)} s"
-
+    text = partial(milliseconds, long=at_most >= 1)  # all in the unit of the target
     return Goal("total", attrgetter("trace.duration"), text, at_most)
 
 
