@@ -114,8 +114,8 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     if not steps or min(seconds for _, seconds in steps) <= 0:
         raise ValueError("plot_waterfall: there is no step, or a step takes no time")
     first, last = steps[0][1], steps[-1][1]
-    is_long = max(seconds for _, seconds in steps) >= 10
-    in_words = partial(milliseconds, long=is_long)  # all in one unit, to compare them
+    # All in one unit, to compare them
+    in_words = partial(milliseconds, long=max(seconds for _, seconds in steps) >= 10)
     words = f"from {in_words(first)} to {in_words(last)}"
     words += f", {number(first / last)} times as fast"
 
