@@ -93,6 +93,64 @@ def test_outlines_of_placed_bars_follow_a_page_that_gets_narrower(visit: Visit) 
     }}""")
 
 
+PLOTTED = """() => {
+    const place = (node) => { const { left, right, top, bottom } = node.getBoundingClientRect();
+        return { left, right, top, bottom }; };
+    const whole = place(document.querySelector("svg.lk-plot"));
+    const texts = [...document.querySelectorAll(".lk-plot > text, .lk-true text")];
+    return { whole, limit: [...document.querySelectorAll(".lk-limit")].map(place),
+        truth: [...document.querySelectorAll(".lk-true circle")].map(place),
+        texts: texts.map((text) => [text.textContent, place(text)]) };
+}"""
+
+
+def mapped(calls: int) -> Any:
+    return ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls), {
+        "num_epochs": 1
+    }
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+@pytest.mark.parametrize("last", [4, 8])
+def test_a_curve_names_its_first_point_and_its_limit_once_the_truth_is_shown(
+    visit: Visit, width: int, last: int
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    asked = predict("How many ms a sample?", mapped, draw={"calls": range(1, last + 1)})
+    alone = Alone(visit, asked)
+    before = page.evaluate(PLOTTED)
+    assert [text for text, _ in before["texts"]] == ["47 ms"]
+    assert before["limit"] == []
+    page.get_by_role("group", name="against calls: calls=1 gives 47 ms").wait_for()
+    page.get_by_role("button", name="Show the run").click()
+    alone.answer()
+    after = page.evaluate(PLOTTED)
+    whole, [limit] = after["whole"], after["limit"]
+    texts = dict(after["texts"])
+    assert {*texts} == {"47 ms", "knee: calls=3", "limit: 18.5 ms"}
+    for place in texts.values():
+        assert whole["left"] <= place["left"] < place["right"] <= whole["right"]
+    # From the knee on, the true curve lies on it
+    for dot in after["truth"][2:]:
+        assert (dot["top"] + dot["bottom"]) / 2 == pytest.approx(limit["top"], abs=1)
+    under = texts["limit: 18.5 ms"]["top"] - limit["bottom"]
+    assert 0 <= under < 10
+
+
+def test_a_curve_of_another_figure_has_no_limit(visit: Visit) -> None:
+    asked = predict(
+        "How long is the run?",
+        mapped,
+        draw={"calls": range(1, 4)},
+        answer=lambda trace: trace.duration,
+    )
+    alone = Alone(visit, asked)
+    visit.page.get_by_role("button", name="Show the run").click()
+    alone.answer()
+    assert visit.page.evaluate(PLOTTED)["limit"] == []
+
+
 def waiting(why: str) -> Any:
     """Runs in which calls and batches wait for everything that is drawn."""
     images, options = Dataset.range(12), {"num_epochs": 1}
