@@ -25,6 +25,10 @@ from lessonkit.widgets import challenge, explore, goals, predict, show
 from lessonkit.words import milliseconds
 
 LEGIBLE = 12  # pixels: of a bar with a label
+PHONE = 360  # pixels: what a lesson leaves of a narrow screen
+CUT = """(selector) => [...document.querySelectorAll(selector)]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ textContent }) => textContent)"""
 BARS = """(stage) => [...document.querySelectorAll("rect.lk-bar")]
     .filter((bar) => bar.dataset.stage === stage && !bar.classList.contains("lk-wait"))
     .map((bar) => [bar.getBoundingClientRect(), bar.nextElementSibling.textContent])
@@ -395,6 +399,42 @@ def test_of_many_workers_the_plumbing_says_how_many_are_not_drawn(visit: Visit) 
     assert "+4" in chips.inner_text()
 
 
+CHIPS = """() => [...document.querySelectorAll(".lk-chip.lk-full")].map((chip) => {
+    const [box, text] = [chip, chip.querySelector("em")].map((one) => one.getBoundingClientRect());
+    const isWhole = text.left >= box.left && text.right <= box.right && text.bottom <= box.bottom;
+    return [text.width > 0, isWhole, text.top >= box.bottom - 2];
+})"""
+BOXES = """() => [...document.querySelectorAll(".lk-plumbing > .lk-part")]
+    .map((box) => box.getBoundingClientRect().right)"""
+
+
+@pytest.mark.parametrize("workers", [2, 6, 9])
+def test_on_a_phone_three_boxes_of_the_plumbing_are_seen_whole(
+    visit: Visit, workers: int
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": PHONE, "height": 1200})
+    images = Dataset.range(480).map(cost=0.020)
+    many = DataLoader(images, batch_size=4, num_workers=workers)
+    Alone(visit, show(many, num_epochs=1))
+    right = page.evaluate(
+        "() => document.querySelector('.lk').getBoundingClientRect().right"
+    )
+    rights = page.evaluate(BOXES)
+    assert len(rights) == 3
+    assert max(rights) <= right <= PHONE
+    assert page.evaluate(CUT, ".lk-plumbing, .lk-chips") == []
+    # Where a number of two or three digits has no room, it is left out whole
+    seen = set[bool]()
+    for presses in (0, 5, 40):
+        for _ in range(presses):
+            page.get_by_role("button", name="One step on").click()
+        chips = [(whole, below) for text, whole, below in page.evaluate(CHIPS) if text]
+        assert all(whole != below for whole, below in chips)
+        seen |= {whole for whole, _ in chips}
+    assert seen == ({True} if workers == 2 else {True, False})
+
+
 def calls(read: int = 1, decode: int = 1) -> Any:
     once = Dataset.range(12).map(cost=0.020, num_parallel_calls=read)
     return once.map(cost=0.030, num_parallel_calls=decode), {"num_epochs": 1}
@@ -417,14 +457,10 @@ def test_a_heat_map_has_a_title_and_squares_that_stay_as_wide_as_they_are(
     assert len({*before}) == 1
 
 
-PHONE = 360  # pixels: what a lesson leaves of a narrow screen
 SPANS = """() => [...document.querySelectorAll(".lk-head text, .lk-ghosts text")]
     .filter((text) => getComputedStyle(text).visibility === "visible")
     .map((text) => text.getBoundingClientRect())
     .map(({ left, right }) => [left, right])"""
-CUT = """(selector) => [...document.querySelectorAll(selector)]
-    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-    .map(({ textContent }) => textContent)"""
 BEYOND = """() => [...document.querySelectorAll("svg.lk-chart text")]
     .filter((text) => text.getBoundingClientRect().right > innerWidth)
     .map((text) => text.textContent)"""
