@@ -18,6 +18,7 @@ from lessonkit import (
     benchmark,
     plot,
 )
+from lessonkit.analysis import limits
 from lessonkit.engine.trace import EMPTY
 from lessonkit.pictures.layout import IDLE, NOT_WORK, layout
 from lessonkit.pictures.timeline import plot_timelines
@@ -102,7 +103,7 @@ PLOTTED = """() => {
         return { left, right, top, bottom }; };
     const whole = place(document.querySelector("svg.lk-plot"));
     const texts = [...document.querySelectorAll(".lk-plot > text, .lk-true text")];
-    return { whole, limit: [...document.querySelectorAll(".lk-limit")].map(place),
+    return { whole, limit: [...document.querySelectorAll(".lk-true .lk-limit")].map(place),
         truth: [...document.querySelectorAll(".lk-true circle")].map(place),
         texts: texts.map((text) => [text.textContent, place(text)]) };
 }"""
@@ -481,6 +482,71 @@ def test_on_a_phone_no_time_at_a_timeline_lies_on_the_other(visit: Visit) -> Non
         playhead.press("ArrowRight")
     assert {*shown} == {1, 2}  # one gives way only where there is no room for both
     assert shown.count(2) > len(shown) / 2
+
+
+LIMIT = """() => {
+    const place = (node) => node.getBoundingClientRect();
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const sides = ({ left, right, top, bottom }) => ({ left, right, top, bottom });
+    const texts = all(".lk-axis text, .lk-ghosts text, .lk-head text")
+        .filter((text) => text.firstChild && getComputedStyle(text).visibility === "visible")
+        .map((text) => [text.firstChild.textContent, sides(place(text))]);
+    const ends = all("rect.lk-bar[data-stage=Train]").map((bar) => place(bar).right);
+    const [line] = all("line.lk-limit");
+    return { line: line && place(line).left, end: Math.max(...ends), texts,
+        whole: sides(place(document.querySelector("svg.lk-timeline"))),
+        begin: Math.min(...all(".lk-grid line").map((line) => place(line).left)) };
+}"""
+
+
+def six(calls: int = 1, buffer: int = 0, epochs: int = 1, cached: bool = False) -> Any:
+    files = ArtificialDataset(6)
+    cached_files = files.cache() if cached else files
+    made = cached_files.map(cost=0.030, num_parallel_calls=calls)
+    return made.prefetch(buffer) if buffer else made, {"num_epochs": epochs}
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+@pytest.mark.parametrize(
+    ("shown", "pinned"),
+    [
+        ({}, {"calls": 3, "buffer": 1}),  # which ends at the limit
+        ({"calls": 3, "buffer": 1}, None),
+        ({"epochs": 3}, {}),
+        ({"epochs": 3, "cached": True}, None),  # the limit falls into the second epoch
+        ({"epochs": 2, "calls": 2}, {"epochs": 2}),
+    ],
+)
+def test_the_limit_of_a_run_is_a_line_on_its_axis(
+    visit: Visit, width: int, shown: Any, pinned: Any
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    (dataset, options), before = six(**shown), pinned is not None and six(**pinned)[0]
+    Alone(visit, show(dataset, **options, **({"pinned": before} if before else {})))
+    trace = benchmark(dataset, **options)
+    share = limits(trace).bound / trace.duration
+    found = page.evaluate(LIMIT)
+    begin, line = found["begin"], found["line"]
+    assert line - begin == pytest.approx(share * (found["end"] - begin), abs=2)
+    names = [place for text, place in found["texts"] if text == "limit"]
+    assert len(names) == 1
+    [name] = names
+    assert found["whole"]["left"] <= name["left"] < name["right"] <= found["whole"]["right"]
+    assert found["whole"]["top"] <= name["top"]
+    for text, place in found["texts"]:
+        if text == "limit":
+            continue
+        is_beside = place["right"] <= name["left"] or name["right"] <= place["left"]
+        is_below = place["top"] >= name["bottom"] - 2
+        assert is_beside or is_below, text
+        is_before = place["right"] <= line + 1 or line - 1 <= place["left"]
+        assert is_before or place["top"] >= name["bottom"] - 2, text
+
+
+def test_a_run_without_samples_has_no_limit(visit: Visit) -> None:
+    Alone(visit, show(Dataset.range(0).map(cost=0.010), num_epochs=1))
+    assert visit.page.locator("line.lk-limit").count() == 0
 
 
 def test_on_a_phone_the_limit_has_room_for_its_reason(visit: Visit) -> None:
