@@ -156,6 +156,45 @@ def test_a_curve_of_another_figure_has_no_limit(visit: Visit) -> None:
     assert visit.page.evaluate(PLOTTED)["limit"] == []
 
 
+WRITTEN = """() => [...document.querySelectorAll("rect.lk-bar:not(.lk-wait, .lk-count)")]
+    .map((bar) => {
+        const { left, right } = bar.getBoundingClientRect(), text = bar.nextElementSibling;
+        const box = text.getBoundingClientRect();
+        const fits = !text.textContent || (box.left >= left - 1 && box.right <= right + 1);
+        return [Number(bar.dataset.start), text.textContent, fits];
+    })"""
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+def test_a_number_that_has_no_room_in_its_bar_is_left_out_whole(
+    visit: Visit, width: int
+) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 1000})
+
+    def cost(sample: int) -> float:
+        return 0.001 * (1 + sample if sample % 2 else 1)  # the later, the longer
+
+    def growing(samples: int = 12) -> Any:
+        return Dataset.range(samples).map(cost=cost), {"num_epochs": 1, "train": 0}
+
+    alone = Alone(visit, explore(growing, samples=[12, 30, 120]))
+    seen = set[tuple[int, bool]]()
+    for samples in (12, 30, 120):
+        visit.page.get_by_label("samples").select_option(label=str(samples))
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        bars = alone.widget.picture({"samples": samples})[1]["bars"]
+        each = zip(bars["row"], bars["start"], bars["kind"], bars["label"], strict=True)
+        wanted = {(start, label) for _, start, kind, label in each if not kind}
+        for start, text, fits in visit.page.evaluate(WRITTEN):
+            labels = [label for begin, label in wanted if begin == start]
+            assert text in ("", *labels)
+            assert fits, text
+            seen |= {(len(label), bool(text)) for label in labels}
+    digits = (1, 2, 3) if width == WIDE else (1, 2)
+    assert seen >= {(count, shown) for count in digits for shown in (True, False)}
+
+
 def waiting(why: str) -> Any:
     """Runs in which calls and batches wait for everything that is drawn."""
     images, options = Dataset.range(12), {"num_epochs": 1}
