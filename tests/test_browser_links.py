@@ -1,4 +1,4 @@
-"""A formula and its bars as one thing, the heat map and the mystery loaders, in a page under a hand."""
+"""A formula and its bars as one thing, heat map, mystery loaders and a choice, in a page under a hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from lessonkit import AUTOTUNE, ArtificialDataset
 from lessonkit.optimize import autotune
-from lessonkit.widgets import explore, seconds
+from lessonkit.widgets import explore, predict, seconds
 
 LENGTHS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
     .filter((bar) => !bar.classList.contains("lk-wait") && bar.style.display !== "none")
@@ -373,3 +373,33 @@ def test_everybody_can_use_them(visit: Visit, width: int, tmp_path: Path) -> Non
     page.screenshot(path=tmp_path / "links.png", full_page=True)
     assert not serious_violations(page)
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+# ---- a choice by keys ----
+
+
+def test_enter_on_a_choice_commits_to_it_once_all_is_chosen_and_with_shift_goes_on(
+    visit: Visit,
+) -> None:
+    files = ArtificialDataset()
+    asked = predict(
+        "What holds it back?",
+        files,
+        choices=["the disk", "the step"],
+        answer=lambda trace: "the step",
+    )
+    page = Alone(visit, asked).page
+    said = page.locator(".lk-verdict")
+    page.get_by_label("certain").press("Enter")
+    expect(said).to_have_text("Say what you expect first.")
+    page.get_by_label("the step").check()
+    page.get_by_label("the step").press("Enter")
+    expect(said).to_have_text("Say how sure you are.")
+    page.get_by_label("certain").check()
+    page.get_by_label("certain").press("Shift+Enter")
+    assert page.evaluate("() => asked.splice(0)") == []
+    page.get_by_label("the step").press("Enter")
+    [committed] = page.evaluate("() => asked.splice(0)")
+    assert committed == {"do": "commit", "said": 1, "sure": 2, "anew": True}
+    page.get_by_label("certain").press("Enter")  # the same again is no second try
+    assert page.evaluate("() => asked.splice(0)") == []
