@@ -61,6 +61,18 @@ def test_a_slider_without_a_name_is_a_serious_violation(visit: Visit) -> None:
     assert not serious_violations(visit.page, "div")
 
 
+def test_a_button_that_is_not_called_what_is_written_on_it_is_a_serious_violation(
+    visit: Visit,
+) -> None:
+    visit.page.set_content(
+        "<p><button aria-label='Go to the end'>on</button></p>"
+        "<div><button aria-label='on: Go to the end'>on</button></div>"
+    )
+    [found] = serious_violations(visit.page, "p")
+    assert found["id"] == "label-content-name-mismatch"
+    assert not serious_violations(visit.page, "div")
+
+
 def test_jupyterlab_asks_nothing_and_looks_for_no_news(desk: Visit) -> None:
     told = desk.page.evaluate(
         "(name) => jupyterapp.serviceManager.settings.fetch(name)", NOTIFICATIONS

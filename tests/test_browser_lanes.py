@@ -18,6 +18,7 @@ from lessonkit import (
     benchmark,
     plot,
 )
+from lessonkit.analysis import limits
 from lessonkit.engine.trace import EMPTY
 from lessonkit.pictures.layout import IDLE, NOT_WORK, layout
 from lessonkit.pictures.timeline import plot_timelines
@@ -25,6 +26,10 @@ from lessonkit.widgets import challenge, explore, goals, predict, show
 from lessonkit.words import milliseconds
 
 LEGIBLE = 12  # pixels: of a bar with a label
+PHONE = 360  # pixels: what a lesson leaves of a narrow screen
+CUT = """(selector) => [...document.querySelectorAll(selector)]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ textContent }) => textContent)"""
 BARS = """(stage) => [...document.querySelectorAll("rect.lk-bar")]
     .filter((bar) => bar.dataset.stage === stage && !bar.classList.contains("lk-wait"))
     .map((bar) => [bar.getBoundingClientRect(), bar.nextElementSibling.textContent])
@@ -91,6 +96,103 @@ def test_outlines_of_placed_bars_follow_a_page_that_gets_narrower(visit: Visit) 
         const sorted = (all) => all.sort((a, b) => a - b), mine = sorted(({OUTLINES})());
         return sorted(({TRUE})()).every((x, bar) => Math.abs(x - mine[bar]) < 1);
     }}""")
+
+
+PLOTTED = """() => {
+    const place = (node) => { const { left, right, top, bottom } = node.getBoundingClientRect();
+        return { left, right, top, bottom }; };
+    const whole = place(document.querySelector("svg.lk-plot"));
+    const texts = [...document.querySelectorAll(".lk-plot > text, .lk-true text")];
+    return { whole, limit: [...document.querySelectorAll(".lk-true .lk-limit")].map(place),
+        truth: [...document.querySelectorAll(".lk-true circle")].map(place),
+        texts: texts.map((text) => [text.textContent, place(text)]) };
+}"""
+
+
+def mapped(calls: int) -> Any:
+    return ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls), {
+        "num_epochs": 1
+    }
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+@pytest.mark.parametrize("last", [4, 8])
+def test_a_curve_names_its_first_point_and_its_limit_once_the_truth_is_shown(
+    visit: Visit, width: int, last: int
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    asked = predict("How many ms a sample?", mapped, draw={"calls": range(1, last + 1)})
+    alone = Alone(visit, asked)
+    before = page.evaluate(PLOTTED)
+    assert [text for text, _ in before["texts"]] == ["47 ms"]
+    assert before["limit"] == []
+    page.get_by_role("group", name="against calls: calls=1 gives 47 ms").wait_for()
+    page.get_by_role("button", name="Show the run").click()
+    alone.answer()
+    after = page.evaluate(PLOTTED)
+    whole, [limit] = after["whole"], after["limit"]
+    texts = dict(after["texts"])
+    assert {*texts} == {"47 ms", "knee: calls=3", "limit: 18.5 ms"}
+    for place in texts.values():
+        assert whole["left"] <= place["left"] < place["right"] <= whole["right"]
+    # From the knee on, the true curve lies on it
+    for dot in after["truth"][2:]:
+        assert (dot["top"] + dot["bottom"]) / 2 == pytest.approx(limit["top"], abs=1)
+    under = texts["limit: 18.5 ms"]["top"] - limit["bottom"]
+    assert 0 <= under < 10
+
+
+def test_a_curve_of_another_figure_has_no_limit(visit: Visit) -> None:
+    asked = predict(
+        "How long is the run?",
+        mapped,
+        draw={"calls": range(1, 4)},
+        answer=lambda trace: trace.duration,
+    )
+    alone = Alone(visit, asked)
+    visit.page.get_by_role("button", name="Show the run").click()
+    alone.answer()
+    assert visit.page.evaluate(PLOTTED)["limit"] == []
+
+
+WRITTEN = """() => [...document.querySelectorAll("rect.lk-bar:not(.lk-wait, .lk-count)")]
+    .map((bar) => {
+        const { left, right } = bar.getBoundingClientRect(), text = bar.nextElementSibling;
+        const box = text.getBoundingClientRect();
+        const fits = !text.textContent || (box.left >= left - 1 && box.right <= right + 1);
+        return [Number(bar.dataset.start), text.textContent, fits];
+    })"""
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+def test_a_number_that_has_no_room_in_its_bar_is_left_out_whole(
+    visit: Visit, width: int
+) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 1000})
+
+    def cost(sample: int) -> float:
+        return 0.001 * (1 + sample if sample % 2 else 1)  # the later, the longer
+
+    def growing(samples: int = 12) -> Any:
+        return Dataset.range(samples).map(cost=cost), {"num_epochs": 1, "train": 0}
+
+    alone = Alone(visit, explore(growing, samples=[12, 30, 120]))
+    seen = set[tuple[int, bool]]()
+    for samples in (12, 30, 120):
+        visit.page.get_by_label("samples").select_option(label=str(samples))
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        bars = alone.widget.picture({"samples": samples})[1]["bars"]
+        each = zip(bars["row"], bars["start"], bars["kind"], bars["label"], strict=True)
+        wanted = {(start, label) for _, start, kind, label in each if not kind}
+        for start, text, fits in visit.page.evaluate(WRITTEN):
+            labels = [label for begin, label in wanted if begin == start]
+            assert text in ("", *labels)
+            assert fits, text
+            seen |= {(len(label), bool(text)) for label in labels}
+    digits = (1, 2, 3) if width == WIDE else (1, 2)
+    assert seen >= {(count, shown) for count in digits for shown in (True, False)}
 
 
 def waiting(why: str) -> Any:
@@ -337,6 +439,42 @@ def test_of_many_workers_the_plumbing_says_how_many_are_not_drawn(visit: Visit) 
     assert "+4" in chips.inner_text()
 
 
+CHIPS = """() => [...document.querySelectorAll(".lk-chip.lk-full")].map((chip) => {
+    const [box, text] = [chip, chip.querySelector("em")].map((one) => one.getBoundingClientRect());
+    const isWhole = text.left >= box.left && text.right <= box.right && text.bottom <= box.bottom;
+    return [text.width > 0, isWhole, text.top >= box.bottom - 2];
+})"""
+BOXES = """() => [...document.querySelectorAll(".lk-plumbing > .lk-part")]
+    .map((box) => box.getBoundingClientRect().right)"""
+
+
+@pytest.mark.parametrize("workers", [2, 6, 9])
+def test_on_a_phone_three_boxes_of_the_plumbing_are_seen_whole(
+    visit: Visit, workers: int
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": PHONE, "height": 1200})
+    images = Dataset.range(480).map(cost=0.020)
+    many = DataLoader(images, batch_size=4, num_workers=workers)
+    Alone(visit, show(many, num_epochs=1))
+    right = page.evaluate(
+        "() => document.querySelector('.lk').getBoundingClientRect().right"
+    )
+    rights = page.evaluate(BOXES)
+    assert len(rights) == 3
+    assert max(rights) <= right <= PHONE
+    assert page.evaluate(CUT, ".lk-plumbing, .lk-chips") == []
+    # Where a number of two or three digits has no room, it is left out whole
+    seen = set[bool]()
+    for presses in (0, 5, 40):
+        for _ in range(presses):
+            page.get_by_role("button", name="One step on").click()
+        chips = [(whole, below) for text, whole, below in page.evaluate(CHIPS) if text]
+        assert all(whole != below for whole, below in chips)
+        seen |= {whole for whole, _ in chips}
+    assert seen == ({True} if workers == 2 else {True, False})
+
+
 def calls(read: int = 1, decode: int = 1) -> Any:
     once = Dataset.range(12).map(cost=0.020, num_parallel_calls=read)
     return once.map(cost=0.030, num_parallel_calls=decode), {"num_epochs": 1}
@@ -359,14 +497,10 @@ def test_a_heat_map_has_a_title_and_squares_that_stay_as_wide_as_they_are(
     assert len({*before}) == 1
 
 
-PHONE = 360  # pixels: what a lesson leaves of a narrow screen
 SPANS = """() => [...document.querySelectorAll(".lk-head text, .lk-ghosts text")]
     .filter((text) => getComputedStyle(text).visibility === "visible")
     .map((text) => text.getBoundingClientRect())
     .map(({ left, right }) => [left, right])"""
-CUT = """(selector) => [...document.querySelectorAll(selector)]
-    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-    .map(({ textContent }) => textContent)"""
 BEYOND = """() => [...document.querySelectorAll("svg.lk-chart text")]
     .filter((text) => text.getBoundingClientRect().right > innerWidth)
     .map((text) => text.textContent)"""
@@ -387,6 +521,71 @@ def test_on_a_phone_no_time_at_a_timeline_lies_on_the_other(visit: Visit) -> Non
         playhead.press("ArrowRight")
     assert {*shown} == {1, 2}  # one gives way only where there is no room for both
     assert shown.count(2) > len(shown) / 2
+
+
+LIMIT = """() => {
+    const place = (node) => node.getBoundingClientRect();
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const sides = ({ left, right, top, bottom }) => ({ left, right, top, bottom });
+    const texts = all(".lk-axis text, .lk-ghosts text, .lk-head text")
+        .filter((text) => text.firstChild && getComputedStyle(text).visibility === "visible")
+        .map((text) => [text.firstChild.textContent, sides(place(text))]);
+    const ends = all("rect.lk-bar[data-stage=Train]").map((bar) => place(bar).right);
+    const [line] = all("line.lk-limit");
+    return { line: line && place(line).left, end: Math.max(...ends), texts,
+        whole: sides(place(document.querySelector("svg.lk-timeline"))),
+        begin: Math.min(...all(".lk-grid line").map((line) => place(line).left)) };
+}"""
+
+
+def six(calls: int = 1, buffer: int = 0, epochs: int = 1, cached: bool = False) -> Any:
+    files = ArtificialDataset(6)
+    cached_files = files.cache() if cached else files
+    made = cached_files.map(cost=0.030, num_parallel_calls=calls)
+    return made.prefetch(buffer) if buffer else made, {"num_epochs": epochs}
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+@pytest.mark.parametrize(
+    ("shown", "pinned"),
+    [
+        ({}, {"calls": 3, "buffer": 1}),  # which ends at the limit
+        ({"calls": 3, "buffer": 1}, None),
+        ({"epochs": 3}, {}),
+        ({"epochs": 3, "cached": True}, None),  # the limit falls into the second epoch
+        ({"epochs": 2, "calls": 2}, {"epochs": 2}),
+    ],
+)
+def test_the_limit_of_a_run_is_a_line_on_its_axis(
+    visit: Visit, width: int, shown: Any, pinned: Any
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    (dataset, options), before = six(**shown), pinned is not None and six(**pinned)[0]
+    Alone(visit, show(dataset, **options, **({"pinned": before} if before else {})))
+    trace = benchmark(dataset, **options)
+    share = limits(trace).bound / trace.duration
+    found = page.evaluate(LIMIT)
+    begin, line = found["begin"], found["line"]
+    assert line - begin == pytest.approx(share * (found["end"] - begin), abs=2)
+    names = [place for text, place in found["texts"] if text == "limit"]
+    assert len(names) == 1
+    [name] = names
+    assert found["whole"]["left"] <= name["left"] < name["right"] <= found["whole"]["right"]
+    assert found["whole"]["top"] <= name["top"]
+    for text, place in found["texts"]:
+        if text == "limit":
+            continue
+        is_beside = place["right"] <= name["left"] or name["right"] <= place["left"]
+        is_below = place["top"] >= name["bottom"] - 2
+        assert is_beside or is_below, text
+        is_before = place["right"] <= line + 1 or line - 1 <= place["left"]
+        assert is_before or place["top"] >= name["bottom"] - 2, text
+
+
+def test_a_run_without_samples_has_no_limit(visit: Visit) -> None:
+    Alone(visit, show(Dataset.range(0).map(cost=0.010), num_epochs=1))
+    assert visit.page.locator("line.lk-limit").count() == 0
 
 
 def test_on_a_phone_the_limit_has_room_for_its_reason(visit: Visit) -> None:

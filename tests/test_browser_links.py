@@ -1,4 +1,4 @@
-"""A formula and its bars as one thing, the heat map and the mystery loaders, in a page under a hand."""
+"""A formula and its bars as one thing, heat map, mystery loaders and a choice, in a page under a hand."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from alone import Alone
 from browser import NARROW, Visit, serious_violations
 from heat_map_07 import heat_map
 from mystery_08 import mystery
+from playwright.sync_api import expect
 
 from lessonkit import AUTOTUNE, ArtificialDataset
 from lessonkit.optimize import autotune
-from lessonkit.widgets import explore, seconds
+from lessonkit.widgets import explore, predict, seconds
 
 LENGTHS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
     .filter((bar) => !bar.classList.contains("lk-wait") && bar.style.display !== "none")
@@ -256,7 +257,9 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
     here = page.locator(".lk-here")
     steps = autotune(two_maps(AUTOTUNE, AUTOTUNE)[0], num_epochs=1).steps
     decode, augment = steps[-1].setting
-    ends = f"decode {decode}, augment {augment}: 20 ms per sample"
+    square = f"decode {decode}, augment {augment}: 20 ms per sample"
+    outcome = "taken" if steps[-1].accepted else "not taken"
+    ends = f"{square}, step {len(steps)} of the tuner, {outcome}"
     assert here.get_attribute("aria-label") == ends
     assert len(lit(page)) == len({step.setting for step in steps})
     colours = "() => [...document.querySelectorAll('.lk-square')].map((square) => square.style.background)"
@@ -264,6 +267,68 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
     alone.load_again()
     assert page.evaluate(colours) == before
     assert here.get_attribute("aria-label") == ends
+
+
+WALKED = """() => [...document.querySelectorAll(".lk-square[data-number]")].map((square) => [
+    square.dataset.number, square.dataset.outcome, square.ariaLabel,
+    getComputedStyle(square, "::after").content,
+])"""
+# The squares that are too narrow for their time
+TOO_WIDE = """() => [...document.querySelectorAll(".lk-square")].filter((square) => {
+    const text = document.createRange();
+    text.selectNodeContents(square);
+    return text.getBoundingClientRect().width > square.clientWidth;
+}).map((square) => square.ariaLabel)"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_path_of_the_tuner_stays_on_the_map(visit: Visit, width: int) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    alone = Alone(visit, heat_map(two_maps, decode=(1, 4), augment=(1, 4)))
+    legend = page.get_by_text("the number of the tuner's step")
+    page.locator(".lk-square").last.click()
+    alone.answer()
+    assert not page.evaluate(WALKED)  # what a hand lights is no step of the tuner
+    assert not legend.is_visible()
+    page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")
+    page.get_by_role("button", name="Let the tuner walk").click()
+    alone.answer()
+    assert legend.is_visible()
+    assert not page.evaluate(TOO_WIDE)
+    steps = autotune(two_maps(AUTOTUNE, AUTOTUNE)[0], num_epochs=1).steps
+    assert len({step.setting for step in steps}) == len(steps)
+    expected = []
+    for number, step in enumerate(steps, 1):
+        decode, augment = step.setting
+        outcome = "taken" if step.accepted else "not taken"
+        time = "34.2 ms" if 1 in (decode, augment) else "20 ms"
+        square = f"decode {decode}, augment {augment}: {time} per sample"
+        name = f"{square}, step {number} of the tuner, {outcome}"
+        expected.append([str(number), outcome, name, f'"{number}"'])
+    assert sorted(page.evaluate(WALKED)) == sorted(expected)
+    # A hand that lights a square of the path once more, another width, and another page
+    page.locator(".lk-square[data-number='1']").click()
+    alone.answer()
+    page.set_viewport_size({"width": 600, "height": 1000})
+    assert sorted(page.evaluate(WALKED)) == sorted(expected)
+    alone.load_again()
+    assert sorted(page.evaluate(WALKED)) == sorted(expected)
+
+
+def test_a_square_to_which_the_tuner_comes_back_has_both_numbers(visit: Visit) -> None:
+    alone = Alone(visit, heat_map(two_maps, decode=(1, 4), augment=(1, 4)))
+    walk = [
+        [[0, 0], 0.03, "30 ms", "Taken: where the search begins."],
+        [[1, 0], 0.02, "20 ms", "Not taken: slower."],
+        [[1, 0], 0.02, "20 ms", "Taken: fewer calls."],
+    ]
+    visit.page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")
+    alone.say({"about": "walk", "steps": walk})
+    there = visit.page.get_by_role("button", name="decode 2, augment 1:")
+    expect(there).to_have_accessible_name(
+        "decode 2, augment 1: 20 ms per sample, steps 2, 3 of the tuner, taken"
+    )
 
 
 def test_a_loader_is_measured_and_named(visit: Visit) -> None:
@@ -308,3 +373,33 @@ def test_everybody_can_use_them(visit: Visit, width: int, tmp_path: Path) -> Non
     page.screenshot(path=tmp_path / "links.png", full_page=True)
     assert not serious_violations(page)
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+# ---- a choice by keys ----
+
+
+def test_enter_on_a_choice_commits_to_it_once_all_is_chosen_and_with_shift_goes_on(
+    visit: Visit,
+) -> None:
+    files = ArtificialDataset()
+    asked = predict(
+        "What holds it back?",
+        files,
+        choices=["the disk", "the step"],
+        answer=lambda trace: "the step",
+    )
+    page = Alone(visit, asked).page
+    said = page.locator(".lk-verdict")
+    page.get_by_label("certain").press("Enter")
+    expect(said).to_have_text("Say what you expect first.")
+    page.get_by_label("the step").check()
+    page.get_by_label("the step").press("Enter")
+    expect(said).to_have_text("Say how sure you are.")
+    page.get_by_label("certain").check()
+    page.get_by_label("certain").press("Shift+Enter")
+    assert page.evaluate("() => asked.splice(0)") == []
+    page.get_by_label("the step").press("Enter")
+    [committed] = page.evaluate("() => asked.splice(0)")
+    assert committed == {"do": "commit", "said": 1, "sure": 2, "anew": True}
+    page.get_by_label("certain").press("Enter")  # the same again is no second try
+    assert page.evaluate("() => asked.splice(0)") == []

@@ -132,6 +132,14 @@ def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_cov
     assert text(page, "Go on.").is_visible()
 
 
+def test_a_covered_section_is_opened_by_our_button_alone(page: Any) -> None:
+    theirs = page.locator(".jp-showHiddenCellsButton")
+    assert theirs.count() == 2  # JupyterLab has one at each of these headings
+    assert not any(button.is_visible() for button in theirs.all())
+    ours = page.get_by_role("button", name="Show this section without an answer")
+    assert ours.count() == 2
+
+
 def test_a_section_that_is_drawn_late_is_covered_too(page: Any) -> None:
     page.evaluate(DRAWN_LATE)
     page.locator(".jp-Cell", has=page.get_by_role("heading", name="Look")).locator(

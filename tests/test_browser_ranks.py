@@ -9,6 +9,7 @@ from lessonkit import Dataset
 from lessonkit.widgets import explore, show
 
 STEPS = 20
+ROW = 22  # pixels, of a rank where there are few
 STAGES = """() => [...document.querySelectorAll("rect.lk-bar")]
     .filter((bar) => bar.style.display !== "none" && bar.dataset.stage === "Map").length"""
 
@@ -64,7 +65,7 @@ def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(
     assert page.evaluate(STAGES) == 0
     box = canvas.bounding_box()
     assert box
-    canvas.click(position={"x": box["width"] / 2, "y": box["height"] * 2.5 / 4})
+    canvas.click(position={"x": box["width"] / 2, "y": 2.5 * ROW})
     alone.answer()
     timeline.wait_for()
     assert choice.input_value() == "2"
@@ -118,6 +119,47 @@ def test_a_strip_is_drawn_again_in_the_colours_of_the_page(visit: Visit) -> None
         f"() => {{ const [now, ink] = ({SQUARE})(); return now === ink; }}"
     )
     assert page.evaluate(SQUARE)[0] != light
+
+
+NOTE_TEXTS = """() => {
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const { width } = this.measureText(text), left = { right: x - width, center: x - width / 2 };
+        (window.written ??= []).push([text, left[this.textAlign], y, width, this.fillStyle]);
+        fillText.call(this, text, x, y);
+    };
+}"""
+INK = """() => {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.fillStyle = getComputedStyle(document.querySelector(".lk-strip")).color;
+    return pen.fillStyle;
+}"""
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (390, "dark")])
+def test_a_strip_whose_timeline_is_folded_away_has_an_axis_of_time(
+    visit: Visit, width: int, scheme: str
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.add_style_tag(content=f":root {{ color-scheme: {scheme}; }}")
+    page.evaluate(NOTE_TEXTS)
+    Alone(visit, show(pipeline, ranks=4, num_epochs=1))
+    canvas = page.locator(".lk-strip canvas").bounding_box()
+    assert canvas
+    axis = page.locator(".lk-timeline .lk-axis text").all_text_contents()
+    assert axis[0] == "0 ms"
+    assert len(axis) > 2
+    written = page.evaluate("() => written.splice(0)")
+    ticks = {text: rest for text, *rest in written if rest[1] == written[0][2]}
+    assert [*ticks] == axis
+    free = 0.0
+    for left, y, wide, ink in ticks.values():
+        assert free <= left
+        assert left + wide <= canvas["width"]
+        assert 4 * ROW < y < canvas["height"]  # below the last row
+        assert ink == page.evaluate(INK)
+        free = left + wide
 
 
 # Of the columns in the first row that wait for others: how many there are, and how many end halfway.

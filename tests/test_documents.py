@@ -194,8 +194,13 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
     assert "opacity" not in drawn
     # Of whatever is drawn the fridge alone keeps its colour: an arrow fades with what it joins
     parts = re.findall(r'data-of="([\w ]+)"', drawn)
-    faded = re.findall(r'data-of="([\w ]+)" opacity', stored[1])
-    assert faded == [part for part in parts if part != "fridge"]
+    faded = re.findall(r'data-of="([\w ]+)" opacity="([\d.]+)"', stored[1])
+    assert [part for part, _ in faded] == [part for part in parts if part != "fridge"]
+    # As far as in the live drawing, of which a test holds that its texts can still be read
+    style = (files("lessonkit.widgets") / "page" / "style.css").read_text(encoding="utf-8")
+    assert {opacity for _, opacity in faded} == {
+        *re.findall(r"\.lk-faded \{ opacity: ([\d.]+); \}", style)
+    }
     assert repr(fridge) == "The kitchen: fridge."
     with pytest.raises(ValueError, match="part='oven': must be one of pantry"):
         kitchen("oven")

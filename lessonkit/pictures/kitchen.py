@@ -27,6 +27,6 @@ class Kitchen(Picture):
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         def faded(found: re.Match[str]) -> str:
             is_shown = {*found[1].split()} <= {*self.parts}
-            return found[0] if is_shown else f'{found[0]} opacity="0.4"'
+            return found[0] if is_shown else f'{found[0]} opacity="0.6"'
 
         return {"image/svg+xml": OF.sub(faded, DRAWING), "text/plain": self.words}, {}

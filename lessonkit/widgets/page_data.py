@@ -24,7 +24,7 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
     laid = layout(trace)
     path = critical_path(trace)
     note = path.sentence
-    figures, words = figures_and_words(trace, note)
+    figures, words, limit = figures_and_words(trace, note)
     if len(laid.bars) > most:
         note = f"Only the first {most:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:most]
@@ -47,6 +47,7 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
         "note": note,
         "data": ", ".join(data_quality(trace)),
         "perSample": trace.per_sample if trace.samples else None,
+        "limit": limit,
         "strip": strip_scene(trace.ranks, trace) if trace.ranks else None,
     }
 
@@ -102,14 +103,17 @@ def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
     return found if trace.max_bytes else found | {"bytes": []}
 
 
-def figures_and_words(trace: Trace, decided: str) -> tuple[list[tuple[str, str]], str]:
-    """Return the numbers that matter with their names, and the run in words, up to what *decided*.
+def figures_and_words(
+    trace: Trace, decided: str
+) -> tuple[list[tuple[str, str]], str, float]:
+    """Return the numbers that matter with their names, the run in words, and its limit.
 
-    The words are for readers that cannot see the picture.
+    The words are for readers that cannot see the picture, and end with what *decided*. The
+    limit is in seconds per sample.
     """
     total = milliseconds(trace.duration)
     if not trace.samples:
-        return [(total, "in all"), ("none", "samples")], f"No sample in {total}."
+        return [(total, "in all"), ("none", "samples")], f"No sample in {total}.", 0
     count, unit = trace.counts
     busy = percent(trace.busy("Train"))
     most = trace.max_bytes
@@ -123,7 +127,7 @@ def figures_and_words(trace: Trace, decided: str) -> tuple[list[tuple[str, str]]
         (milliseconds(seconds * trace.samples / count), f"limit: {what}"),
     ]
     words = f"{trace.rate}; the accelerator is busy {busy} of the time. {decided}"
-    return figures, words
+    return figures, words, seconds
 
 
 def limit_of(trace: Trace) -> tuple[float, str]:

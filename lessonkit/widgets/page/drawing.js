@@ -18,8 +18,11 @@ class Drawing {
       return svg("circle", { r: 7, onkeydown, ...aria, ...range, ...KEYS });
     });
     this.start = svg("circle", { class: "lk-first", r: 7 });
-    const drawn = [this.grid, this.axis, this.truth, this.line, this.start, ...this.points];
-    const aria = { role: "group", "aria-label": `A curve to draw, against ${knob}` };
+    this.given = svg("text", {}, this.says(first));
+    const marks = [this.start, ...this.points, this.given];
+    const drawn = [this.grid, this.axis, this.truth, this.line, ...marks];
+    const given = `${knob}=${values[0]} gives ${this.says(first)}`;
+    const aria = { role: "group", "aria-label": `A curve to draw, against ${knob}: ${given}` };
     const plot = svg("svg", { class: "lk-timeline lk-plot", ...aria }, ...drawn);
     this.svg = attributes(plot, {
       onpointerdown: (event) => this.press(event),
@@ -38,9 +41,9 @@ class Drawing {
     this.draw();
   }
 
-  // The true curve over that of the learner, and its knee.
-  correct({ truth, knee }) {
-    this.right = { truth: [this.first, ...truth], knee };
+  // The true curve over that of the learner, its knee, and the limit of each run but the first.
+  correct({ truth, knee, limits }) {
+    this.right = { truth: [this.first, ...truth], knee, limits };
     this.node.inert = true;
     this.said.textContent = "";
     this.draw();
@@ -69,6 +72,7 @@ class Drawing {
       svg("text", { x: 2, y: 10 }, this.unit),
     );
     attributes(this.start, { cx: this.x(0), cy: this.y(this.first) });
+    attributes(this.given, { x: this.x(0) + 9, y: this.y(this.first) - 9 });
     this.line.setAttribute("d", this.path([this.first, ...this.places]));
     this.points.forEach((node, point) => {
       const place = Math.max(0, this.places[point]);
@@ -79,17 +83,31 @@ class Drawing {
     if (this.right) this.drawTruth(this.right);
   }
 
-  drawTruth({ truth, knee }) {
+  drawTruth({ truth, knee, limits = [] }) {
     const x = this.x(knee), bend = knee > 0 && knee < truth.length - 1;
-    const words = svg("text", { x: x + 6, y: 32 }, `knee: ${this.knob}=${this.values[knee]}`);
+    const words = `knee: ${this.knob}=${this.values[knee]}`;
+    const isRight = x + LETTER * words.length < this.width;
+    const beside = { x: x + (isRight ? 6 : -6), y: 32, "text-anchor": isRight ? "start" : "end" };
     const dot = (place, point) => svg("circle", { cx: this.x(point), cy: this.y(place), r: 4 });
     this.truth.replaceChildren(svg("path", { d: this.path(truth) }), ...truth.map(dot));
-    if (bend) this.truth.append(line(x, 20, x, PLOT), words);
+    if (bend) this.truth.append(line(x, 20, x, PLOT), svg("text", beside, words));
+    this.drawLimit(Math.min(...limits.map(([least]) => least)));
   }
+
+  // What none of these runs can get below. A first run that does is not held by it.
+  drawLimit(least) {
+    if (least > this.first + 1e-6) return;
+    const y = this.y(least), right = this.width - RIGHT, isLow = y > PLOT - 16;
+    const place = { x: FLOOR + 10, y: isLow ? y - 6 : y + 14 };
+    const words = svg("text", place, `limit: ${this.says(least)}`);
+    this.truth.append(line(FLOOR - 8, y, right, y, { class: "lk-limit" }), words);
+  }
+
+  says = (place) => `${number(place * this.step)} ${this.unit}`.trim();
 
   where(point) {
     const place = this.places[point];
-    return place < 0 ? "not drawn yet" : `${number(place * this.step)} ${this.unit}`.trim();
+    return place < 0 ? "not drawn yet" : this.says(place);
   }
 
   put(point, place) {

@@ -30,7 +30,8 @@ class Formula {
       (edge?.input ?? this.controls.node.querySelector(`[data-name="${name}"]`))?.focus();
     };
     const given = { type: "button", class: "lk-term", onclick, ...this.lights(name) };
-    const node = html("button", given, html("span", {}, spaced(name)), html("b"));
+    // With a space, so that what is read and what the button is called are the same words.
+    const node = html("button", given, html("span", {}, spaced(name)), " ", html("b"));
     this.terms.push({ name, node, index });
     return node;
   }

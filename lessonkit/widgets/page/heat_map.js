@@ -1,6 +1,8 @@
 // The heat map: dark squares that a try lights, and the tuner's walk over them.
 
 const STRIDE = 700; // ms from one step of the tuner to the next
+const PATH = "In the corner of a square is the number of the tuner's step, "
+  + "on black if it was taken.";
 
 class HeatMap {
   constructor(model, el) {
@@ -8,7 +10,9 @@ class HeatMap {
     this.lit = new Map(); // what was told of a square, the last one at the end
     this.said = spoken("lk-verdict");
     this.next = model.timer();
-    const ask = asking(model, saying(this.said), { walk: ({ steps }) => this.walk(steps) });
+    this.path = html("span", { hidden: true }, PATH);
+    const answers = { walk: ({ steps }) => this.walk(numbered(steps)) };
+    const ask = asking(model, saying(this.said), answers);
     const square = (x, y) => {
       const label = `${across.label} ${across.texts[x]}, ${down.label} ${down.texts[y]}`;
       const light = () => ask({ do: "light", square: [x, y] });
@@ -27,7 +31,7 @@ class HeatMap {
     const watch = () => ask({ do: "walk" });
     const walk = button("watch the tuner", "Let the tuner walk over the map", watch);
     const map = div("lk-map", html("table", given, title, ...rows.reverse(), last));
-    el.append(div("lk-card-of", map, this.said, div("lk-tools", walk)));
+    el.append(div("lk-card-of", map, this.said, div("lk-tools", walk, this.path)));
     this.save = keeping(model, (steps) => steps.forEach((step) => this.light(step)));
     this.record = new Record(model, "heat map", `${across.label}, ${down.label}`);
     const { said = [] } = (!model.get("kept") && this.record.read()) || {};
@@ -57,8 +61,9 @@ class HeatMap {
 
   light(step) {
     const [[x, y], , text, why] = step, square = this.squares[x][y];
+    step[4] ??= this.lit.get(square)?.[4]; // who lights it once more takes nothing off the path
     const title = `${square.label}: ${text} per sample`;
-    named(square, title, text);
+    named(square, title + this.follow(square, step[4]), text);
     this.lit.delete(square);
     this.lit.set(square, step);
     // The brightest is the fastest of those that are lit: the map knows no more than its reader.
@@ -71,4 +76,24 @@ class HeatMap {
     }
     this.said.textContent = `${title}. ${why}`;
   }
+
+  // Draws a step of the tuner, if one led to this square, and puts it in words.
+  follow(square, step) {
+    if (!step) return "";
+    const [number, outcome] = step;
+    Object.assign(square.dataset, { number, outcome });
+    this.path.hidden = false;
+    return `, ${number.includes(",") ? "steps" : "step"} ${number} of the tuner, ${outcome}`;
+  }
+}
+
+// Steps of the tuner, each with its number and with what came of it; one may lead to a square where
+// another was. A square that only a hand lights has no reason, and gets no number.
+function numbered(steps) {
+  const squares = steps.map(([square]) => String(square));
+  return steps.map((step, index) => {
+    const why = step[3], until = squares.slice(0, index + 1);
+    const here = until.flatMap((square, at) => (square === squares[index] ? at + 1 : []));
+    return why ? [...step, [here.join(", "), why.split(":")[0].toLowerCase()]] : step;
+  });
 }

@@ -1,7 +1,8 @@
 // What several ranks did: a row for each, in the time of the run. On a canvas, for there may be
 // 150,000 stretches.
 
-const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1, UNDER = 16; // pixels
+const HIGHEST_STRIP = 230, THICKEST_ROW = 22, LEAST_ROW = 1; // pixels
+const AXIS = 18, UNDER = AXIS + 16; // below the rows: first the axis of time, then who was late
 
 class Strip {
   choose = null; // called with the rank whose timeline is wanted, where a kernel can answer
@@ -56,6 +57,13 @@ class Strip {
     });
     pen.fillStyle = ink;
     for (const [rank, at] of late) pen.fillRect(x(at) - 2, rank * row, 2, Math.max(2, row - gap));
+    pen.textAlign = "center";
+    pen.font = "11px system-ui, sans-serif";
+    // The one below may be folded away.
+    for (const [at, text] of moments(rounds(0, end, (width - LEFT) / 90, FINEST), end)) {
+      pen.fillRect(x(at), high, 1, 4);
+      pen.fillText(text, x(at), high + 14);
+    }
     pen.textAlign = "right";
     pen.font = "12px system-ui, sans-serif";
     pen.fillText("waited for", LEFT - 10, high + UNDER - 4);

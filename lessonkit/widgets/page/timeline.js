@@ -18,9 +18,10 @@ const HEARD = { // events, and the methods that act on them
 class Timeline {
   constructor({ onTime, onBar, height }) {
     // `other`: a second run on the same axis; `least`: what that axis has room for in any case;
-    // `bar`: the one that is pointed at.
+    // `limit`: the earliest end of such a run, if it is to be drawn; `bar`: the one that is
+    // pointed at.
     Object.assign(this, { onTime, onBar, height, scene: null, other: null, least: 0 });
-    Object.assign(this, { time: 0, bar: -1 });
+    Object.assign(this, { limit: 0, time: 0, bar: -1 });
     this.show = { path: false, waits: true, memory: false };
     this.bars = [];
     this.hatch = unique("hatch");
@@ -147,16 +148,37 @@ class Timeline {
     const texts = moments(rounds(0, this.end, (this.width - LEFT) / 90, FINEST), this.end);
     const lines = texts.map(([at]) => line(this.x(at), TOP - 4, this.x(at), this.floor));
     const marks = texts.map(([at, text]) => label(this.x(at), this.floor + 16, text));
-    const { epochs, end } = this.scene;
+    const { epochs, end } = this.scene, named = [];
+    const limit = this.held ? 0 : this.limit; // under a hand only the kernel knows it
     for (const [index, start] of epochs.entries()) {
       if (epochs.length < 2) break;
-      const x = this.x(start), room = this.x(epochs[index + 1] ?? end) - x, short = `${index + 1}`;
+      const until = [limit, epochs[index + 1], end].find((at) => at > start);
+      const x = this.x(start), room = this.x(until) - x, short = `${index + 1}`;
       const text = room >= 60 ? `epoch ${short}` : room >= 6 + 8 * short.length ? short : "";
       marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, text));
       lines.push(line(x, 2, x, this.floor, { class: "lk-epoch" }));
+      named.push([x, x + 4 + LETTER * text.length]);
     }
     this.layer.grid.replaceChildren(...lines);
     this.layer.axis.replaceChildren(...marks);
+    if (limit) this.drawLimit(this.x(limit), named);
+  }
+
+  // Where the run would end that no order and no parallelism can beat. Its name stands where no
+  // epoch has one; the last figure says what sets it.
+  drawLimit(x, named) {
+    const name = "limit", wide = 4 + LETTER * name.length;
+    const hasRoom = ([from, to]) => {
+      const isFree = named.every(([left, right]) => to <= left || from >= right);
+      return from >= LEFT && to <= this.width && isFree;
+    };
+    const after = [x, x + wide, x + 4, "start"], before = [x - wide, x, x - 4, "end"];
+    const [, , at, anchor] = [after, before].find(hasRoom) ?? [];
+    if (!anchor) return; // a line without a name tells nothing
+    const text = svg("text", { class: "lk-limit", x: at, y: 10, "text-anchor": anchor }, name);
+    text.append(svg("title", {}, "No run that does this work ends before this line."));
+    this.layer.axis.append(text);
+    this.layer.grid.append(line(x, 2, x, this.floor, { class: "lk-limit" }));
   }
 
   filling = (kind) => filling(this.hatch, this.scene.waits[kind][0]);

@@ -91,6 +91,7 @@ class View {
     this.timeline.other = this.real ?? this.pinned;
     this.timeline.least = (this.pinned ?? this.first)?.end ?? 0;
     this.timeline.isPinned = !this.real && this.pinned !== null;
+    this.timeline.limit = (scene.end * scene.limit) / scene.perSample; // no number without samples
     this.foldUnder(Boolean(scene.strip));
     this.plumbing.draw(scene);
     this.timeline.draw(scene, this.fold.clientWidth || this.timeline.width || 800);

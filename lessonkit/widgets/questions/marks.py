@@ -234,7 +234,6 @@ class Drawing(Marks):
                     f"draw: {curve} must have a number for each of {len(values)} values"
                 )
         times = [trace.per_sample for trace in traces if trace.samples]
-        self.limits = [limit_of(trace) for trace in traces[1:]] if right == times else []
         self.knee = knee_of(right)
         self.names = [f"{knob}={value}" for value in values[1:]]
         self.order = range(len(self.names))
@@ -243,6 +242,8 @@ class Drawing(Marks):
         self.scale = SCALES.get(unit, 1)
         # A quarter is free above the highest of all known curves
         step = 1.25 * max(map(max, curves)) / STEPS or 1.0
+        limits = map(limit_of, traces[1:] if right == times else [])
+        self.limits = [(least / step, what) for least, what in limits]
         spec = {
             "knob": knob,
             "values": [str(value) for value in values],
@@ -272,16 +273,16 @@ class Drawing(Marks):
 
     def remark(self, at: Sequence[int]) -> str:
         for name, step, (least, what) in zip(self.names, at, self.limits, strict=False):
-            if (step + 1) * self.step < least:
-                time = self.shown(least / self.step)
+            if step + 1 < least:
+                time = self.shown(least)
                 return f"No run with {name} takes less than {time}: the limit is set by {what}."
         return ""
 
     def revealed(self, begin: str) -> Json:
-        """Say also where the curve has its knee, if one can see it."""
+        """Say also where the curve has its knee, if one can see it, and the limits of the runs."""
         if 0 < self.knee < len(self.right):
             begin = f"{begin} From {self.names[self.knee - 1]} on, nothing changes.".strip()
-        return super().revealed(begin) | {"knee": self.knee}
+        return super().revealed(begin) | {"knee": self.knee, "limits": self.limits}
 
 
 def knee_of(curve: Sequence[float]) -> int:
