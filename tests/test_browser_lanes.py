@@ -406,7 +406,8 @@ def test_the_figure_that_is_looked_for_is_the_large_one(
     assert visit.page.locator(".lk-main span").all_text_contents() == [large]
 
 
-TIMES = """() => [...document.querySelectorAll(".lk-axis text")].map((text) => text.textContent)"""
+TIMES = """() => [...document.querySelectorAll(".lk-axis text:not(.lk-limit)")]
+    .map((text) => text.textContent)"""
 LAST = """() => Math.max(...[...document.querySelectorAll("rect.lk-bar[data-stage=Train]")]
     .map((rect) => rect.getBoundingClientRect().right))"""
 
