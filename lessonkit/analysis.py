@@ -27,7 +27,3 @@ __all__ = [
     "save_job",
     "with_knob",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -4,7 +4,3 @@ from lessonkit.improve.autotune import autotune
 from lessonkit.improve.rewrite import RULES, rewrite
 
 __all__ = ["RULES", "autotune", "rewrite"]
-
-
-def __dir__() -> list[str]:
-    return __all__

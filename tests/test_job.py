@@ -328,6 +328,28 @@ class Disturbed(Modelled):
         return seen
 
 
+class Refusing(Modelled):
+    """A loader that says which numbers of workers it ran with, and has no room for more than eight."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.ran = set[int]()
+
+    def go(self, workers: int, seconds: float, **more: Any) -> Watch:
+        self.ran.add(workers)
+        if workers > 8:
+            raise RuntimeError("with a worker, the loader raised: out of shared memory")
+        return super().go(workers, seconds, **more)
+
+
+def test_runs_go_up_to_the_cores_and_what_a_loader_has_no_room_for_is_left_out() -> None:
+    model = Refusing(0.020, 0.010, FREE, NOTHING_LOST, computes=False)
+    job = measure_subject(model, 16)  # type: ignore[arg-type]
+    assert model.ran == {0, 1, 2, 4, 8, 16}
+    assert {*job.numbers.threads[1].unexplained} == {0, 1, 2, 4, 8}
+    assert job.forecast(num_workers=16) < job.forecast(num_workers=1)
+
+
 def test_runs_beside_workers_are_repeated_while_there_is_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -314,7 +315,7 @@ def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
 def test_an_epoch_has_more_samples_than_are_asked_of_a_sampler(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_SAMPLES", 80)
+    monkeypatch.setattr(watching, "MOST_BATCHES", 20)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 
@@ -336,7 +337,7 @@ class Unsaid(list[int]):
 def test_few_samples_are_asked_of_a_sampler_without_an_end(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_SAMPLES", 1000)
+    monkeypatch.setattr(watching, "MOST_BATCHES", 5)
     job = measured(library.utils.data.DataLoader(Samples(), 200, sampler=Endless()))
     assert len(job.subject.batches) == 5
     assert not job.whole
@@ -390,6 +391,35 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     page = str(Recommendation(job, 0.0, [forecast_row(job, {})]))
     assert "num_workers=0: 40 samples" in page
     assert "share them out" in page
+
+
+@pytest.mark.parametrize(
+    ("quota", "processes", "cores"),
+    [
+        ("max 100000", "", 8),
+        ("350000 100000", "", 3),
+        ("max 100000", "4", 2),
+        ("50000 100000", "4", 1),
+    ],
+)
+def test_cores_are_those_of_a_container_and_are_shared_by_the_processes_of_a_job(
+    quota: str, processes: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpu.max").write_text(quota)
+    monkeypatch.setattr(job, "QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)
+    assert allowed_cores() == cores
+
+
+def test_a_loader_that_gives_nothing_to_a_worker_cannot_be_measured(library: Any) -> None:
+    class Alone(library.utils.data.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[int]:
+            if library.utils.data.get_worker_info() is None:
+                yield from range(40)
+
+    with pytest.raises(ValueError, match="gave no batch"):
+        measured(library.utils.data.DataLoader(Alone(), 4))
 
 
 def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(

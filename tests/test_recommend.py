@@ -281,6 +281,29 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
     assert any("prefetch_factor" in row["settings"] for row in numbers["table"])
 
 
+@pytest.mark.parametrize(("now", "factor"), [(0, 2), (2, 3), (6, 2)])
+def test_the_page_has_what_is_asked_for_whatever_the_loader_has_now(
+    recommended: Any, monkeypatch: pytest.MonkeyPatch, now: int, factor: int
+) -> None:
+    """Other numbers of workers, a longer queue, and workers that stay."""
+    monkeypatch.setattr(Modelled, "loader", SimpleNamespace(**vars(Modelled.loader)))
+    Modelled.loader.prefetch_factor = factor
+    found = recommended(MODELS["waits for files"], now)
+    words = [row[0] for row in found.rows()]
+    assert {f"num_workers={one}" for one in (1, 2, 4) if one != now} <= {*words}
+    assert any("prefetch_factor=4" in row for row in words)
+    assert len(words) <= 11
+    if now:
+        stays = {"persistent_workers": True}
+        assert stays in [row.settings for row in found.table]
+
+
+@pytest.mark.parametrize("name", ["images", "text", "features"])
+def test_no_forecast_saves_more_than_any_loader_could(name: str) -> None:
+    found = recommend(on_gpu(name)["job"])
+    assert all(found.saved(row) <= found.most for row in found.table)
+
+
 def test_a_picture_has_forecasts_with_their_range_and_what_a_real_run_took(
     recommended: Any,
 ) -> None:

@@ -24,16 +24,13 @@ from .numbers import JobNumbers, StepNumbers, measure_numbers
 from .watching import OnDevice, Subject, Watch, restored, size_of_batch
 
 AGAIN = 13.0  # s; runs are repeated until then
-PERIOD = 48  # batches of a long epoch, at least, after which the model repeats itself
-LEAST_ROUNDS = 2  # batches of each worker in a period, at least
+# Batches of a long epoch, at least, after which the model repeats itself; each worker gives two
+PERIOD = 48
 LONGEST = 1_000_000  # batches of an epoch that is simulated to its end
 SIMULATED = 400  # batches of a run that is compared with one that was seen
 GOLDEN = 0.618  # its multiples, less whole numbers, are spread evenly from 0 to 1
 # Times; epochs whose samples differ by no more have as many, but for the rests of batches
 AS_MANY = 1.1
-OF_WORKERS = ("num_workers", "prefetch_factor", "persistent_workers")
-STOP = 0.015  # s; to end workers,
-STOP_EACH = 0.001  # s; and more for each of them
 LEAST = {"num_workers": 0, "prefetch_factor": 1, "batch_size": 1, "threads": 1}
 
 # Of a container: microseconds, in as many
@@ -104,7 +101,7 @@ class Job:
         total, workers = self.count(setting), max(1, setting["num_workers"])
         if not total:
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
-        period = workers * max(LEAST_ROUNDS, math.ceil(PERIOD / workers))
+        period = workers * max(2, math.ceil(PERIOD / workers))
         return total if total < 3 * period else period
 
     # ---- the model ----
@@ -127,8 +124,9 @@ class Job:
 
     def pace(self, threads: int) -> float:
         """Return the seconds that a step takes at least, here or on a device."""
-        device = self.numbers.device
-        return max(self.numbers.threads[threads].seconds, device.train if device else 0.0)
+        step, device = self.numbers.threads[threads], self.numbers.device
+        seconds = max(step.seconds, device.train if device else 0.0)
+        return seconds * min(step.unexplained.values())
 
     def model(
         self, most: int = LONGEST, **changes: Any
@@ -146,11 +144,15 @@ class Job:
         fetch, workers = waiting_and_working(0, step.alone * make), dict[str, Any]()
         if setting["num_workers"]:
             fetch = waiting_and_working(known.waits * make, known.works * make)
-            workers = {name: setting[name] for name in OF_WORKERS}
+            names = "num_workers", "prefetch_factor", "persistent_workers"
+            workers = {name: setting[name] for name in names}
             workers["in_order"] = known.in_order
             workers["start"] = tuple(known.start)
             workers["handling"] = Handling(
-                first=known.first, take=known.take * take, stop=STOP, stop_each=STOP_EACH
+                first=known.first,
+                take=known.take * take,
+                stop=0.015,  # to end workers
+                stop_each=0.001,
             )
         batches = Dataset.range(min(self.count(setting), most)).map(
             fetch, stage="Fetch", nbytes=known.nbytes
@@ -175,8 +177,8 @@ class Job:
 
         *changes* are `num_workers`, `prefetch_factor`, `persistent_workers`, `batch_size`, and
         `threads`, those of the step, one of the numbers that were measured. An argument that is
-        not given stays as in the loader. Raises TypeError or ValueError for a setting that a
-        loader does not take.
+        not given stays as in the loader, and without workers those of workers change nothing.
+        Raises TypeError or ValueError for a value that no loader takes.
         """
         setting = self.setting(**changes)
         total, period = self.count(setting), self.period(setting)

@@ -1,6 +1,7 @@
 """The numbers of a job: what its short runs come to, as the model of a loader wants them."""
 
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from statistics import fmean, median
@@ -82,9 +83,9 @@ def measure_numbers(
     if subject.synchronise and subject.batch is not None:
         subject.device = on_device(subject.step, subject.batch, subject.synchronise)
     alone = go(0, RUN, step=True)
-    if not alone.batches:
-        raise ValueError("the loader gave no batch: there is nothing to measure")
     one = go(1, RUN)
+    if not (alone.batches and one.batches):
+        raise ValueError("the loader gave no batch: there is nothing to measure")
     threads, beside = runs_beside_workers(subject, alone, cores, torch)
     together = [run for runs in beside.values() for run in runs]
     make, waits = mean_of("make", one.batches), mean_of("wait", one.batches)
@@ -120,11 +121,10 @@ def runs_beside_workers(
     """Return the step's numbers, and its runs beside workers, by the number of threads.
 
     The numbers of workers are 1, 2, 4 and so on up to *cores*, but up to 4 at least; one
-    above *cores* with which the loader fails is left out. The runs are made in rounds, two
-    at least if there is time. The usual number of threads comes last.
+    with which the loader fails, perhaps for want of memory, is left out. The runs are made in
+    rounds, two at least if there is time. The usual number of threads comes last.
     """
     powers = range(max(3, cores.bit_length()))
-    cores = max(2, cores)
     counts = sorted({cores, *(2**power for power in powers)})
     usual = torch.get_num_threads() if torch else 1
     steps = {usual: step_numbers(subject, alone)}
@@ -144,7 +144,7 @@ def runs_beside_workers(
                 try:
                     run = subject.go(workers, seconds, step=True)
                 except RuntimeError:
-                    if workers <= cores:
+                    if workers == 1:
                         raise
                     continue
                 if run.batches:
@@ -183,18 +183,18 @@ def growth(subject: Subject, alone: Watch, one: Watch) -> dict[str, float]:
     try:
         larger = subject.go(1, 0.5 * RUN, size=2)
         stepped = subject.go(0, 0.5 * RUN, step=True, size=2)
+        if not (larger.batches and stepped.batches):
+            return {}
+        factors = {
+            "make": longer("make", larger, one, 2),
+            "step": longer("step", stepped, alone, 2),
+            "take": on_its_way(larger) / max(1e-9, on_its_way(one)),
+        }
+        if subject.device and subject.synchronise:
+            again = on_device(subject.step, subject.batch, subject.synchronise)
+            factors["step"] = again.train / subject.device.train if again else 1.0
     except RuntimeError:
         return {}
-    if not (larger.batches and stepped.batches):
-        return {}
-    factors = {
-        "make": longer("make", larger, one, 2),
-        "step": longer("step", stepped, alone, 2),
-        "take": on_its_way(larger) / max(1e-9, on_its_way(one)),
-    }
-    if subject.device and subject.synchronise:
-        again = on_device(subject.step, subject.batch, subject.synchronise)
-        factors["step"] = again.train / subject.device.train if again else 1.0
     return {part: min(2.0, max(1.0, factor)) for part, factor in factors.items()}
 
 
@@ -205,7 +205,8 @@ def totals(subject: Subject, seen: list[Watch], cores: int) -> dict[int, int]:
     """
     whole = {run.workers: run for run in seen if run.whole}
     for workers in {1, cores, 2 * cores} - whole.keys():
-        whole[workers] = subject.go(workers, 1.5 * RUN)
+        with suppress(RuntimeError):  # as above
+            whole[workers] = subject.go(workers, 1.5 * RUN)
     return {
         workers: sum(batch.samples for batch in run.batches)
         for workers, run in whole.items()

@@ -21,11 +21,10 @@ from .watching import restored
 WORTH = 0.05  # of an epoch; where less can be saved, stop
 AS_GOOD = 0.02  # of an epoch; of settings as near as this the one with less to it is better
 TRIED, TRY = 3, 2.0  # settings that are really run, and s for each
-MOST_WORKERS = 128
 EPOCHS = 10  # of a training; its first one starts the workers
 DEPTHS = (2, 4)
 MOSTLY = 0.5  # of what a step waits; a part that is more decides
-FULL = 0.85  # of what the cores can do; there is little left
+FULL = 0.425  # of what the cores can do in an epoch; with more, they are what is missing
 
 # Verdicts after which nothing else is said
 LAST_WORDS = ("step-bound", "cannot tell")
@@ -34,7 +33,10 @@ NOT_SEEN = (
     "files that are not in the system's cache",
     "how well the model learns",
 )
-NOT_WHOLE = "what the loader gives after the samples that were seen"
+NOT_WHOLE = (
+    "what the loader gives after the samples that were seen; and, of an iterable, other numbers of "
+    "workers, because nobody knows how many samples they give"
+)
 SHARE_OUT = (
     "each worker gives every sample: share them out in the dataset, by get_worker_info()"
 )
@@ -118,7 +120,7 @@ class Recommendation:
         if batches * known.take > MOSTLY * waited:
             return "the loop's own time"
         computed = batches * (known.works + step.seconds * step.cores)
-        if step.computes and computed / known.cores > FULL * MOSTLY * self.now[1]:
+        if step.computes and computed / known.cores > FULL * self.now[1]:
             return "both want the same cores"
         return "data-bound"
 
@@ -220,7 +222,8 @@ class Recommendation:
         """
         asked: list[Settings] = [{"num_workers": workers} for workers in (1, 2, 4, 8)]
         asked += [change.settings for change in self.changes]
-        asked += [*(row.settings for row in self.table[:2]), {"prefetch_factor": 4}]
+        for row in self.table[:2]:  # now, and the best
+            asked += [row.settings, row.settings | {"prefetch_factor": 4}]
         return [row for row in self.table if row.settings in asked][:10]
 
     def rows(self) -> Sequence[tuple[str, ...]]:
@@ -271,7 +274,7 @@ class Recommendation:
         for text, under in self.sections.items():
             listed = f"<ul style='list-style:none'>{in_tags('li', under)}</ul>"
             page += in_tags("p", [text]) + listed * bool(under)
-        folded = f"<details><summary>all forecasts</summary><table>{rows}</table></details>"
+        folded = f"<details><summary>forecasts</summary><table>{rows}</table></details>"
         return page + folded if rows else page
 
 
@@ -330,14 +333,15 @@ def recommend(loader: Any, step: Any = None) -> Recommendation:
 def combinations(job: Job) -> Iterator[Settings]:
     """Yield what differs from the loader as it is written, of all settings that are compared."""
     known, cores = job.numbers, job.numbers.cores
-    # A core serves many workers that wait
-    most = min(MOST_WORKERS, (8 if known.waits > known.works else 2) * cores)
-    counts = {0, cores, *(2**power for power in range(most.bit_length()))}
+    # A core serves many workers that wait, but a job has 128 at most
+    most = min(128, (8 if known.waits > known.works else 2) * cores)
+    now, depth = job.said["num_workers"], job.said["prefetch_factor"]
+    counts = {0, now, cores, *(2**power for power in range(most.bit_length()))}
     if known.stream:
-        counts = set(filter(job.as_many, {0, 1, job.said["num_workers"], *known.totals}))
+        counts = set(filter(job.as_many, {0, 1, now, *known.totals}))
     for workers, threads in product(sorted(counts), sorted(known.threads)):
-        ahead = product(DEPTHS, (False, True))
-        for factor, stay in ahead if workers else [(job.said["prefetch_factor"], False)]:
+        ahead = product({*DEPTHS, depth}, (False, True))
+        for factor, stay in ahead if workers else [(depth, False)]:
             full = {"num_workers": workers, "prefetch_factor": factor}
             full |= {"persistent_workers": stay, "threads": threads}
             changed = {name: full[name] for name in full if full[name] != job.said[name]}

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from statistics import median
 from time import perf_counter, process_time
 from types import SimpleNamespace
@@ -19,8 +19,8 @@ from lessonkit.engine.node import base_of, one_call, rebuilt, walk
 from lessonkit.loader import DataLoader
 from lessonkit.loops.measure import without_core
 
-# Samples that are drawn from a sampler at most: it may never end
-MOST_SAMPLES = 1_000_000
+# Batches that are drawn from a sampler at most: it may never end
+MOST_BATCHES = 10_000
 # s; a worker that gives nothing for as long never will, not counting its start
 NEVER = 20.0
 # Arguments of the loader that its runs have, too
@@ -292,13 +292,9 @@ class Subject:
                 generator: Any = getattr(sampler, "generator", None)
                 if hasattr(generator, "set_state"):  # it draws for this as for an epoch
                     then.callback(generator.set_state, generator.get_state())
-            samples = 0
-            for batch in order:
-                self.batches.append(batch)
-                samples += size_of_batch(batch)
-                if samples >= MOST_SAMPLES:
-                    return
-        self.count = len(self.batches)
+            self.batches += islice(order, MOST_BATCHES)
+        if len(self.batches) < MOST_BATCHES:
+            self.count = len(self.batches)
 
     def go(
         self,
