@@ -268,18 +268,19 @@ def test_a_cell_that_never_ends_is_left_out_the_next_time(
 @pytest.mark.parametrize(
     ("seen", "text"),
     [
-        ('"Bus error", or a worker', "unable to open shared memory object"),
+        ('A worker dies with "Bus error"', "unable to open shared memory object"),
         ("It stops, without an error", "makes no progress, raises no error"),
         ('cache="ram" gains nothing', "option that keeps the data in memory"),
         ("Video is slow", "A video file is not a list of images"),
     ],
 )
-def test_a_link_to_a_folded_section_opens_it(
+def test_a_symptom_leads_to_a_folded_section_which_is_opened(
     site: Site, learner: Visit, seen: str, text: str
 ) -> None:
     page = learner.page
     page.goto(f"{site.address}/")
     page.get_by_role("row", name=seen).get_by_role("link").click()
+    page.get_by_role("link", name="See it move").click()
     paragraph = page.get_by_role("paragraph").filter(has_text=text)
     expect(paragraph).to_be_in_viewport(timeout=PATIENT * 1e3)
 
