@@ -225,6 +225,30 @@ def test_a_stored_text_is_sent_whole() -> None:
     assert pages.with_whole_texts(stored) == shown({"text/plain": "1\n2"} | picture, "c\nd")
 
 
+def test_a_lesson_of_the_site_shows_the_picture_of_a_report_once_and_beside_it() -> None:
+    path = pages.ROOT / "notebooks" / "11_your_own_job.ipynb"
+    notebook = pages.with_whole_texts(pages.for_browser(json.loads(path.read_bytes())))
+    reports = {
+        cell["id"]: output["data"]["text/html"]
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", ())
+        if "<img" in output.get("data", {}).get("text/html", "")
+    }
+    assert len(reports) == 3
+    cells = pages.with_kept_pictures(notebook)["cells"]
+    ids = [cell["id"] for cell in cells]
+    assert len(set(ids)) == len(ids)
+    for name, report in reports.items():
+        place = ids.index(name)
+        words = re.search('alt="([^"]+)"', report)
+        assert words
+        written = cells[place]["outputs"][0]["data"]["text/html"]
+        assert "<img" not in written
+        assert "all forecasts" in written
+        assert words[0] in cells[place + 1]["source"]
+        assert cells[place + 1]["attachments"]["picture.png"]["image/png"] in report
+
+
 @pytest.fixture
 def full(tmp_path: Path) -> Path:
     """A folder with a Pyodide whose lock file lists what is in it, and more."""

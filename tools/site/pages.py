@@ -115,6 +115,7 @@ WAYS = {
     "WAY_SHORT": ("00", "01", "03", "04", "08"),
 }
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
+IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE, STEP, BATCHES, BEGIN, MOST, GUESSES = 80, 10, 24, 2, 16, (2, 4, 8, 16)
 WORDS = {12: "Twelve"}
@@ -242,6 +243,7 @@ def copy_lessons(folder: Path, name: str = "") -> None:
         ("content", "format", "hash", "hash_algorithm", "mimetype", "size")
     )
     empty |= {"created": DATE, "last_modified": DATE, "writable": True}
+    draws = any(folder.glob("python-*/matplotlib-*"))  # only a full Pyodide does
     listed = []
     for path in sorted(
         path for path in (ROOT / "notebooks").iterdir() if path.suffix in SHOWN
@@ -249,6 +251,8 @@ def copy_lessons(folder: Path, name: str = "") -> None:
         copy = folder / "files" / path.name
         if path.suffix == ".ipynb":
             lesson = with_whole_texts(for_browser(json.loads(path.read_bytes()), name))
+            if not draws:
+                lesson = with_kept_pictures(lesson)
             write(copy, lesson)
             (folder / "openings" / f"{path.stem}.html").write_text(
                 opening(lesson), encoding="utf-8"
@@ -320,6 +324,37 @@ def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
                     if isinstance(lines, list)
                 }
     return notebook
+
+
+def with_kept_pictures(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a *notebook* in which the picture of a report stands below it, in a cell of its own.
+
+    A report that is written without matplotlib has none: where it took the place of the stored
+    one, the picture would go away, and all below it would move up.
+    """
+    cells = []
+    for cell in notebook["cells"]:
+        pictures = []
+        for output in cell.get("outputs", ()):
+            if found := IN_REPORT.search(output.get("data", {}).get("text/html", "")):
+                output["data"]["text/html"] = IN_REPORT.sub("", found.string)
+                pictures.append(kept_picture(f"{cell['id']}-picture", *found.groups()))
+        cells += [cell, *pictures]
+    return notebook | {"cells": cells}
+
+
+def kept_picture(name: str, told: str, content: str) -> dict[str, Any]:
+    """Return the cell *name* that shows a picture of this *content*; *told* is its attribute for words."""
+    picture = {"data": {"image/png": content}, "metadata": {}}
+    # A browser would ask a server for an attachment, before JupyterLab puts it in
+    address = f"data:image/png;base64,{content}"
+    return {
+        "cell_type": "markdown",
+        "id": name,
+        "metadata": {},
+        # Its size is known before it is drawn, so nothing moves
+        "source": f'<img {told} {symptoms.size(picture)} src="{address}">',
+    }
 
 
 def write_report(folder: Path) -> None:
