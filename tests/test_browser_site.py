@@ -363,6 +363,7 @@ def test_what_a_learner_did_is_there_again_and_comes_along(
         saved = json.loads(work.read(f"{lesson}.ipynb"))
     (kept,) = (cell for cell in saved["cells"] if cell["id"] == cells[code]["id"])
     assert "".join(kept["source"]) == mine
+    assert "execution" not in kept["metadata"], "nobody reads when a cell ran"
 
 
 @pytest.mark.long

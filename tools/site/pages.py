@@ -38,11 +38,7 @@ SETTINGS = {
         "fetchNews": "false",
         "checkForUpdates": False,
     },
-    # Of a cell that was run here its time is kept: so the first page knows how far one has come.
-    "@jupyterlab/notebook-extension:tracker": {
-        "windowingMode": "defer",
-        "recordTiming": True,
-    },
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
 }
 # What no lesson needs of JupyterLab: each part costs time before the first question can be answered.
 NOT_STARTED = [
