@@ -57,7 +57,7 @@ IDLE = """() => {
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {
-    const key = Object.keys(localStorage).find((name) => name.startsWith("lessons ") && name.endsWith(path));
+    const key = Object.keys(localStorage).find((name) => name.startsWith("lessons /") && name.endsWith(path));
     localStorage.setItem(key, "of an earlier version");
 }"""
 
