@@ -18,6 +18,7 @@ FETCHED = """() => {
     const all = kinds.flatMap((kind) => performance.getEntriesByType(kind));
     return Object.fromEntries(all.map(({ name, decodedBodySize }) => [name, decodedBodySize]));
 }"""
+SIZE = "(one) => parseFloat(getComputedStyle(one).fontSize)"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -110,6 +111,19 @@ def test_a_guess_and_the_slider_are_answered(visit: Visit, start_page: str) -> N
     expect(told).to_have_text(re.compile("^89 % busy"))
     eight = page.get_by_role("button", name="8", exact=True)
     expect(eight).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_answer_is_the_one_large_figure_of_the_page(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    figures = page.frame_locator("iframe").locator(".lk-figures b")
+    figures.first.wait_for()
+    sizes = figures.evaluate_all(f"(all) => all.map({SIZE})")
+    assert len(sizes) >= 5
+    assert len(set(sizes)) == 1
+    assert page.locator("#lessons-large").evaluate(SIZE) > 1.4 * sizes[0]
 
 
 def test_a_part_of_the_page_is_no_setting_of_its_picture(

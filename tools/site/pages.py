@@ -111,6 +111,8 @@ WAYS = {
     "WAY_SHORT": ("00", "01", "03", "04", "08"),
 }
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
+# The answer to the first page's question is its only large figure; elsewhere the picture has one.
+ONE_LARGE = "body .lk-figures .lk-main b { font-size: 1.45em; line-height: 1.3; }\n"
 IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE, STEP, BATCHES, BEGIN, MOST, GUESSES = 80, 10, 24, 2, 16, (2, 4, 8, 16)
@@ -526,7 +528,8 @@ def picture_of_workers(folder: Path) -> None:
     (folder / "preview.png").write_bytes(one._repr_mimebundle_()[0]["image/png"])
     # It is the still picture too, which only a page without scripts shows: half of the file
     text = path.read_text(encoding="utf-8")
-    path.write_text(STILL.sub("preview.png", text), encoding="utf-8")
+    text = STILL.sub("preview.png", text)
+    path.write_text(text.replace("</style>", f"{ONE_LARGE}</style>", 1), encoding="utf-8")
 
 
 def write(path: Path, content: Any) -> None:
