@@ -25,6 +25,7 @@ from test_browser_keys import by_keys
 
 from tools.answers import collected, table
 from tools.site import fetch, pages, python
+from tools.site.opening import opening
 
 PHONE = 390
 LEFT_OUT = "A cell that you changed did not end the last time, and was left out: change it, then run it."
@@ -117,6 +118,9 @@ AS_TABLE = """(pre) => {
 IS_IN = """(scheme) => {
     const ground = getComputedStyle(document.body).getPropertyValue("--jp-layout-color1").trim();
     return scheme === (["white", "#fff"].includes(ground) ? "light" : "dark");
+}"""
+PUT_OPENING = """(text) => {
+    document.body.innerHTML = `<main id="lessons-opening" tabindex="0">${text}</main>`;
 }"""
 WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
@@ -459,18 +463,37 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         page.route("**/build/jlab_core*", lambda route: held.append(route))
         with page.expect_request("**/build/jlab_core*"):
             page.goto(site.lesson(LESSONS[1]), wait_until="commit")
-        opening = page.locator("#lessons-opening")
-        expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
-        expect(opening.get_by_role("img", name="3 samples in 105 ms")).to_be_visible()
+        begins = page.locator("#lessons-opening")
+        expect(begins.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
+        expect(begins.get_by_role("img", name="3 samples in 105 ms")).to_be_visible()
         page.set_viewport_size({"width": 1200, "height": 500})
-        opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
+        begins.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
         held.pop().continue_()
-        expect(opening).to_have_count(0, timeout=PATIENT * 1e3)
+        expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
         expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
         # All that is above the question is alive, and nothing has moved before the reader's eyes
         expect(page.locator(".lk-live:not([inert]) .lk-figures").first).to_be_attached()
         assert page.evaluate(SHIFTED) <= 0.1
         assert visit.errors == []
+
+
+def test_a_drawing_of_the_opening_is_dark_where_the_page_is(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{start_page}/index.html")  # for its style
+    kept = json.loads((ROOT / "notebooks" / f"{LESSONS[0]}.ipynb").read_text())
+    page.evaluate(PUT_OPENING, opening(pages.for_browser(kept)))
+    kitchen = page.get_by_role("img", name="A kitchen")
+    ground = kitchen.locator("> rect").evaluate("(one) => getComputedStyle(one).fill")
+    page_ground = page.locator("#lessons-opening").evaluate(
+        "(one) => getComputedStyle(one).backgroundColor"
+    )
+    assert ground == page_ground
+    ink = kitchen.locator("text").first.evaluate("(one) => getComputedStyle(one).fill")
+    assert min(map(int, re.findall(r"\d+", ink))) > 200
+    assert not serious_violations(page, "#lessons-opening")
 
 
 @pytest.mark.long
