@@ -493,7 +493,8 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
         assert f"{pages.minutes(path)} minutes" in page
     assert f"{sum(map(pages.minutes, lessons)) / 60:.0f} hours" in page
     assert not re.search(
-        r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS|OWN_JOB|COUNT|MAKE|STEP|BEGIN|GUESSES|BUSY)",
+        r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS|OWN_JOB|COUNT|MAKE|STEP|BEGIN|GUESSES|BUSY|"
+        r"HOLDER|LICENCE|SOURCE)",
         page,
     )
 
@@ -508,6 +509,15 @@ def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project
         'property="og:image" content="https://ada.github.io/lessons/preview.png"' in known
     )
     assert 'href="https://github.com/ada/lessons/blob/HEAD/docs/teaching.md"' in known
+
+
+def test_the_first_page_says_whose_it_is_its_licence_and_where_its_source_is() -> None:
+    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
+    said = 'By the lessonkit developers, under the <a href="LICENSE.txt">BSD 3-Clause License</a>.'
+    unknown, known = pages.first_page(lessons), pages.first_page(lessons, "ada/lessons")
+    source = '<a href="https://github.com/ada/lessons">The source is on GitHub.</a>'
+    assert f"{said}\n" in unknown
+    assert f"{said} {source}\n" in known
 
 
 def test_the_picture_on_the_first_page_is_small_enough_for_a_slow_line(

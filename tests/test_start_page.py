@@ -173,6 +173,24 @@ def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -
         assert picture.evaluate("(one) => one.naturalWidth") > 400
 
 
+def test_a_name_that_leads_on_has_a_line_only_where_somebody_points_at_it(
+    visit: Visit, start_page: str
+) -> None:
+    """In a text a link has it always, because colour alone does not tell it from the words."""
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    line = "(one) => getComputedStyle(one).textDecorationLine"
+    name = page.locator("ol > li b a").first
+    assert name.evaluate(line) == "none"
+    name.hover()
+    assert name.evaluate(line) == "underline"
+    assert page.locator("ul > li p a").first.evaluate(line) == "underline"
+    page.locator("#lessons-symptoms td a").last.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    assert page.locator("#lessons-symptoms td a").last.evaluate(line) == "underline"
+
+
 def test_a_page_that_looks_for_kept_work_makes_no_storage(
     visit: Visit, start_page: str
 ) -> None:

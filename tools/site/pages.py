@@ -23,6 +23,7 @@ from tools.site.python import BIG, PACKED
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+LICENCE = ROOT / "LICENSE"
 SHOWN = (".ipynb", ".json", ".py")
 APPS = ("notebooks", "tree")  # the lessons one by one, and the list of files
 UNUSED = re.compile(
@@ -95,7 +96,7 @@ SMALL, WORTH_IT = (
 # In the first page's text, what its parts are put in the place of
 PART = re.compile(
     r"\b(WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
-    r"GUESSES|BUSY|FIRST_LESSON)\b|ADDRESS"
+    r"GUESSES|BUSY|FIRST_LESSON|HOLDER|LICENCE|SOURCE)\b|ADDRESS"
 )
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 REPORT = ("dom", "record", "report")  # the widgets' scripts of which it is made
@@ -374,6 +375,7 @@ def add_ours(folder: Path, python: str, name: str) -> None:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{icon}.ico")
     handout = (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
     (folder / "handout.html").write_text(installed_from(handout, name), encoding="utf-8")
+    shutil.copy(LICENCE, folder / "LICENSE.txt")
     write_report(folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)
@@ -445,6 +447,9 @@ def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
         f'<a href="https://github.com/{name}/blob/HEAD/{guide}">The guide for teachers</a>'
     )
     parts["TEACHING"] = linked if name else f"<code>{guide}</code> in the repository"
+    parts["LICENCE"], parts["HOLDER"] = map(escape, licence())
+    source = f' <a href="https://github.com/{name}">The source is on GitHub.</a>'
+    parts["SOURCE"] = source if name else ""
     parts["ADDRESS"] = address  # a preview is found only by a whole one
     text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
     return PART.sub(lambda part: parts[part[0]], text)
@@ -464,6 +469,13 @@ def question() -> dict[str, str]:
         "GUESSES": "\n".join(buttons),
         "BUSY": json.dumps({"make": MAKE, "step": STEP, "busy": busy}),
     }
+
+
+def licence() -> tuple[str, str]:
+    """Return the name of the licence, and who holds the copyright."""
+    text = LICENCE.read_text(encoding="utf-8")
+    (holder,) = re.findall(r"^Copyright \(c\) \d+, (.+)$", text, re.M)
+    return text.partition("\n")[0], str(holder)
 
 
 def ideas() -> dict[str, str]:
