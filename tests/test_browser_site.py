@@ -21,6 +21,7 @@ from firefox import find_firefox, firefox
 from lesson import lesson
 from playwright.sync_api import Page, Route, expect
 from school import KNOB, LESSONS, MOST, PATIENT, READY, ROOT, RUN, Site, served
+from test_browser_again import PLACE, SCROLL
 from test_browser_keys import by_keys
 
 from tools.answers import collected, table
@@ -297,6 +298,8 @@ def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(
         "There is no lesson of this name"
     )
     assert not [address for address in learner.requests if "packages.zip" in address]
+    page.goto(f"{site.lesson('nope')}#a-section")
+    expect(page.locator("#lessons-cover")).to_have_count(0)
     learner.errors.clear()  # JupyterLab reports the file that is not there
 
 
@@ -513,6 +516,38 @@ def test_the_picture_of_a_report_stays_when_its_cell_runs(
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= PHONE
     assert box["width"] / box["height"] > 2, "as wide as it is, and not squeezed"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_a_cover_says_which_place_opens_until_nothing_moves_there(
+    site: Site, learner: Visit, width: int
+) -> None:
+    page, name = learner.page, LESSONS[11]
+    page.set_viewport_size({"width": width, "height": 800})
+    site.open(page, name)  # as when one comes back
+    page.goto("about:blank")
+    page.add_init_script(WATCH_SHIFTS)
+    page.goto(f"{site.lesson(name)}#For-real", wait_until="commit")
+    cover = page.locator("#lessons-cover")
+    expect(cover).to_contain_text("The section For real opens as soon as it has loaded.")
+    expect(cover.get_by_role("heading")).to_contain_text("11 Your own job")
+    expect(cover).to_have_count(0, timeout=PATIENT * 1e3)
+    heading = page.get_by_role("heading", name="For real", exact=True)
+    expect(heading).to_be_in_viewport()
+    page.wait_for_timeout(1000)
+    assert page.evaluate(SHIFTED) <= 0.1
+
+    page.evaluate(SCROLL, 0.3)
+    page.wait_for_timeout(1000)  # the place is kept when nothing scrolls any more
+    place = page.evaluate(PLACE)
+    page.goto("about:blank")
+    page.goto(site.lesson(name), wait_until="commit")
+    expect(cover).to_contain_text("The lesson opens where you left it")
+    expect(cover).to_have_count(0, timeout=PATIENT * 1e3)
+    page.wait_for_timeout(1000)
+    assert page.evaluate(PLACE) == [place[0], pytest.approx(place[1], abs=2)]
+    assert page.evaluate(SHIFTED) <= 0.1
 
 
 @pytest.mark.long
