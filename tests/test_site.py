@@ -245,8 +245,12 @@ def test_a_lesson_of_the_site_shows_the_picture_of_a_report_once_and_beside_it()
         written = cells[place]["outputs"][0]["data"]["text/html"]
         assert "<img" not in written
         assert "all forecasts" in written
-        assert words[0] in cells[place + 1]["source"]
-        assert cells[place + 1]["attachments"]["picture.png"]["image/png"] in report
+        kept = cells[place + 1]
+        assert kept["cell_type"] == "markdown"
+        assert words[0] in kept["source"]
+        drawn = re.search('src="(data:image/png;base64,[^"]+)"', kept["source"])
+        assert drawn
+        assert drawn[0] in report
 
 
 @pytest.fixture
